@@ -27,8 +27,11 @@ export const bench: Bench = async () => {
     async (): Promise<number> => {
       for (const resource of pool) {
         if (isFull && structure(resource).length + errors(resource).length > 0) throw new Error('refused');
-        const evaluate = withRules ? evaluators() : () => true;
-        const issues = await validateProfiles(resource, [BP], { types, profile: (url) => rows.get(url), evaluate });
+        const issues = await validateProfiles(resource, [BP], {
+          types,
+          profile: (url) => rows.get(url),
+          beginRules: withRules ? evaluators : () => () => true,
+        });
         if (issues.some(({ severity }) => severity === 'error')) throw new Error(issues[0]?.text);
       }
       return POOL;

@@ -17,7 +17,7 @@ it.each(['Patient.name.family.distinct()', 'Patient.name.family | Patient.name.g
     expect(run(few, beginEvaluation(few)).length).toBeGreaterThan(0);
     const many = patient(20_000);
     const took = processorTime();
-    expect(() => run(many, beginEvaluation(many))).toThrow('compares too many values');
+    expect(() => run(many, beginEvaluation(many))).toThrow('compares more than 1,000 values');
     expect(took()).toBeLessThan(1000);
   },
 );
@@ -29,7 +29,7 @@ it('compiling does not count into the time that evaluating may take', () => {
   const begun = performance.now();
   const evaluation = { ...beginEvaluation(one), deadline: begun + 1 };
   while (performance.now() < begun + 0.9);
-  expect(() => run(one, evaluation)).toThrow(/too long/);
+  expect(() => run(one, evaluation)).toThrow(/more than 500 ms/);
   expect(evaluation.deadline).toBeGreaterThan(begun + 2);
 });
 
@@ -62,7 +62,7 @@ describe('regular expressions', () => {
   );
   it('that cost too much or are not understood fail', () => {
     const took = processorTime();
-    expect(() => evaluate("name.family.matches('(a?){2000}b')", 'a'.repeat(50_000))).toThrow(/too long/);
+    expect(() => evaluate("name.family.matches('(a?){2000}b')", 'a'.repeat(50_000))).toThrow(/more than 500 ms/);
     expect(took()).toBeLessThan(2000);
     expect(() => evaluate("name.family.replaceMatches('(a+)+$', 'x')", 'a')).toThrow(/not understood/);
     expect(() => evaluate("name.family.matches('(?=a)')", 'a')).toThrow(/look-around/);

@@ -1,8 +1,9 @@
 import type { ProfileValidator } from '../../core/services.js';
-import type { ProfileDeps } from '../../validate/profiles/profile-deps.js';
+import { yieldUntil } from '../../fhir/yield-until.js';
+import type { EvaluateRule } from '../../validate/profiles/profile-deps.js';
 import type { FhirTypes } from '../../validate/profiles/fhir-types.js';
 
-const evaluators = new WeakMap<FhirTypes, () => ProfileDeps['evaluate']>();
+const evaluators = new WeakMap<FhirTypes, (request?: object) => EvaluateRule>();
 
 /** See `ProfileValidator`. What validates is loaded with the first resource that has a profile. */
 export const validateByProfiles: ProfileValidator = async (subject, canonicals, call, services, how) => {
@@ -17,7 +18,9 @@ export const validateByProfiles: ProfileValidator = async (subject, canonicals, 
   evaluators.set(types, evaluator);
   const context = openContext(call, services);
   return validateProfiles(subject, canonicals, {
-    ...{ types, profile, evaluate: evaluator(), ...how },
+    ...{ types, profile, pace: yieldUntil(call.signal), ...how },
+    // Entries of a Bundle have the signal of the request in common.
+    beginRules: () => evaluator(call.signal),
     bindings: { isMember: (valueSet, { system, code }) => isMember(valueSet, system, code, context) },
   });
 };

@@ -20,8 +20,8 @@ export interface Environment {
   budget: number;
 }
 
-/** An evaluation that looked at too many values. */
-export class TooCostly extends Error {}
+/** An evaluation that looks at too much; the message says at how much, and what the limit is. */
+export class TooCostly extends RangeError {}
 
 /** Counts values that are looked at. @throws TooCostly */
 export function spend(environment: Environment, count: number): void {

@@ -1,4 +1,5 @@
 import { Decimal } from '../../fhir/decimal.js';
+import { TooCostly } from '../evaluate/environment.js';
 import { library } from './library.js';
 import type { Effort } from './linear-regex.js';
 import { REGULAR_EFFORT, regularFunctions } from './regular.js';
@@ -19,17 +20,32 @@ export interface Evaluation {
   readonly weigh: (value: unknown) => number;
   /** When they have to be done: milliseconds of `performance.now`. What compiling takes does not count. */
   deadline: number;
+  /** Steps that they may still take, a step being a value that is looked at. */
+  steps: number;
+  readonly limits: EvaluationLimits;
   /** What regular expressions may still cost. */
   readonly regular: Effort;
 }
 
-/** Finds values. @throws Error where the expression fails on these, or costs too much */
+/** Finds values. @throws Error where the expression fails on these; TooCostly where it costs too much */
 export type EvaluateLibrary = (start: object, evaluation: Evaluation) => readonly FoundValue[];
 
-/** Steps that one expression may take on one resource, a step being a value that it looks at. */
-const MAX_STEPS = 50_000;
-/** Values in a resource that are looked at by the library at all. */
-const MAX_VALUES = 100_000;
+/** Limits of all expressions on one resource. */
+export interface EvaluationLimits {
+  /** Values in a resource that the library looks at at all. */
+  readonly values: number;
+  /** Steps that one expression may take. */
+  readonly steps: number;
+  /** Steps that all expressions may take together. */
+  readonly allSteps: number;
+  /** Those that they may take beyond that for each value in the resource. */
+  readonly forEach: number;
+  /** How long they may take together, in milliseconds. */
+  readonly time: number;
+}
+
+/** What extraction and filters keep to. */
+const LIMITS: EvaluationLimits = { values: 100_000, steps: 50_000, allSteps: Infinity, forEach: 0, time: 500 };
 /** Greatest length of a text that an expression makes, in UTF-16 code units. */
 const MAX_TEXT = 100_000;
 /** Greatest number that an expression makes: its square takes little time still. */
@@ -38,21 +54,23 @@ const MAX_NUMBER = 2n ** 4096n;
 const TEXT_WEIGHT = 16;
 /** What several values that a step finds may weigh: the next step goes through all of them, which nothing can stop. */
 const MAX_WEIGHT = 500_000;
-/** Milliseconds that all expressions of one resource may take together. */
-const TIME = 500;
+/** Units of weight that cost as much as a step. */
+const STEP_WEIGHT = 64;
+/** The same of pairs that are compared. */
+const STEP_PAIRS = 64;
 
-/** Begins to evaluate expressions on a resource. @throws RangeError where it is too large for that */
-export function beginEvaluation(resource: object): Evaluation {
-  const deadline = performance.now() + TIME;
+/** Begins to evaluate expressions on a resource. @throws TooCostly where it is too large for that */
+export function beginEvaluation(resource: object, limits: EvaluationLimits = LIMITS): Evaluation {
+  const deadline = performance.now() + limits.time;
   const copies = new Map<object, object>();
   const weights = new Map<object, number>();
-  let left = MAX_VALUES;
+  let left = limits.values;
   const weigh = (value: unknown): number => {
     if (typeof value === 'string') return 1 + value.length / TEXT_WEIGHT;
     return typeof value === 'object' && value !== null ? (weights.get(value) ?? 1) : 1;
   };
   const copy = (value: unknown): unknown => {
-    if (--left < 0) throw new RangeError('the resource is too large');
+    if (--left < 0) throw new TooCostly(`the resource has more than ${shown(limits.values)} values`);
     if (typeof value !== 'object' || value === null) return value;
     if (value instanceof Decimal) return Number(value.text);
     const made = Array.isArray(value)
@@ -71,6 +89,8 @@ export function beginEvaluation(resource: object): Evaluation {
     view: (part) => copies.get(part) ?? (copy(part) as object),
     weigh,
     deadline,
+    steps: limits.allSteps + limits.forEach * (limits.values - left),
+    limits,
     regular: { left: REGULAR_EFFORT },
   };
 }
@@ -102,38 +122,57 @@ function boundsOf(expression: string): Bounds {
 }
 
 /** What the evaluation in hand may still cost: none is begun within another. */
-interface Meter extends Pick<Evaluation, 'weigh' | 'deadline' | 'regular'> {
+interface Meter {
+  readonly evaluation: Evaluation;
+  /** Steps of the expression. */
   left: number;
   readonly bounds: Bounds;
 }
 let meter: Meter | undefined;
 
-const FUNCTIONS = regularFunctions(() => meter?.regular ?? { left: REGULAR_EFFORT });
+const FUNCTIONS = regularFunctions(() => meter?.evaluation.regular ?? { left: REGULAR_EFFORT });
 
 /** Called by the library after each step, so that it can be stopped before one that takes long. */
 function spend(_context: unknown, _input: unknown, result: unknown): void {
   if (meter === undefined) return;
-  meter.left -= Array.isArray(result) ? 1 + result.length : 1;
-  if (meter.left < 0) throw new RangeError('the expression looks at too much');
-  if (performance.now() > meter.deadline) throw new RangeError('it takes too long');
-  if (Array.isArray(result)) checkFound(result, meter);
+  const { evaluation } = meter;
+  const { limits, deadline } = evaluation;
+  const count = Array.isArray(result) ? 1 + result.length : 1;
+  meter.left -= count;
+  evaluation.steps -= count + (Array.isArray(result) ? costOf(result, meter) : 0);
+  if (meter.left < 0) throw new TooCostly(`the expression takes more than ${shown(limits.steps)} steps`);
+  if (evaluation.steps < 0)
+    throw new TooCostly(
+      `the expressions on the resource take more than ${shown(limits.allSteps)} steps, and ${limits.forEach} for each of its values`,
+    );
+  if (performance.now() > deadline)
+    throw new TooCostly(`the expressions on the resource take more than ${limits.time} ms`);
 }
 
-function checkFound(result: readonly unknown[], { bounds, weigh }: Meter): void {
+/** What a step costs beyond the number of values that it found. @throws TooCostly where the next step may take long */
+function costOf(result: readonly unknown[], { bounds, evaluation }: Meter): number {
   const { length } = result;
-  if (length > bounds.values) throw new RangeError('the expression compares too many values');
+  if (length > bounds.values) throw new TooCostly(`the expression compares more than ${shown(bounds.values)} values`);
   let weight = 0;
+  let texts = 0;
   for (const each of result) {
     if (typeof each === 'string' && each.length > MAX_TEXT)
-      throw new RangeError('the expression makes too long a text');
+      throw new TooCostly(`the expression makes a text of more than ${shown(MAX_TEXT)} characters`);
     if (typeof each === 'bigint' && (each > MAX_NUMBER || each < -MAX_NUMBER))
-      throw new RangeError('the expression makes too large a number');
+      throw new TooCostly('the expression makes a number of more than 4,096 bits');
     const { data, _data: beside } = (typeof each === 'object' ? (each ?? {}) : { data: each }) as Partial<LibraryNode>;
-    weight += weigh(data) + (beside === undefined || beside === null ? 0 : weigh(beside));
-    if (length > 1 && weight > MAX_WEIGHT) throw new RangeError('the expression looks at too much at once');
+    const own = evaluation.weigh(data);
+    if (typeof data === 'string') texts += own;
+    weight += own + (beside === undefined || beside === null ? 0 : evaluation.weigh(beside));
+    if (length > 1 && weight > MAX_WEIGHT) throw new TooCostly('the expression looks at too much at once');
     if (weight > bounds.weight || weight * length > bounds.pairs)
-      throw new RangeError('the expression compares too much');
+      throw new TooCostly('the expression compares too much');
   }
+  return Math.floor(texts / STEP_WEIGHT + (bounds.pairs === Infinity ? 0 : (weight * length) / STEP_PAIRS));
+}
+
+function shown(limit: number): string {
+  return limit.toLocaleString('en');
 }
 
 /**
@@ -145,7 +184,7 @@ export function compileLibrary(expression: string, base?: string): EvaluateLibra
   let run: ReturnType<ReturnType<typeof library>['compile']> | undefined;
   const bounds = boundsOf(expression);
   return (start, evaluation) => {
-    const { resource, view, weigh, regular } = evaluation;
+    const { resource, view } = evaluation;
     if (run === undefined) {
       const begun = performance.now();
       run = library().compile(base === undefined ? expression : { base, expression }, {
@@ -155,9 +194,7 @@ export function compileLibrary(expression: string, base?: string): EvaluateLibra
       });
       evaluation.deadline += performance.now() - begun;
     }
-    const { deadline } = evaluation;
-    if (performance.now() > deadline) throw new RangeError('the expressions take too long together');
-    meter = { left: MAX_STEPS, deadline, bounds, weigh, regular };
+    meter = { evaluation, left: evaluation.limits.steps, bounds };
     try {
       return run(view(start), { resource, rootResource: resource }).flatMap(found);
     } finally {

@@ -84,7 +84,7 @@ function checkContextRules(
   // Of a primitive there is no value at hand.
   if (type === '' || run.deps.types.isPrimitive(type)) return;
   for (const rule of contextRules) {
-    if (run.evaluate(rule, { value: object, type }) !== false) continue;
+    if (run.evaluate({ key: 'extension', expression: rule }, { value: object, type }) !== false) continue;
     run.report(finding(`the extension ${url} may be on ${path} only where ${rule}`));
   }
 }
@@ -115,5 +115,6 @@ function mayStandOn(
 /** Whether an expression finds anything in the resource. Whether that is this very element is not checked. */
 function isSelected(expression: string, run: ProfileRun): boolean {
   const { resource } = run.scope;
-  return run.evaluate(`(${expression}).exists()`, { value: resource, type: resource.resourceType }) !== false;
+  const rule = { key: 'extension', expression: `(${expression}).exists()` };
+  return run.evaluate(rule, { value: resource, type: resource.resourceType }) !== false;
 }

@@ -42,7 +42,7 @@ export function compileValue(row: ProfileElementRow, profile: ProfileRow): ItemC
   if (like !== undefined) checks.push(compileLike(like, profile));
   for (const { key, severity, expression, human } of rules) {
     checks.push((item, run) => {
-      const holds = run.evaluate(expression, item);
+      const holds = run.evaluate({ key, expression }, item);
       if (holds === true) return;
       if (holds === undefined) {
         const text = `rule ${key} cannot be decided here, so it was not checked: ${human} (${expression})`;

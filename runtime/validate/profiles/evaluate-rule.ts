@@ -1,41 +1,34 @@
 import type { Resource } from '../../fhir/resource.js';
 import { compileExpression } from '../../path/evaluate/compile-expression.js';
-import type { Environment } from '../../path/evaluate/environment.js';
+import { TooCostly, type Environment } from '../../path/evaluate/environment.js';
 import type { Evaluate } from '../../path/evaluate/function-types.js';
 import { Item, type Json } from '../../path/evaluate/item.js';
 import { schemaOfTables, type SchemaTables } from '../../path/evaluate/schema-of-tables.js';
-import { beginEvaluation, compileLibrary, type EvaluateLibrary, type Evaluation } from '../../path/library/evaluate.js';
+import { compileLibrary, type EvaluateLibrary } from '../../path/library/evaluate.js';
 import type { FhirTypes } from './fhir-types.js';
-import type { ProfileDeps, RuleFocus } from './profile-deps.js';
+import type { EvaluateRule, RuleFocus } from './profile-deps.js';
+import { requestEffort, RuleEffort } from './rule-effort.js';
 
 /** Compiled expressions that are kept; those of stored definitions come and go. */
 const KEPT = 2000;
-/** Values that the rules of one validation may look at in our own evaluator. */
-const BUDGET = 200_000;
 
 /** Functions that cost no more than the values they look at, and need nothing from elsewhere. */
 const PLAIN: ReadonlySet<string> = new Set(
-  'empty exists not where all count first hasValue extension ofType as is toString length startsWith endsWith'.split(
+  'empty exists not where all count first last tail select iif hasValue extension ofType as is toString length startsWith endsWith contains'.split(
     ' ',
   ),
 );
 
 /** Evaluates one rule at its focus. */
-type RuleEvaluation = (focus: RuleFocus, resource: Resource, begun: Begun) => readonly { readonly value: unknown }[];
-
-/** What the rules of one validation have in common. */
-interface Begun {
-  readonly own: { left: number };
-  /** An error: why the resource cannot be evaluated. To find that out costs as much as a resource that can. */
-  readonly library: Map<Resource, Evaluation | Error>;
-}
+type RuleEvaluation = (focus: RuleFocus, resource: Resource, effort: RuleEffort) => readonly { readonly value: unknown }[]; // prettier-ignore
 
 /**
  * Evaluates rules of profiles: plain ones with our own evaluator, which is faster, others with the FHIRPath library. A rule that finds
- * nothing holds: `$this as dateTime` says nothing about a Period. One that fails, takes too long, or asks for what is not here cannot
- * be decided.
+ * nothing holds: `$this as dateTime` says nothing about a Period. One that fails, or asks for what is not here, cannot be decided.
+ *
+ * @returns begins to evaluate for a request; what its rules cost together is bounded
  */
-export function createRuleEvaluator(types: FhirTypes, tables: SchemaTables): () => ProfileDeps['evaluate'] {
+export function createRuleEvaluator(types: FhirTypes, tables: SchemaTables): (request?: object) => EvaluateRule {
   const compiled = new Map<string, RuleEvaluation>();
   let schema: Environment['schema'] | undefined;
   const compile = (expression: string, type: string): RuleEvaluation => {
@@ -51,14 +44,17 @@ export function createRuleEvaluator(types: FhirTypes, tables: SchemaTables): () 
     }
     return found;
   };
-  // One for each validation: what its rules cost together is bounded.
-  return () => {
-    const begun: Begun = { own: { left: BUDGET }, library: new Map() };
+  return (request = {}) => {
+    const efforts = new Map<Resource, RuleEffort>();
+    const all = requestEffort(request);
     return (expression, focus, resource) => {
+      const effort = efforts.get(resource) ?? new RuleEffort(resource, all);
+      efforts.set(resource, effort);
       try {
-        const found = compile(expression, focus.type)(focus, resource, begun);
+        const found = compile(expression, focus.type)(focus, resource, effort);
         return found.length === 1 && found[0]?.value === false ? false : true;
-      } catch {
+      } catch (error) {
+        if (error instanceof TooCostly) throw error;
         return undefined;
       }
     };
@@ -75,36 +71,23 @@ function isPlain(expression: string): boolean {
 const WORDS: ReadonlySet<string> = new Set(['and', 'or', 'xor', 'implies', 'in']);
 
 function withOwn(evaluate: Evaluate, schema: () => Environment['schema']): RuleEvaluation {
-  return ({ value, type, beside }, resource, { own }) => {
+  return ({ value, type, beside }, resource, effort) => {
     const context = new Item(value, type, beside as Json | undefined);
     const root = new Item(resource, resource.resourceType);
-    const environment: Environment = {
-      schema: schema(),
-      ...{ resource: root, root, context, isUndecided: false, budget: own.left },
-      resolve: () => undefined,
-      isMember: () => undefined,
-    };
-    const found = evaluate([context], environment);
-    own.left = environment.budget;
-    if (environment.isUndecided) throw new Error('the rule cannot be decided');
-    return found;
+    return effort.own((budget) => {
+      const environment: Environment = {
+        schema: schema(),
+        ...{ resource: root, root, context, isUndecided: false, budget },
+        resolve: () => undefined,
+        isMember: () => undefined,
+      };
+      const found = evaluate([context], environment);
+      if (environment.isUndecided) throw new Error('the rule cannot be decided');
+      return { found, left: environment.budget };
+    });
   };
 }
 
 function withLibrary(evaluate: EvaluateLibrary): RuleEvaluation {
-  return ({ value }, resource, { library }) => {
-    const evaluation = library.get(resource) ?? begin(resource);
-    library.set(resource, evaluation);
-    if (evaluation instanceof Error) throw evaluation;
-    return evaluate(value as object, evaluation);
-  };
-}
-
-function begin(resource: Resource): Evaluation | Error {
-  try {
-    return beginEvaluation(resource);
-  } catch (error) {
-    if (error instanceof RangeError) return error;
-    throw error;
-  }
+  return ({ value }, _resource, effort) => effort.library((evaluation) => evaluate(value as object, evaluation));
 }

@@ -20,19 +20,24 @@ export interface RuleFocus {
   readonly type: string;
 }
 
+/** Whether a rule holds; undefined: it cannot be decided. @throws TooCostly where the rules of the resource look at too much */
+export type EvaluateRule = (expression: string, focus: RuleFocus, resource: Resource) => boolean | undefined;
+
 /** What validation by profiles asks others for. */
 export interface ProfileDeps {
   readonly types: FhirTypes;
   /** The profile of a canonical; undefined: there is none here. */
   readonly profile: (canonical: string) => Soon<ProfileRow | undefined>;
-  /** Whether a rule holds; undefined: it cannot be decided. */
-  readonly evaluate: (expression: string, focus: RuleFocus, resource: Resource) => boolean | undefined;
+  /** Begins to evaluate rules, for one pass over a resource. */
+  readonly beginRules: () => EvaluateRule;
   readonly bindings?: {
     /** Whether a code is in a value set; undefined: it cannot be decided. */
     readonly isMember: (valueSet: string, coding: CodeToCheck) => Soon<boolean | undefined>;
   };
   /** What a reference points to outside of the resource; undefined: it is not to be had. */
   readonly resolve?: (reference: string) => Soon<Resource | undefined>;
+  /** Lets others have a turn, where it is time; undefined: there are none. @throws where nobody waits for the result any more */
+  readonly pace?: () => Promise<void> | undefined;
   /** Absent elements that have to be supported are reported, as information. */
   readonly tellsMustSupport?: boolean;
 }

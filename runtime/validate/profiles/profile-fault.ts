@@ -5,5 +5,6 @@ import type { ValidationIssue } from '../validation-issue.js';
 
 /** What validation by profiles found, as a fault of the resource. */
 export function profileFault({ issue, key, text, expression }: ValidationIssue, resource: Resource): Fault {
-  return { code: 'profile-broken', issue, text, expression, key, path: jsonPathOf(resource, expression) };
+  const code = issue === 'too-costly' ? 'rules-too-costly' : 'profile-broken';
+  return { code, issue, text, expression, key, path: jsonPathOf(resource, expression) };
 }

@@ -1,9 +1,10 @@
 import type { ProfileRow } from '../../contract/profiles.js';
 import type { Resource } from '../../fhir/resource.js';
+import { TooCostly } from '../../path/evaluate/environment.js';
 import type { ValidationIssue } from '../validation-issue.js';
 import { PENDING, type Answers } from './answers.js';
 import type { Item } from './item.js';
-import type { CodeToCheck, ProfileDeps, RuleFocus } from './profile-deps.js';
+import type { CodeToCheck, EvaluateRule, ProfileDeps, RuleFocus } from './profile-deps.js';
 import { findReferenced, type Scope } from './references.js';
 import { unversioned } from './definition/structure-definition.js';
 
@@ -13,6 +14,18 @@ export interface Finding {
   readonly issue: string;
   readonly key: string;
   readonly text: string;
+}
+
+/** Where in the resource a run is. */
+interface Place {
+  readonly path: readonly (string | number)[];
+  readonly scope: Scope;
+}
+
+/** A rule of a profile or of the definition of an extension. */
+interface RuleToEvaluate {
+  readonly key: string;
+  readonly expression: string;
 }
 
 /** Checks one value; the run is at it. */
@@ -26,11 +39,17 @@ const MOST_ISSUES = 200;
 /** Definitions that one validation asks for: each may be a look-up in the store. */
 const MOST_PROFILES = 1000;
 
-/** Values that may be looked at only to find out whether they conform: about half a second. */
+/** Elements of profiles that may be compared with one resource only to find out whether it conforms: about half a second. */
 const MOST_TRIED = 1_000_000;
+/** The same in a whole validation, for whatever reason: some seconds, of which each resource is a turn. */
+const MOST_COMPARED = 50_000_000;
 
-/** Finding out what conforms to which profile costs too much. */
-export class TooCostly extends Error {}
+/** The validation of a resource costs too much and ends; the issue says why. */
+export class ValidationEnds extends Error {
+  constructor(readonly issue: ValidationIssue) {
+    super(issue.text);
+  }
+}
 
 /** One pass over a resource: its place there, and the issues so far. */
 export class ProfileRun {
@@ -53,6 +72,8 @@ export class ProfileRun {
   /** What is being compared with a profile: a circle of references ends there. */
   private readonly open = new Map<object, Set<string>>();
   private tried = 0;
+  private compared = 0;
+  private readonly rules: EvaluateRule;
   /** Whether values conform to profiles, and those of which it was found last that they do. */
   private readonly verdicts = new Map<object, Map<string, boolean>>();
   private readonly passed: (readonly [object, string])[] = [];
@@ -62,7 +83,9 @@ export class ProfileRun {
     private readonly answers: Answers,
     public scope: Scope,
     private readonly checkProfile: Conforms,
-  ) {}
+  ) {
+    this.rules = deps.beginRules();
+  }
 
   /** Checks the value that the run is at by a profile. */
   conforms(item: Item, canonical: string): void {
@@ -74,15 +97,55 @@ export class ProfileRun {
       if (finding.severity === 'error') this.hasFailed = true;
       return;
     }
-    // Errors have a bound of their own, so that no number of warnings hides one.
-    if (finding.severity === 'error' ? this.errors++ >= MOST_ISSUES : this.remarks++ >= MOST_ISSUES) return;
+    this.add(finding.severity, () => this.issueOf(finding, tail));
+  }
+
+  /** Goes on with a resource, after whatever was before. */
+  beginAt({ path, scope }: Place): void {
+    this.path.splice(0, Infinity, ...path);
+    this.depth = path.length;
+    this.scope = scope;
+    this.muted = 0;
+    this.tried = 0;
+    this.profile = undefined;
+    this.slice = undefined;
+  }
+
+  /** Where the run is. */
+  get place(): Place {
+    return { path: this.path.slice(0, this.depth), scope: this.scope };
+  }
+
+  /** Runs a check; where that costs too much, an issue says so. */
+  attempt(check: () => void): void {
+    try {
+      check();
+    } catch (error) {
+      if (!(error instanceof ValidationEnds)) throw error;
+      this.add('error', () => error.issue);
+    }
+  }
+
+  /** Errors have a bound of their own, so that no number of warnings hides one. */
+  private add(severity: Finding['severity'], issue: () => ValidationIssue): void {
+    if (severity === 'error' ? this.errors++ < MOST_ISSUES : this.remarks++ < MOST_ISSUES) this.issues.push(issue());
+  }
+
+  private issueOf(finding: Finding, tail?: string): ValidationIssue {
+    const { profile, slice } = this;
     const expression = this.expression(tail);
-    this.issues.push({
+    const place = `${expression}${slice === undefined ? '' : ` (slice ${slice})`}`;
+    const origin = profile === undefined ? '' : ` (profile ${profile})`;
+    return {
       ...finding,
-      text: `${expression}${this.slice === undefined ? '' : ` (slice ${this.slice})`}: ${finding.text}`,
+      text: `${place}: ${finding.text}${origin}`,
       expression,
-      ...(this.profile !== undefined && { profile: this.profile }),
-    });
+      ...(profile !== undefined && { profile }),
+    };
+  }
+
+  private end(key: string, text: string): ValidationEnds {
+    return new ValidationEnds(this.issueOf({ severity: 'error', issue: 'too-costly', key, text }));
   }
 
   /** The same, but once for each subject. */
@@ -132,9 +195,14 @@ export class ProfileRun {
     return verdict;
   }
 
-  /** To be called for each value. @throws TooCostly */
+  /** To be called for each element of a profile that is compared. @throws ValidationEnds */
   spend(): void {
-    if (this.muted > 0 && ++this.tried > MOST_TRIED) throw new TooCostly();
+    if (this.muted > 0 && ++this.tried > MOST_TRIED) {
+      throw this.end('profile', `related in so many ways by profiles that more than ${MOST_TRIED.toLocaleString('en')} comparisons do not suffice`); // prettier-ignore
+    }
+    if (++this.compared > MOST_COMPARED) {
+      throw this.end('profile', `the profiles take more than ${MOST_COMPARED.toLocaleString('en')} comparisons, so that not all of the request was checked`); // prettier-ignore
+    }
   }
 
   /** Runs a check on what lies elsewhere, such as the target of a reference, unless it is running already. */
@@ -170,8 +238,14 @@ export class ProfileRun {
     return answer === PENDING ? undefined : answer;
   }
 
-  evaluate(expression: string, focus: RuleFocus): boolean | undefined {
-    return this.deps.evaluate(expression, focus, this.scope.resource);
+  /** Whether a rule holds; undefined: it cannot be decided. @throws ValidationEnds where that costs too much: what is not checked is not right */
+  evaluate({ key, expression }: RuleToEvaluate, focus: RuleFocus): boolean | undefined {
+    try {
+      return this.rules(expression, focus, this.scope.resource);
+    } catch (error) {
+      if (!(error instanceof TooCostly)) throw error;
+      throw this.end(key, `rule ${key} costs too much to be checked: ${error.message} (${expression})`);
+    }
   }
 
   /** What a reference points to: something contained, an entry of the Bundle, or what `resolve` finds. */

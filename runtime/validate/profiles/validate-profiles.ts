@@ -4,7 +4,7 @@ import { Answers, PENDING } from './answers.js';
 import { claimedProfiles } from './claimed-profiles.js';
 import { conforms } from './conforms.js';
 import type { ProfileDeps } from './profile-deps.js';
-import { ProfileRun, TooCostly } from './profile-run.js';
+import { ProfileRun } from './profile-run.js';
 import { baseType } from './profile-type.js';
 import { forgetBundle, rootScope } from './references.js';
 import { visitResource } from './visit-resource.js';
@@ -26,31 +26,46 @@ export async function validateProfiles(
   deps: ProfileDeps,
 ): Promise<ValidationIssue[]> {
   const answers = new Answers();
-  for (let pass = 1; ; pass++) {
-    const run = new ProfileRun(deps, answers, rootScope(resource), conforms);
-    run.path[run.depth++] = resource.resourceType;
-    try {
-      check(resource, profiles, run);
-    } catch (error) {
-      if (!(error instanceof TooCostly)) throw error;
-      return [...run.issues, tooCostly(resource)];
-    } finally {
-      forgetBundle();
+  try {
+    for (let pass = 1; ; pass++) {
+      const run = new ProfileRun(deps, answers, rootScope(resource), conforms);
+      await passOver(resource, profiles, run);
+      if (!answers.arePending) return run.issues;
+      if (pass === MOST_PASSES) return [...run.issues, tooDeep(resource)];
+      await answers.settle();
     }
-    if (!answers.arePending || pass === MOST_PASSES) return run.issues;
-    await answers.settle();
+  } finally {
+    forgetBundle();
   }
 }
 
-function tooCostly({ resourceType }: Resource): ValidationIssue {
-  const text = `${resourceType}: what it holds is related in too many ways by the profiles, so that not all of it was checked`;
+function tooDeep({ resourceType }: Resource): ValidationIssue {
+  const text = `${resourceType}: profiles refer to profiles more than ${MOST_PASSES} times in a row, so that not all of them were checked`;
   return { severity: 'error', issue: 'too-costly', key: 'profile', text, expression: resourceType };
 }
 
-function check(resource: Resource, profiles: readonly string[], run: ProfileRun): void {
-  const all = new Set(profiles);
-  for (const canonical of all) checkProfile(resource, canonical, run);
-  visitResource(resource, run, all.size > 0, (nested, here) => check(nested, claimedProfiles(nested), here));
+/** Checks the resource, and then one after the other those that lie in it, so that others have their turn in between. */
+async function passOver(resource: Resource, profiles: readonly string[], run: ProfileRun): Promise<void> {
+  run.path[run.depth++] = resource.resourceType;
+  const checks: (() => void)[] = [];
+  const add = (subject: Resource, canonicals: readonly string[]): void => {
+    const all = new Set(canonicals);
+    const { place } = run;
+    const begin = (check: () => void) => (): void => {
+      run.beginAt(place);
+      check();
+    };
+    for (const canonical of all) checks.push(begin(() => checkProfile(subject, canonical, run)));
+    checks.push(
+      begin(() => visitResource(subject, run, all.size > 0, (nested) => add(nested, claimedProfiles(nested)))),
+    );
+  };
+  add(resource, profiles);
+  // It grows meanwhile.
+  for (const check of checks) {
+    run.attempt(check);
+    await run.deps.pace?.();
+  }
 }
 
 function checkProfile(resource: Resource, canonical: string, run: ProfileRun): void {

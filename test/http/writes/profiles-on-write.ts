@@ -94,6 +94,7 @@ export function profilesOnWrite(store: Store): void {
         'required',
         'cardinality',
       ]);
+      expect(issue.details.text).toContain(`(profile ${VITALS})`);
       expect(issue.diagnostics).toMatch(/^line 1, column/);
       const id = word();
       expectBroken(await server.send('PUT', `/Observation/${id}`, broken({ id })), 'subject');
@@ -161,6 +162,43 @@ export function profilesOnWrite(store: Store): void {
       expect((await server.send('POST', '/Patient', patient(url))).status).toBe(201);
       time += 1999;
       expect((await other.send('POST', '/Patient', patient(url))).status).toBe(201);
+    });
+  });
+
+  describe('a rule of a profile that costs too much to be checked', () => {
+    const rule = {
+      ...{ key: 'slow-1', severity: 'error', human: 'Nothing is named never' },
+      expression: 'descendants().where(descendants().count() > 1000).empty()',
+    };
+    const name = Array.from({ length: 2000 }, () => ({ text: 'x' }));
+    const url = `http://x.org/StructureDefinition/${word()}`;
+    const mine = useProcess(new Map([['Patient', [url]]]));
+    const storeSlow = async (): Promise<void> => {
+      const { differential, ...rest } = definition(url, 0) as { differential: { element: object[] } };
+      const [root, ...others] = differential.element;
+      const element = [{ ...root, constraint: [rule] }, ...others];
+      const answer = await server.send('POST', '/StructureDefinition', { ...rest, differential: { element } });
+      expect(answer.status, answer.text).toBe(201);
+    };
+
+    it('refuses the write and names rule, limit and profile, claimed or required; so does $validate', async () => {
+      await storeSlow();
+      expect((await server.send('POST', '/Patient', patient(url))).status).toBe(201);
+      const words = ['slow-1', 'more than 100,000 steps', url];
+      const refused = await server.send('POST', '/Patient', patient(url, { name }));
+      expectRefusal(refused, 422, 'rules-too-costly', ...words);
+      expect(refused.json().issue[0]).toMatchObject({ code: 'too-costly', expression: ['Patient'] });
+      expectRefusal(
+        await mine.send('POST', '/Patient', patient(undefined, { name })),
+        422,
+        'rules-too-costly',
+        ...words,
+      );
+      const told = (await server.send('POST', '/Patient/$validate', patient(url, { name }))).json().issue;
+      expect(told.filter(({ code }: { code: string }) => code === 'too-costly')).toMatchObject([{ severity: 'error' }]);
+      const entry = [{ resource: patient(url, { name }), request: { method: 'POST', url: 'Patient' } }];
+      const batch = await server.send('POST', '', { resourceType: 'Bundle', type: 'batch', entry });
+      expect(batch.json().entry[0].response.status).toMatch(/^422/);
     });
   });
 

@@ -44,7 +44,7 @@ export function depsOf(rows: readonly ProfileRow[], more: Partial<ProfileDeps> =
     types,
     // Later, as from a store.
     profile: (url) => own.get(url) ?? Promise.resolve(generated.get(url.split('|')[0] ?? url)),
-    evaluate: evaluators(),
+    beginRules: evaluators,
     ...more,
   };
 }
