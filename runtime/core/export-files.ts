@@ -108,6 +108,7 @@ function checkCovered({ type, isOfDeleted }: ExportFile, { type: kind, input }: 
   // The errors of an import hold nothing but what its client sent.
   if (kind === IMPORT) return;
   const types = isOfDeleted === true ? (input['types'] as string[]) : [type];
-  const missing = types.filter((each) => principal.access.on(each, 'rs') !== 'everything');
-  if (missing.length > 0) throw scopeMissing(uniteNeeded(missing.map((each) => neededOn(each, 'rs'))));
+  const { access } = principal;
+  const missing = types.filter((each) => access.on(each, 'rs') !== 'everything');
+  if (missing.length > 0) throw scopeMissing(uniteNeeded(missing.map((each) => neededOn(each, 'rs'))), access);
 }

@@ -105,6 +105,7 @@ export const ERRORS = {
   'unknown-path': { status: 404, issue: 'not-supported', text: 'There is nothing at this URL' },
   'unknown-type': { status: 404, issue: 'not-supported', text: 'Unknown resource type' },
   'unknown-operation': { status: 404, issue: 'not-supported', text: 'Unknown operation' },
+  'diff-impossible': { status: 422, issue: 'processing', text: 'No patch tells the difference of the two versions' },
   'snapshot-impossible': { status: 422, issue: 'processing', text: 'No snapshot can be made of the definition' },
   'closure-unknown': { status: 404, issue: 'not-found', text: 'There is no closure table of this name; initialize it' },
   'closure-outdated': { status: 422, issue: 'conflict', text: 'The closure table has to be initialized again' },

@@ -3,6 +3,7 @@ import { withinBudget } from '../core/search/execute/search-budget.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import type { Resource } from '../fhir/resource.js';
+import type { Misshape } from '../path/diff/diff-shape.js';
 import type { PatchModel } from '../path/patch/fhirpath/fhirpath-model.js';
 import { readArguments, valueOf, type Arguments } from './arguments.js';
 import { parseNamed, readNamed, type NamedResource, type ReadResource } from './read-argument.js';
@@ -11,7 +12,7 @@ import { parseNamed, readNamed, type NamedResource, type ReadResource } from './
  * `$diff`: a FHIRPath Patch that makes one version of a resource another, or one resource another of its type. Identity and
  * `meta` are left out; `includeMeta` compares `meta` too. https://hl7.org/fhir/R5/fhirpatch.html
  *
- * @throws FhirError `parameter-invalid`, `scope-missing`, `not-found`, `deleted`
+ * @throws FhirError `parameter-invalid`, `scope-missing`, `not-found`, `deleted`, `diff-impossible`
  */
 export async function diff(call: Call, services: Services): Promise<Reply> {
   const found = readArguments(call, services);
@@ -19,10 +20,20 @@ export async function diff(call: Call, services: Services): Promise<Reply> {
   const { from, to } =
     call.level === 'system' ? await readTwo(found, call, services) : await readVersions(found, call, services);
   if (from === undefined) return { status: 200, resource: insertionOf(to.resource) };
-  const [{ diff: compare }, model] = await Promise.all([import('../path/diff/diff.js'), modelOf(services)]);
-  const patch = compare(comparable(from.resource, hasMeta), comparable(to.resource, hasMeta), model, {
-    previousValue: true,
-  });
+  const [{ diff: compare }, { findMisshape, withoutCommon }, model] = await Promise.all([
+    import('../path/diff/diff.js'),
+    import('../path/diff/diff-shape.js'),
+    modelOf(services),
+  ]);
+  const [before, after] = withoutCommon(comparable(from.resource, hasMeta), comparable(to.resource, hasMeta), model);
+  for (const [content, read] of [
+    [before, from],
+    [after, to],
+  ] as const) {
+    const fault = findMisshape(content, model);
+    if (fault !== undefined) throw impossible(read, fault);
+  }
+  const patch = compare(before, after, model, { previousValue: true });
   return { status: 200, resource: patch };
 }
 
@@ -88,6 +99,13 @@ async function readBefore(
       }
     }
     return undefined;
+  });
+}
+
+function impossible({ resource, version }: ReadResource, { path, text }: Misshape): FhirError {
+  const named = `${resource.resourceType}/${String(resource.id)}/_history/${version}`;
+  return new FhirError('diff-impossible', `No FHIRPath Patch tells what ${named} has: ${path} ${text}`, {
+    expression: path,
   });
 }
 

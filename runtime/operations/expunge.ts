@@ -55,7 +55,7 @@ async function expungeSome(asked: Asked, call: Call, services: Services): Promis
 
 /** A call for a whole type cannot tell what a constraint hides from what it shows without reading every version. */
 function checkWholeType({ type = '', principal: { access } }: Call): void {
-  if (access.on(type, 'd') !== 'everything') throw scopeMissing(neededOn(type, 'd'));
+  if (access.on(type, 'd') !== 'everything') throw scopeMissing(neededOn(type, 'd'), access);
 }
 
 /** The resource is there, and the token may delete it. */

@@ -92,7 +92,7 @@ function checkScope({ fromResourceName }: RawStatement, call: Call, { scopeRows 
   const { access } = call.principal;
   if (access === OPEN_ACCESS) return;
   const needed = neededFor(call, { 'hfql-statement': [fromResourceName] }, access, scopeRows);
-  if (needed !== undefined) throw scopeMissing(needed);
+  if (needed !== undefined) throw scopeMissing(needed, access);
 }
 
 /** Tables, or their columns, of the types that the token covers in any way. */
@@ -101,7 +101,7 @@ function introspect(action: string, found: Arguments, call: Call, services: Serv
   const { access } = call.principal;
   if (access !== OPEN_ACCESS) {
     const needed = neededFor(call, { 'hfql-introspection': tables.resourceTypes }, access, scopeRows);
-    if (needed !== undefined) throw scopeMissing(needed);
+    if (needed !== undefined) throw scopeMissing(needed, access);
   }
   const types = tables.resourceTypes.filter((type) => access.onAny(type, ['c', 'r', 'u', 'd', 's']) !== 'nothing');
   const [table, column] = ['introspectTableName', 'introspectColumnName'].map((name) => valueOf(found, name));

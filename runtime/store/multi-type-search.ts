@@ -2,6 +2,7 @@ import { FhirError } from '../fhir/errors.js';
 import { compareText } from '../search/query/compare-text.js';
 import type { SortKey, Target } from '../search/query/query.js';
 import { compareValues, type SortValue } from '../search/query/sort.js';
+import type { FindMultiTypeQuery } from './store.js';
 
 /** Where a walk over several types is: at the last resource shown, which may be gone by now. */
 export interface MultiTypeCursor {
@@ -21,6 +22,14 @@ export function readMultiTypeCursor(text: string, parts: readonly Target[]): Mul
   const type = text.slice(0, Math.max(end, 0));
   if (!parts.some((part) => part.type === type)) throw new FhirError('page-invalid');
   return { type, own: text.slice(end + 1) };
+}
+
+/** The query without the types that a walk one type after the other has passed: a thread can do without them. */
+export function withoutPassedTypes(query: FindMultiTypeQuery): FindMultiTypeQuery {
+  const { parts, sort, after } = query;
+  if (after === undefined || sort.length > 0) return query;
+  const { type } = readMultiTypeCursor(after, parts);
+  return { ...query, parts: parts.filter((part) => compareText(part.type, type) >= 0) };
 }
 
 /** What is left of one type. */

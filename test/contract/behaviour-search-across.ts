@@ -6,7 +6,7 @@ import { compareText } from '../../runtime/search/query/compare-text.js';
 import type { Condition, SortKey, Target } from '../../runtime/search/query/query.js';
 import { compareBy } from '../../runtime/search/query/sort.js';
 import { CHEAP_TOTAL, type FindMultiTypeQuery, type FindPage, type Store } from '../../runtime/store/store.js';
-import { date, key, number, of, query, sharedStore, text, token } from './behaviour-search-helpers.js';
+import { date, key, number, of, query, sharedStore, text, token, walk } from './behaviour-search-helpers.js';
 import { directive } from './behaviour-search-include-cases.js';
 import { namesOf } from './behaviour-search-includes.js';
 import { ANY, chain, code, coded, has, not, ref } from './behaviour-search-link-cases.js';
@@ -165,6 +165,27 @@ export function searchAcrossBehaviour(on: Subject): void {
     const places = await walkAcross(store, queryAcross(parts, { sort, count: 100 }), () => pages++);
     expect(places.slice(0, ids.length)).toEqual(ids.map((id) => `Heavy/${id}`).reverse());
     expect(pages).toBeLessThanOrEqual(5);
+  });
+
+  it('by either of two references, of hundreds that are partly found by both', async () => {
+    const wanted: string[] = [];
+    const changes = Array.from({ length: 700 }, (_, n) => {
+      const id = `m${String(n).padStart(3, '0')}`;
+      if (n % 5 !== 0) wanted.push(`Many/${id}`);
+      const by = [...(n % 5 === 1 || n % 5 === 2 ? ['of'] : []), ...(n % 5 >= 2 ? ['from'] : [])];
+      return put(id, 0, 'x', n % 5 === 0 ? [ref('of', 'Alpha/other')] : by.map((param) => ref(param, 'Alpha/one')), 'Many'); // prettier-ignore
+    });
+    await store.write(changes);
+    const to = (param: string): Condition => ({ param, any: [{ is: 'reference', id: 'one', types: ['Alpha'] }] });
+    const where: Condition = { all: [{ some: [to('of'), to('from')] }] };
+    const parts = everywhere(where, ['Alpha', 'Many', 'alpha']);
+    for (const count of [7, 100, 233, 560, 600]) {
+      expect(await walkAcross(store, queryAcross(parts, { count })), `${count} a page`).toEqual(wanted);
+      const alone = await walk(store, query('Many', { where, count }));
+      expect(alone.map((id) => `Many/${id}`), `${count} a page`).toEqual(wanted); // prettier-ignore
+    }
+    const counted = await store.find(query('Many', { where, count: 10, total: 'accurate' }));
+    expect(counted.total).toBe(wanted.length);
   });
 
   it('whatever the order of the parts', async () => {

@@ -64,6 +64,19 @@ describe('page links (decisions.md, Search)', () => {
     await expect(other.open(binding, tokens[0]!)).rejects.toMatchObject({ code: 'page-invalid' });
   });
 
+  it('have all of a long cursor where the query is short: nothing is written for it', async () => {
+    const { maps } = createToyStore();
+    const links = createPageLinks(maps);
+    const after = 'x'.repeat(2400);
+    const token = await links.seal(binding, { query: '_count=2', after });
+    expect(token.length).toBeLessThan(3800);
+    expect(await links.open(binding, token)).toEqual({ query: '_count=2', after });
+    expect((await maps.entries('page-queries')).size).toBe(0);
+    const longer = { query: '_count=2', after: 'x'.repeat(2560) };
+    expect(await links.open(binding, await links.seal(binding, longer))).toEqual(longer);
+    expect((await maps.entries('page-queries')).size).toBe(1);
+  });
+
   it('are refused when any one letter is changed', async () => {
     const links = createPageLinks(createToyStore().maps);
     const token = await links.seal(binding, state);

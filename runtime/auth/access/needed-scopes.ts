@@ -1,4 +1,5 @@
 import { compareText } from '../../search/query/compare-text.js';
+import type { Access } from '../scopes/access.js';
 import { printScopes, reduceScopes } from '../scopes/reduce.js';
 import type { Scope } from '../scopes/scope.js';
 
@@ -22,6 +23,16 @@ export function uniteNeeded(all: readonly NeededScopes[]): NeededScopes {
 /** These letters on a type, or on `*`, unconstrained. */
 export function neededOn(type: string, letters: string): NeededScopes {
   return { scopes: [{ type, letters, pairs: [] }], customs: [] };
+}
+
+/** Those of them that a token lacks; what it has under a constraint it does not lack. */
+export function lackedOf({ scopes, customs }: NeededScopes, access: Access): NeededScopes {
+  const lacked = ({ type, letters }: Scope): string =>
+    [...letters].filter((letter) => access.on(type, letter) === 'nothing').join('');
+  return {
+    scopes: scopes.map((scope) => ({ ...scope, letters: lacked(scope) })).filter(({ letters }) => letters !== ''),
+    customs: customs.filter((custom) => !access.holds(custom)),
+  };
 }
 
 /**

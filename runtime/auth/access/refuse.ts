@@ -2,12 +2,15 @@ import { ACCESS_ERRORS, type AccessErrorCode } from '../../fhir/access-errors.js
 import { FhirError } from '../../fhir/errors.js';
 import { parseScope } from '../scopes/parse-scope.js';
 import { commonLetters, type Scope } from '../scopes/scope.js';
-import { printNeeded, type NeededScopes } from './needed-scopes.js';
+import type { Access } from '../scopes/access.js';
+import { lackedOf, printNeeded, type NeededScopes } from './needed-scopes.js';
 
 /** What belongs to some refusals. */
 export interface RefusalDetails {
   /** For `scope-missing`: what would suffice. */
   readonly needed?: NeededScopes;
+  /** What of that the token lacks; it is named where it is not all. */
+  readonly lacked?: NeededScopes;
   /** For `token-unverified`: seconds until it is worth trying again. */
   readonly retryAfter?: number;
   /** Instead of the words of the catalogue. */
@@ -25,10 +28,12 @@ const CHALLENGES: Readonly<Partial<Record<AccessErrorCode, string>>> = {
 
 /** A refusal for want of a token or a scope. */
 export function refusal(code: AccessErrorCode, details: RefusalDetails = {}): FhirError {
-  const { needed, retryAfter, text = ACCESS_ERRORS[code].text } = details;
+  const { needed, lacked, retryAfter, text = ACCESS_ERRORS[code].text } = details;
   const scope = needed === undefined ? '' : printNeeded(needed);
+  const missing = lacked === undefined ? '' : printNeeded(lacked);
+  const which = missing === '' || missing === scope ? '' : `; it lacks ${missing}`;
   const error = CHALLENGES[code];
-  return new FhirError(code, scope === '' ? text : `${text}: ${scope}`, {
+  return new FhirError(code, scope === '' ? text : `${text}: ${scope}${which}`, {
     headers: {
       ...(error !== undefined && { 'WWW-Authenticate': writeChallenge(error, ACCESS_ERRORS[code].text, scope) }),
       ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
@@ -36,9 +41,12 @@ export function refusal(code: AccessErrorCode, details: RefusalDetails = {}): Fh
   });
 }
 
-/** That scopes are missing, all of them named. */
-export function scopeMissing(needed: NeededScopes): FhirError {
-  return refusal('scope-missing', { needed });
+/**
+ * That scopes are missing. It names all that the request needs, and which of them the token lacks: its holder knows what it gives, and
+ * learns nothing of the data.
+ */
+export function scopeMissing(needed: NeededScopes, access: Access): FhirError {
+  return refusal('scope-missing', { needed, lacked: lackedOf(needed, access) });
 }
 
 /**

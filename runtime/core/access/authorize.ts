@@ -75,7 +75,7 @@ function isNamed(member: string | undefined): member is string {
  */
 export function authorize(asked: Asked, access: Access, services: ScopeServices): void {
   const missing = missingScopes(asked, access, services);
-  if (missing !== undefined) throw scopeMissing(missing);
+  if (missing !== undefined) throw scopeMissing(missing, access);
 }
 
 /** All that a request needs, where some of it is missing; undefined: it is allowed as far as it is known. */

@@ -1,5 +1,6 @@
 import { neededOn } from '../../auth/access/needed-scopes.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
+import type { Access } from '../../auth/scopes/access.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
@@ -56,7 +57,7 @@ async function asksUnread(call: Call): Promise<boolean> {
   const type = typeOf(call);
   const reach = principal.access.onAny(type, SHOWING);
   if ((reach === 'everything' && !isJudged(type, reach)) || !(await asksContent(patch))) return false;
-  if (reach === 'nothing') throw showingMissing(type);
+  if (reach === 'nothing') throw showingMissing(type, principal.access);
   return true;
 }
 
@@ -65,11 +66,11 @@ async function checkAnswers({ type, targets: [target] }: WriteTarget, call: Call
   const live = liveVersion(target?.current);
   if (live === undefined) return;
   for (const letter of SHOWING) if (await isVisible(live, letter, call, services)) return;
-  throw showingMissing(type);
+  throw showingMissing(type, call.principal.access);
 }
 
-function showingMissing(type: string): FhirError {
-  return scopeMissing(neededOn(type, 'ru'));
+function showingMissing(type: string, access: Access): FhirError {
+  return scopeMissing(neededOn(type, 'ru'), access);
 }
 
 /**

@@ -107,7 +107,7 @@ export function checkContent({ type, id, entries, content }: Put, call: Call, { 
     type === SUBSCRIPTION
       ? neededFor(call, { 'subscription-criteria': subscribedTypes(content, tables.resourceTypes) }, access, scopeRows)
       : undefined;
-  if (missing !== undefined) throw scopeMissing(missing);
+  if (missing !== undefined) throw scopeMissing(missing, access);
   const next = { id, lastUpdated: Date.now(), entries };
   if (!isWithinReach(access.on(type, writes), () => next)) throw constraintsMissed(neededOn(type, writes), scope);
 }

@@ -172,7 +172,7 @@ export function splitQuery(text: string, base: string): { readonly type?: string
 function checkScopes(type: string, criteria: readonly Criterion[], access: Access): void {
   const types = [type, ...(linksOf(criteria, access).chain || [])];
   if (types.every((each) => access.on(each, 's') !== 'nothing')) return;
-  throw scopeMissing(uniteNeeded(types.map((each) => neededOn(each, 's'))));
+  throw scopeMissing(uniteNeeded(types.map((each) => neededOn(each, 's'))), access);
 }
 
 /** Links are refused: the lock on criteria and the check at commit cover one type only. */

@@ -50,7 +50,7 @@ export class ResourceReader {
       const name = nameOf(key);
       if (this.#known.has(name)) continue;
       if (access.on(key.type, 'r') === 'nothing')
-        this.#known.set(name, { fault: scopeMissing(neededOn(key.type, 'r')) });
+        this.#known.set(name, { fault: scopeMissing(neededOn(key.type, 'r'), access) });
       else wanted.set(name, key);
     }
     if (wanted.size === 0) return;

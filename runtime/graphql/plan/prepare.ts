@@ -144,7 +144,7 @@ function checkScopes(
     'untyped-chain': groups.length > 0 && groups,
   };
   const needed = neededFor(call, content, given, services.scopeRows);
-  if (needed !== undefined) throw scopeMissing(needed);
+  if (needed !== undefined) throw scopeMissing(needed, given);
 }
 
 /** Matches that a search is expected to have, on the system and for one resource. */

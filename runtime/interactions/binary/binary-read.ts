@@ -18,7 +18,8 @@ export const readBinary: InteractionHandler = async (call, services) => {
     const file = await readExportFile(call, services);
     if (file !== undefined) return file;
     // It was let in without a look at its scopes.
-    if (call.principal.access.on(BINARY, 'r') === 'nothing') throw scopeMissing(neededOn(BINARY, 'r'));
+    const { access } = call.principal;
+    if (access.on(BINARY, 'r') === 'nothing') throw scopeMissing(neededOn(BINARY, 'r'), access);
   }
   return complete(call, await read(call, services), services);
 };

@@ -38,11 +38,11 @@ export function judgeEntries(
     if (needed !== undefined) refused.push({ index, needed });
   }
   if (refused.length === 0) return;
-  const { headers } = scopeMissing(uniteNeeded(refused.map(({ needed }) => needed)));
+  const { headers } = scopeMissing(uniteNeeded(refused.map(({ needed }) => needed)), access);
   throwFaults(
     new Map(
       refused.map(({ index, needed }) => {
-        const { code, message } = scopeMissing(needed);
+        const { code, message } = scopeMissing(needed, access);
         return [index, inEntry(index, new FhirError(code, message, { headers }))];
       }),
     ),

@@ -39,7 +39,7 @@ export async function visibleHistory(
   const reach = (each: string): Reach => access.on(each, letter);
   const all = type === undefined ? tables.resourceTypes : [type];
   const types = visibleTypes(all, reach);
-  if (types.length === 0) throw scopeMissing(neededOn(type ?? '*', letter));
+  if (types.length === 0) throw scopeMissing(neededOn(type ?? '*', letter), access);
   const within = types.length === all.length ? query : { ...query, types };
   const judged = types.filter((each) => isJudged(each, reach(each)));
   if (judged.length === 0) {

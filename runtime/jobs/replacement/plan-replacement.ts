@@ -87,7 +87,7 @@ export async function checkReach(version: StoredVersion, call: Call, services: S
 /** @throws FhirError `scope-missing` with all scopes that the changes of these types need */
 export function checkTypes(types: Iterable<string>, call: Call, services: Services): void {
   const missing = missingFor(types, call, services);
-  if (missing !== undefined) throw scopeMissing(missing);
+  if (missing !== undefined) throw scopeMissing(missing, call.principal.access);
 }
 
 /**

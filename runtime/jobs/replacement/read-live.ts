@@ -48,7 +48,8 @@ export async function isHidden(key: ResourceKey, call: Call, services: Services)
 }
 
 function checkShowing({ type }: ResourceKey, { principal: { access } }: Call): void {
-  if (access !== OPEN_ACCESS && access.onAny(type, SHOWING) === 'nothing') throw scopeMissing(neededOn(type, 'r'));
+  if (access !== OPEN_ACCESS && access.onAny(type, SHOWING) === 'nothing')
+    throw scopeMissing(neededOn(type, 'r'), access);
 }
 
 async function isHiddenEntirely(key: ResourceKey, call: Call, services: Services): Promise<boolean> {

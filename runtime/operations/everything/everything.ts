@@ -27,7 +27,7 @@ import { readArguments, valueOf, valuesOf } from '../arguments.js';
 import { allFoci, FIRST_MEMBER, memberFoci, singleFocus, type Foci } from './foci.js';
 import { membersOfRecord, type Focus } from './members.js';
 import { readReferred, referredFrom } from './referred.js';
-import { digestOf, nextLink, openWalk, pathOf, type AskedRecord, type Position, type Walk } from './walk.js';
+import { digestOf, nextLink, openWalk, pathOf, shownBy, type AskedRecord, type Position, type Walk } from './walk.js';
 import { baseKey } from '../../path/own-base.js';
 
 /** Encounters of one episode of care whose compartments belong to its record. */
@@ -42,7 +42,7 @@ const MOST_ENCOUNTERS = 500;
  */
 export async function everything(call: Call, services: Services): Promise<Reply> {
   const opened = await openWalk(call, services);
-  const walk = opened ?? { asked: readAsked(call, services), position: { shown: [] } };
+  const walk = opened ?? { asked: readAsked(call, services), position: { shown: '' } };
   const { tables, limits } = services;
   const { access } = call.principal;
   const recorded = recordConstraints(access === OPEN_ACCESS ? access : searchAccess(access, tables.resourceTypes));
@@ -119,13 +119,13 @@ class RecordReader {
     }
     // A page that ends with a record is the last one where no other record follows.
     if (isOpen && focus === undefined) isOpen = (await foci.after(list)) !== undefined;
-    const { included, digests } = await this.readIncluded(new Set(shown));
+    const { included, digests } = await this.readIncluded(shownBy(this.walk.position));
     const { complete } = this;
     const position = {
       ...(list !== undefined && { list }),
       ...(focus !== undefined && { focus }),
       ...(members !== undefined && { members }),
-      shown: [...shown, ...digests],
+      shown: shown + digests.join(''),
     };
     return {
       versions: this.versions,

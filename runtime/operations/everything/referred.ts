@@ -28,8 +28,8 @@ export function referredFrom(
   isWanted: (type: string) => boolean,
 ): ReadonlyMap<string, ReferredKey> {
   const found = new Map<string, ReferredKey>();
-  for (const [pattern, only] of PATTERNS) {
-    for (const url of valuesOf(texts, pattern)) {
+  for (const [begin, only] of PATTERNS) {
+    for (const url of valuesOf(texts, begin)) {
       const relative = belowBase(url, base) ?? url;
       const [, type = '', id = '', version] = TARGET.exec(relative) ?? [];
       if (type === '' || !isWanted(type) || (only !== undefined && type !== only)) continue;
@@ -40,17 +40,24 @@ export function referredFrom(
   return found;
 }
 
-/** What references are in, each with the only type that counts there. */
-const PATTERNS: readonly (readonly [RegExp, string?])[] = [
-  [/"reference":"[^"\\]{3,1024}"/g],
-  [/"url":"[^"\\]{3,1024}"/g, 'Binary'],
-];
+/** How members begin that references are in, each with the only type that counts there. */
+const PATTERNS: readonly (readonly [string, string?])[] = [['"reference":"'], ['"url":"', 'Binary']];
+
+/** Longest reference that is followed, in characters. */
+const LONGEST = 1024;
 
 /** The distinct values of a member: the same few references come again and again. */
-function valuesOf(texts: readonly string[], pattern: RegExp): readonly string[] {
-  const members = new Set<string>();
-  for (const text of texts) for (const member of text.match(pattern) ?? []) members.add(member);
-  return [...members].map((member) => member.slice(member.indexOf(':') + 2, -1));
+function valuesOf(texts: readonly string[], begin: string): ReadonlySet<string> {
+  const values = new Set<string>();
+  for (const text of texts) {
+    for (let at = text.indexOf(begin); at >= 0; at = text.indexOf(begin, at)) {
+      at += begin.length;
+      const end = text.indexOf('"', at);
+      // A backslash, as before a quotation mark within the value, is in no reference that is followed.
+      if (end - at <= LONGEST) values.add(text.slice(at, end));
+    }
+  }
+  return values;
 }
 
 const TARGET = /^([A-Z][A-Za-z]+)\/([A-Za-z0-9.-]{1,64})(?:\/_history\/([1-9][0-9]{0,9}))?$/;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 import type { Call } from '../../core/call.js';
 import { PAGE_PARAMETER, type PageBinding } from '../../core/search/pages/page-link.js';
@@ -20,8 +20,8 @@ export interface Position {
   readonly focus?: string;
   /** Place among the members of that focus in the store's order; absent: at their beginning. */
   readonly members?: string;
-  /** Digests of what came along because members refer to it: it comes once. */
-  readonly shown: readonly string[];
+  /** Digests of what came along because members refer to it, one after the other: it comes once. */
+  readonly shown: string;
 }
 
 /** Where a page begins. */
@@ -54,9 +54,19 @@ export function pathOf({ type = '', id }: Call): string {
   return id === undefined ? `${type}/$everything` : `${type}/${id}/$everything`;
 }
 
+/** Letters of a digest. */
+const DIGEST = 12;
+
 /** A short name of a resource that collides with no other's. */
 export function digestOf(key: string): string {
-  return createHash('sha256').update(key).digest('base64url').slice(0, 12);
+  return hash('sha256', key, 'base64url').slice(0, DIGEST);
+}
+
+/** The digests that a position names. */
+export function shownBy({ shown }: Position): ReadonlySet<string> {
+  const digests = new Set<string>();
+  for (let at = 0; at < shown.length; at += DIGEST) digests.add(shown.slice(at, at + DIGEST));
+  return digests;
 }
 
 function bindingOf({ interaction, operation = '', type = '', id }: Call): PageBinding {

@@ -273,7 +273,7 @@ function checkScopes(
     'patient-named': patients.length > 0 && true,
   };
   const needed = neededFor(call, content, access, scopeRows);
-  if (needed !== undefined) throw scopeMissing(needed);
+  if (needed !== undefined) throw scopeMissing(needed, access);
 }
 
 function quote(text: string): string {

@@ -25,7 +25,7 @@ const FORMATS: ReadonlySet<string> = new Set([NDJSON, 'application/ndjson', 'ndj
 export async function startImport(call: Call, services: Services): Promise<Reply> {
   const { access } = call.principal;
   if (!services.tables.resourceTypes.some((type) => access.on(type, 'cu') === 'everything')) {
-    throw scopeMissing(neededOn('*', 'cu'));
+    throw scopeMissing(neededOn('*', 'cu'), access);
   }
   const found = readArguments(call, services);
   const faults = new Faults();
@@ -71,7 +71,7 @@ function typesOf(
     'types-unnamed': isOpen && tables.resourceTypes,
   } as const;
   const needed = named.length > 0 || isOpen ? neededFor(call, content, access, scopeRows) : undefined;
-  if (needed !== undefined) throw scopeMissing(needed);
+  if (needed !== undefined) throw scopeMissing(needed, access);
   return isOpen ? tables.resourceTypes.filter((type) => access.on(type, 'cu') === 'everything') : named;
 }
 
@@ -88,7 +88,8 @@ async function openFile(url: string, call: Call, services: Services): Promise<Im
 }
 
 async function openBinary(url: string, id: string, call: Call, services: Services): Promise<ImportFile> {
-  if (call.principal.access.on(BINARY, 'r') === 'nothing') throw scopeMissing(neededOn(BINARY, 'r'));
+  const { access } = call.principal;
+  if (access.on(BINARY, 'r') === 'nothing') throw scopeMissing(neededOn(BINARY, 'r'), access);
   const { body: _body, text: _text, ...rest } = call;
   const plain: Call = { ...rest, interaction: 'read', type: BINARY, id, params: new URLSearchParams(), conditions: {} };
   const { json } = await read(plain, services).catch((error: unknown) => {

@@ -44,13 +44,14 @@ export async function validate(call: Call, services: Services): Promise<Reply> {
   return { status: 200, resource: problems.length === 0 ? successOutcome('No issues found') : outcomeOf(problems) };
 }
 
-/** The resource to validate: the parameter `resource` of a Parameters resource, otherwise the body. */
+/** The resource to validate: the parameter `resource` of a Parameters resource, otherwise the body. @throws FhirError where it has several */
 function subjectOf(body: JsonValue | undefined): { readonly body: JsonValue | undefined; readonly isWrapped: boolean } {
   if (!isObject(body) || body['resourceType'] !== 'Parameters' || !Array.isArray(body['parameter'])) {
     return { body, isWrapped: false };
   }
   const named = body['parameter'].filter(isObject);
-  const subject = named.find((each) => each['name'] === 'resource' && each['resource'] !== undefined);
+  const [subject, ...more] = named.filter((each) => each['name'] === 'resource' && each['resource'] !== undefined);
+  if (more.length > 0) throw new FhirError('parameter-invalid', 'The parameter "resource" may be given once');
   const isOfOperation = named.some(({ name }) => name === 'mode' || name === 'profile');
   return { body: subject?.['resource'] ?? (isOfOperation ? undefined : body), isWrapped: subject !== undefined || isOfOperation }; // prettier-ignore
 }
@@ -76,7 +77,7 @@ function checkMode(mode: string | undefined, call: Call, { scopeRows }: Services
     'mode-delete': mode === 'delete' && (true as const),
   };
   const needed = neededFor(call, content, access, scopeRows);
-  if (needed !== undefined) throw scopeMissing(needed);
+  if (needed !== undefined) throw scopeMissing(needed, access);
 }
 
 async function storedSubject({ type, id, ...call }: Call, services: Services): Promise<Resource> {

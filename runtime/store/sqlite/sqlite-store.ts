@@ -20,6 +20,7 @@ import { startWorker } from './threads/start-thread.js';
 import { openThread } from './threads/thread.js';
 import { isTooCostly } from './file/too-costly.js';
 import { openWriteSender } from './threads/send-write.js';
+import { withoutPassedTypes } from '../multi-type-search.js';
 import type { Stamp } from './write/write.js';
 import type { WriterOperations } from './threads/writer-operations.js';
 
@@ -149,7 +150,7 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
     async findMultiType(query, signal) {
       signal?.throwIfAborted();
       const here = queries.isLikeLong(query) ? undefined : short.findMultiType(query);
-      return here ?? unpackPage(await queries.run('findMultiType', [query], { signal, query }));
+      return here ?? unpackPage(await queries.run('findMultiType', [withoutPassedTypes(query)], { signal, query }));
     },
     findLines: (query, until, signal) => queries.run('findLines', [query, until], { signal, query }),
     explain: (query, signal) => queries.run('explain', [query], { signal }),

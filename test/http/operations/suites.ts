@@ -6,11 +6,13 @@ import { conformance } from './conformance.js';
 import { diff } from './diff.js';
 import { everything } from './everything.js';
 import { expunge } from './expunge.js';
+import { forms } from './forms.js';
 import { graphql } from './graphql.js';
 import { graphs } from './graphs.js';
 import { merge } from './merge.js';
 import { operations } from './meta.js';
 import { hfql } from './hfql.js';
+import { oddContents } from './odd-contents.js';
 import { observations } from './observations.js';
 import { patients } from './patients.js';
 import { searchByCodes } from './search-codes.js';
@@ -40,4 +42,6 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   expunge,
   hfql,
   'changes of meta': amendMeta,
+  'all forms of': forms,
+  'odd contents': oddContents,
 };

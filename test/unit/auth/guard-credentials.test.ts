@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { tables } from '../../../generated/tables.js';
+import { utc } from '../../../runtime/search/values/zone.js';
 import { ACCESS_ERRORS, type AccessErrorCode } from '../../../runtime/fhir/access-errors.js';
 import { hasTokenParameter, MAX_TOKEN, readCredentials } from '../../../runtime/auth/access/credentials.js';
-import { neededOn } from '../../../runtime/auth/access/needed-scopes.js';
-import { refusal } from '../../../runtime/auth/access/refuse.js';
+import { neededOn, uniteNeeded } from '../../../runtime/auth/access/needed-scopes.js';
+import { createScopes } from '../../../runtime/auth/scopes/create-scopes.js';
+import { refusal, scopeMissing } from '../../../runtime/auth/access/refuse.js';
 import { tokenHash } from '../../../runtime/auth/server/token-verifier.js';
 import { errorOutcome } from '../../../runtime/fhir/operation-outcome.js';
 
@@ -86,6 +89,19 @@ describe('refusals', () => {
       issue: [{ severity: status === 503 ? 'fatal' : 'error', code: issue, details: { coding: [{ code }] } }],
     });
     expect(error.map((each) => ({ ...each, expression: 'x' })).status).toBe(status);
+  });
+
+  it('say which of the scopes the token lacks, and in the header what would suffice', () => {
+    const access = createScopes({ tables, zone: utc, base: '' }).access('system/Observation.r?status=final system/Patient.s __admin.reindex'); // prettier-ignore
+    const needed = uniteNeeded([neededOn('Patient', 'rs'), neededOn('Observation', 'r'), { scopes: [], customs: ['__admin.reindex'] }]); // prettier-ignore
+    const { message, headers } = scopeMissing(needed, access);
+    expect(message).toMatch(
+      /: system\/Observation\.r system\/Patient\.rs __admin\.reindex; it lacks system\/Patient\.r$/,
+    );
+    expect(headers['WWW-Authenticate']).toMatch(/scope="system\/Observation\.r system\/Patient\.rs __admin\.reindex"$/);
+    // All of it, or nothing but that a constraint is in the way: there is no more to say.
+    expect(scopeMissing(neededOn('Encounter', 'r'), access).message).toMatch(/: system\/Encounter\.r$/);
+    expect(scopeMissing(neededOn('Observation', 'r'), access).message).toMatch(/: system\/Observation\.r$/);
   });
 
   it('name the scopes that would suffice, in the outcome as well', () => {

@@ -62,7 +62,7 @@ export async function constrainSearch(
   const place = { type: scope.type, member: call.member };
   const { own, judged, links, content } = needsOfSearch(request, place, access, tables);
   const needed = neededFor(call, content, given, scopeRows);
-  if (needed !== undefined) throw scopeMissing(needed);
+  if (needed !== undefined) throw scopeMissing(needed, given);
 
   const types = request.types.filter((type) => access.on(type, 's') !== 'nothing');
   const directives = narrowIncludes(request.include?.directives ?? [], access, tables.resourceTypes);

@@ -101,7 +101,7 @@ async function constrainedTargets(
     findReadable: withinConstraints(access, source.find, 'r'),
   };
   const found = narrowMultiType(narrow(parts, await resolveCriteria(judged, seen)), access);
-  if (found.is === 'refused') throw scopeMissing(found.needed);
+  if (found.is === 'refused') throw scopeMissing(found.needed, access);
   await checkConstraintIndexes(access.constraints, services, contained && parts[0]?.type);
   const more = mayEnter ? await resolveCriteria(own, source) : NOTHING;
   if (contained === undefined) return narrow(found.parts, more);

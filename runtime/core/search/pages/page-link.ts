@@ -29,7 +29,8 @@ export const PAGE_PARAMETER = '_page';
  * Makes and reads the tokens of page links. A token is opaque, encrypted and authenticated. It carries the whole state, so that
  * any process that shares the store can return the next page. It is valid for at least 24 hours and less than 48.
  *
- * Queries longer than 2 kB and cursors longer than 512 bytes are kept in the store, so that links stay below 4 kB.
+ * Query and cursor that are longer than 2.5 kB together are kept in the store, the query from 2 kB on and the cursor from 512 bytes
+ * on, so that links stay below 4 kB.
  */
 export interface PageLinks {
   seal(binding: PageBinding, state: PageState): Promise<string>;
@@ -38,7 +39,7 @@ export interface PageLinks {
 }
 
 const MAP = 'page-keys';
-/** Longest query and longest cursor in a token, in bytes. */
+/** Longest query and longest cursor in a token, in bytes; either may be longer where the other is shorter. */
 const MAX_QUERY = 2048;
 const MAX_AFTER = 512;
 /** A key encrypts for one period and decrypts for one more. In milliseconds. */
@@ -101,9 +102,11 @@ export function createPageLinks(maps: AtomicMaps, now: () => number = Date.now):
       cipher.setAAD(bindingBytes(header, binding));
       const keep = (text: string): Promise<string> => texts.keep(key, text, expiryOf(period));
       const content: Content = ['', ''];
-      if (sizeOf(query) <= MAX_QUERY) content[0] = query;
+      const [querySize, afterSize] = [sizeOf(query), sizeOf(after)];
+      const fits = querySize + afterSize <= MAX_QUERY + MAX_AFTER;
+      if (fits || querySize <= MAX_QUERY) content[0] = query;
       else content[2] = await keep(query);
-      if (sizeOf(after) <= MAX_AFTER) content[1] = after;
+      if (fits || afterSize <= MAX_AFTER) content[1] = after;
       else content.splice(2, 2, content[2] ?? '', await keep(after));
       const sealed = [cipher.update(JSON.stringify(content)), cipher.final()];
       return Buffer.concat([header, nonce, ...sealed, cipher.getAuthTag()]).toString('base64url');

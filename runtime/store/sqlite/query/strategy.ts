@@ -55,6 +55,12 @@ export function findHits(run: Run, where: Condition, after: Hit | undefined, wan
     const found = firstOf(run, alone, direction, wanted);
     if (found !== undefined) return found;
   }
+  // What belongs to a patient by one of several references: where no total is asked for, the rest need not be read.
+  const isNotCounted = run.query.total === 'none' || after !== undefined;
+  if (alone !== undefined && 'some' in alone && isNotCounted && first !== undefined && first.count > GLANCE) {
+    const found = firstOf(run, alone, direction, wanted);
+    if (found !== undefined) return found;
+  }
   const best = first !== undefined && first.count <= GLANCE ? first : findBestLed(run, conjuncts, limits.few);
   if (best !== undefined && best.count <= limits.few) return collected(run, conjuncts, best, after, wanted);
 
@@ -102,7 +108,7 @@ function isLeaf(condition: Condition): condition is Leaf | Link {
 }
 
 /** A page of what one condition finds in the order of ids; undefined: it does not. */
-function firstOf(run: Run, only: Leaf | Link, direction: Direction, wanted: number): Found | undefined {
+function firstOf(run: Run, only: Condition, direction: Direction, wanted: number): Found | undefined {
   const arms = orderedArms(run, only);
   if (arms === undefined) return undefined;
   run.trace?.drivenBy(printCondition(only));

@@ -149,10 +149,19 @@ function armOf(run: Run, group: LeafGroup, part: number, access: Access, values:
 const MAX_LED = 64;
 
 /**
- * A leaf, or a link that is resolved, as few ranges in which rows come in the order of keys; undefined: it is found by none
- * such.
+ * A leaf, a link that is resolved, or alternatives of these, as few ranges in which rows come in the order of keys; undefined: it
+ * is found by none such.
  */
-export function orderedArms(run: Run, condition: Leaf | Link): readonly IndexRange[] | undefined {
+export function orderedArms(run: Run, condition: Condition): readonly IndexRange[] | undefined {
+  if ('all' in condition || 'not' in condition) return undefined;
+  if ('some' in condition) {
+    const arms: IndexRange[] = [];
+    for (const each of condition.some) {
+      const own = orderedArms(run, each);
+      if (own === undefined || arms.push(...own) > MAX_INLINE) return undefined;
+    }
+    return arms;
+  }
   const ways = waysTo(run, condition);
   if (ways === undefined || 'keys' in ways) return undefined;
   const most = isLink(condition) ? MAX_LED : MAX_INLINE;
