@@ -12,7 +12,7 @@ import { readJson } from '../../../runtime/format/read-json.js';
 import { XML as XML_CODEC } from '../../../runtime/server.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { ASYNC, jobsServer } from '../jobs/jobs-server.js';
-import { batch, entry } from '../bundle-server.js';
+import { batch, entry } from '../bundles/bundle-server.js';
 import { codeOf, type Answer } from '../server.js';
 import { FORM_CALLS, JOBS, type FormCall } from './form-calls.js';
 import { FORM_WORLD } from './form-world.js';
