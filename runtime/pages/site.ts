@@ -30,12 +30,12 @@ export interface PageRequest {
   /** Of a search in a compartment: the type that is searched. */
   readonly member?: string;
   readonly versionId?: string;
-  /** The form in which a resource is shown. */
+  /** The form in which the answer is shown. */
   readonly view: View;
 }
 
-/** Forms of a resource on its page. */
-export type View = 'json' | 'xml';
+/** Forms of an answer on its page: of a resource JSON or XML, of a search its plan. */
+export type View = 'json' | 'xml' | 'plan';
 
 /** The query parameter of pages that chooses the view. Requests that are not answered by a page do not have it. */
 export const VIEW_PARAMETER = '_view';

@@ -16,9 +16,9 @@ const PLANTED = `"'></code></pre></td></main><script>alert(1)</script><img src=x
 /** Tags that the pages have themselves; any other one was planted. */
 const TAGS = new Set(
   (
-    'html head meta title link script body a header nav form label input button span main footer h1 h2 p div section ' +
+    'html head meta title link script body a header nav form label input button span main footer h1 h2 h3 p div section ' +
     'details summary table thead tbody tr th td ul ol li dl dt dd pre code br time iframe select option textarea fieldset ' +
-    'legend progress'
+    'legend progress svg rect'
   ).split(' '),
 );
 
@@ -89,6 +89,7 @@ describe('pages without authorization', () => {
       `/$diff?from=${planted}&to=${planted}`,
       `/Patient/evil/$${planted}`,
       '/Observation?_include=Observation:subject',
+      `/Patient?name=${planted}&_view=plan`,
     ]) {
       const page = await get(path);
       expect(page.headers['content-type'], path).toBe('text/html; charset=utf-8');
@@ -101,6 +102,8 @@ describe('pages without authorization', () => {
       `/console?path=${planted}`,
       `/${planted}`,
       `/go?search=${planted}`,
+      `/go?explain=${planted}`,
+      `/explain-search?search=${planted}`,
     ]) {
       expectEscaped(await ui(path), path);
     }
@@ -201,11 +204,14 @@ describe('pages without authorization', () => {
     expect(outside.headers['location']).toBe('/fhir/%2F%2Fevil.example/x/$everything');
   });
 
-  it.each(['/search', '/api', '/api/Patient', '/api/system', '/console', '/jobs'])('have %s', async (path) => {
-    const page = await ui(path);
-    expect([page.status, page.headers['x-content-type-options']]).toEqual([200, 'nosniff']);
-    expectEscaped(page, path);
-  });
+  it.each(['/search', '/explain-search', '/api', '/api/Patient', '/api/system', '/console', '/jobs'])(
+    'have %s',
+    async (path) => {
+      const page = await ui(path);
+      expect([page.status, page.headers['x-content-type-options']]).toEqual([200, 'nosniff']);
+      expectEscaped(page, path);
+    },
+  );
 
   it.each([
     ['/Patient/none', 404, 'Not Found'],
@@ -297,7 +303,15 @@ describe('pages with authorization', () => {
   });
 
   it('without data need no token', async () => {
-    for (const path of ['/', '/ui/search', '/ui/search/Patient', '/ui/operations', '/ui/api/Patient', '/ui/console']) {
+    for (const path of [
+      '/',
+      '/ui/search',
+      '/ui/search/Patient',
+      '/ui/operations',
+      '/ui/api/Patient',
+      '/ui/console',
+      '/ui/explain-search',
+    ]) {
       expect((await server.raw('GET', path, undefined, HTML)).status, path).toBe(200);
     }
     expect((await server.raw('GET', '/ui/assets/kiln.js')).status).toBe(200);
