@@ -148,6 +148,14 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
     }),
   );
   router.get(
+    '/graphql',
+    page(async (query) => {
+      if (!site.hasGraphql) return undefined;
+      const { graphqlPage } = await import('../pages/tools/graphql-page.js');
+      return graphqlPage(subjectOf(query), site, paths);
+    }),
+  );
+  router.get(
     '/go',
     answer(async ({ req, res, id: ownId }) => {
       const { operationOf, planOf, searchOf } = await import('../pages/tools/go.js');

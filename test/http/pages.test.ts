@@ -17,7 +17,7 @@ const PLANTED = `"'></code></pre></td></main><script>alert(1)</script><img src=x
 const TAGS = new Set(
   (
     'html head meta title link script body a header nav form label input button span main footer h1 h2 h3 p div section ' +
-    'details summary table thead tbody tr th td ul ol li dl dt dd pre code br time iframe select option textarea fieldset ' +
+    'details summary table thead tbody tr th td ul ol li dl dt dd pre code br time iframe select option textarea fieldset datalist ' +
     'legend progress svg rect'
   ).split(' '),
 );
@@ -29,7 +29,7 @@ function expectEscaped({ text }: Answer, name: string): void {
     tags.filter(([, tag]) => !TAGS.has(tag!.toLowerCase())).map(([tag]) => tag),
     name,
   ).toEqual([]);
-  expect(tags.filter(([, tag]) => tag === 'script').length, name).toBe(1);
+  expect(tags.filter(([, tag]) => tag === 'script').length, name).toBe(2);
   for (const [whole, , attributes = ''] of tags) {
     expect(attributes.replace(/"[^"]*"/g, '""'), `${name}: ${whole}`).not.toMatch(/\son\w+\s*=|\sstyle\s*=|['`<]/i);
     expect(whole).not.toMatch(/(?:href|src|action)="\s*(?:javascript|data):/i);
@@ -100,6 +100,7 @@ describe('pages without authorization', () => {
       `/operations?type=${planted}&id=${planted}`,
       `/operations/Patient-everything?type=Patient&id=${planted}`,
       `/console?path=${planted}`,
+      `/graphql?type=Patient&id=${planted}`,
       `/${planted}`,
       `/go?search=${planted}`,
       `/go?explain=${planted}`,
@@ -204,7 +205,7 @@ describe('pages without authorization', () => {
     expect(outside.headers['location']).toBe('/fhir/%2F%2Fevil.example/x/$everything');
   });
 
-  it.each(['/search', '/explain-search', '/api', '/api/Patient', '/api/system', '/console', '/jobs'])(
+  it.each(['/search', '/explain-search', '/api', '/api/Patient', '/api/system', '/console', '/graphql', '/jobs'])(
     'have %s',
     async (path) => {
       const page = await ui(path);
@@ -244,10 +245,10 @@ describe('pages without authorization', () => {
     expect([nowhere.status, nowhere.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
   });
 
-  it('serve the script, the style sheets and the icon for good, and nothing else of that folder', async () => {
+  it('serve the scripts, the style sheets and the icon for good, and nothing else of that folder', async () => {
     const { text } = await get('/Patient/evil');
     const assets = [...text.matchAll(/"(\/ui\/assets\/[^"]*)"/g)].map(([, path]) => path!);
-    expect(assets).toHaveLength(3);
+    expect(assets).toHaveLength(4);
     for (const path of assets) {
       const asset = await server.raw('GET', path);
       expect([asset.status, asset.headers['cache-control']]).toEqual([200, 'public, max-age=31536000, immutable']);
