@@ -145,9 +145,10 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   withSettings(program.command('explain-search'), EXPLAIN_SETTINGS)
     .description('print how a search is understood, how the store does it, and what that costs')
     .argument('<search>', "'Patient?name=x&_sort=-birthdate', or a whole URL")
-    .action(async (search: string, options: object) => {
+    .option('--html', 'print a picture of it, as a page that needs nothing else: … --html > plan.html')
+    .action(async (search: string, { html, ...settings }: { html?: true }) => {
       const { runExplainSearch } = await import('./explain-search.js');
-      await run(runExplainSearch(search, flagsOf(options), terminal));
+      await run(runExplainSearch(search, { html: html === true }, flagsOf(settings), terminal));
     });
 
   withSettings(program.command('hfql'), EXPLAIN_SETTINGS)

@@ -11,6 +11,7 @@ import type { LargeBodies } from '../core/write/large-bodies.js';
 import type { DefinitionServices } from '../core/services.js';
 import { authorize, type ScopeServices } from '../core/access/authorize.js';
 import { execute } from '../interactions/execute.js';
+import { explain, isSearch } from '../interactions/search/explain.js';
 import { hasContent } from '../interactions/registry.js';
 import { patchTypes } from '../core/patch/sent-patch.js';
 import { SILENT, type Log } from '../observe/log.js';
@@ -25,7 +26,7 @@ import { readCall } from './request/read-call.js';
 import { requestId } from './request/request-id.js';
 import type { PageWriter } from '../pages/page.js';
 import type { Presentation } from './response/presentation.js';
-import { PLAIN, sendError, sendReply } from './response/respond.js';
+import { PLAIN, sendError, sendPageText, sendReply } from './response/respond.js';
 import type { Destination, Router } from './router.js';
 
 /** What a FHIR handler is made of. */
@@ -223,6 +224,12 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
     services.limits,
   );
   if (call.form !== undefined) takeForm(exchange, call.form, services.formats);
+  if (exchange.view === 'plan' && isSearch(call)) {
+    const plan = await explain(call, services);
+    services.audit.answered(call, { status: 200 });
+    const page = await openPage(exchange, context);
+    return sendPageText(req, res, page.writePlan(plan), exchange.look);
+  }
   const reply = await execute(call, services);
   services.audit.answered(call, reply);
   if (exchange.form.format === 'html') await openPage(exchange, context);
@@ -244,11 +251,12 @@ function takeView(exchange: Exchange, { services }: Context): void {
     // The refusal of the form has its own time.
     return;
   }
-  if (params.get(VIEW_PARAMETER) === 'xml') exchange.view = 'xml';
+  const view = params.get(VIEW_PARAMETER);
+  if (view === 'xml' || view === 'plan') exchange.view = view;
   params.delete(VIEW_PARAMETER);
 }
 
-async function openPage(exchange: Exchange, context: Context): Promise<void> {
+async function openPage(exchange: Exchange, context: Context): Promise<PageWriter> {
   const { destination, method, url, view } = exchange;
   const { row, ...place } = destination ?? {};
   const request: PageRequest = {
@@ -257,6 +265,7 @@ async function openPage(exchange: Exchange, context: Context): Promise<void> {
     ...{ base: baseOf(exchange, context), method, url, view },
   };
   exchange.page ??= await context.pages.open(request);
+  return exchange.page;
 }
 
 /** Where a request would have led that was refused before that was looked at: the log and the audit tell it. */

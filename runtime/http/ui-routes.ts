@@ -2,6 +2,7 @@ import { Router, type RequestHandler } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { isOwner } from '../core/export-files.js';
+import { SEARCH_URL_HELP } from '../core/search/explain/search-url.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import type { Log } from '../observe/log.js';
@@ -104,6 +105,13 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
     }),
   );
   router.get(
+    '/explain-search',
+    page(async (query) => {
+      const { explainPage } = await import('../pages/tools/explain-page.js');
+      return explainPage(query.get('search') ?? '', site, paths);
+    }),
+  );
+  router.get(
     '/operations',
     page(async (query) => {
       const { operationsPage } = await import('../pages/tools/operation-pages.js');
@@ -140,19 +148,34 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
     }),
   );
   router.get(
+    '/graphql',
+    page(async (query) => {
+      if (!site.hasGraphql) return undefined;
+      const { graphqlPage } = await import('../pages/tools/graphql-page.js');
+      return graphqlPage(subjectOf(query), site, paths);
+    }),
+  );
+  router.get(
     '/go',
     answer(async ({ req, res, id: ownId }) => {
-      const { operationOf, searchOf } = await import('../pages/tools/go.js');
+      const { operationOf, planOf, searchOf } = await import('../pages/tools/go.js');
       const form = queryOf(req);
+      const explained = form.get('explain');
       const type = form.get('search');
       const operation = wiredOperations().find(({ id }) => id === form.get('operation'));
       const target =
-        type !== null && isType(type)
-          ? searchOf(type, form, paths)
-          : operation === undefined
-            ? undefined
-            : operationOf(operation, form, paths);
-      if (target === undefined) throw new FhirError('parameter-invalid', 'The form names no search and no operation');
+        explained !== null
+          ? planOf(explained, paths)
+          : type !== null && isType(type)
+            ? searchOf(type, form, paths)
+            : operation === undefined
+              ? undefined
+              : operationOf(operation, form, paths);
+      if (target === undefined)
+        throw new FhirError(
+          'parameter-invalid',
+          explained === null ? 'The form names no search and no operation' : `A search ${SEARCH_URL_HELP}`,
+        );
       res.writeHead(303, ['X-Request-Id', ownId, 'Location', target, 'Content-Length', '0']).end();
       return true;
     }),

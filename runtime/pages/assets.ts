@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Folder of the style sheets, the script and the icon. */
+/** Folder of the style sheets, the scripts and the icon. */
 export const ASSETS_FOLDER = fileURLToPath(new URL('assets', import.meta.url));
 
-const NAMES = ['kiln.css', 'kiln.js', 'narrative.css', 'kiln.svg'] as const;
+const NAMES = ['kiln.css', 'kiln.js', 'tools.js', 'narrative.css', 'kiln.svg'] as const;
 
 let version: string | undefined;
 

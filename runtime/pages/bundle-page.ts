@@ -4,7 +4,7 @@ import { displayOf, nameOf } from './display.js';
 import { template } from './engine.js';
 import { highlightJson } from './highlight.js';
 import { linksOf, ownUrl, resourcePath, type LinkOf } from './links.js';
-import type { PageRequest, Paths, Site } from './site.js';
+import { VIEW_PARAMETER, type PageRequest, type Paths, type Site } from './site.js';
 
 /** What the rows of a page are made with. */
 interface Around {
@@ -22,6 +22,8 @@ interface PagePart {
   readonly type: string | undefined;
   readonly query: string;
   readonly plain: string;
+  /** Of a search: the page that explains it. */
+  readonly plan: string | undefined;
   readonly columns: readonly Column[];
   readonly isEmpty: boolean;
   readonly compares: boolean;
@@ -100,11 +102,18 @@ function partOf(bundle: JsonObject, isEmpty: boolean, { request, paths, site }: 
     type: hasTable ? searched : undefined,
     query,
     plain: `${paths.fhir}${path}?${query === '' ? '' : `${query}&`}_format=json&_pretty=true`,
+    plan: isSearch(request)
+      ? `${paths.fhir}${path}?${query === '' ? '' : `${query}&`}${VIEW_PARAMETER}=plan`
+      : undefined,
     columns: hasTable ? columnsOf(searched, site.tables) : [],
     isEmpty,
     compares: id !== undefined && type !== undefined,
     resource: id !== undefined && type !== undefined ? resourcePath(paths, type, id) : undefined,
   };
+}
+
+function isSearch({ interaction, operation }: PageRequest): boolean {
+  return operation === undefined && interaction?.startsWith('search-') === true;
 }
 
 function linkIn({ link }: JsonObject, relation: string, paths: Paths): string | undefined {

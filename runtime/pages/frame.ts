@@ -16,6 +16,7 @@ interface FrameData extends Paths {
   readonly content: string;
   readonly isGuarded: boolean;
   readonly hasDocs: boolean;
+  readonly hasGraphql: boolean;
   readonly version: string;
   readonly product: string;
 }
@@ -27,25 +28,32 @@ const TITLE = '\u0001';
 const NONCE = '\u0002';
 const CONTENT = '\u0003';
 
-/** The frame is the same for all pages but for three places, so it is rendered once for each FHIR base. */
-const rendered = new WeakMap<Site, Map<string, readonly string[]>>();
+/** What is before the title, between it and the content, split where the nonce is, and after the content. */
+interface Parts {
+  readonly start: string;
+  readonly middle: readonly string[];
+  readonly tail: string;
+}
+
+/** The frame is the same for all pages but for title, nonce and content, so it is rendered once for each FHIR base. */
+const rendered = new WeakMap<Site, Map<string, Parts>>();
 
 /** The frame of a page. @param title a text */
 export function frameOf(site: Site, paths: Paths, title: string, nonce: string): Frame {
-  const ofSite = rendered.get(site) ?? new Map<string, readonly string[]>();
+  const ofSite = rendered.get(site) ?? new Map<string, Parts>();
   rendered.set(site, ofSite);
-  const [start = '', untilNonce = '', untilContent = '', tail = ''] =
-    ofSite.get(paths.root) ?? keep(ofSite, site, paths);
-  return { head: `${start}${escapeHtml(title)}${untilNonce}${nonce}${untilContent}`, tail };
+  const { start, middle, tail } = ofSite.get(paths.root) ?? keep(ofSite, site, paths);
+  return { head: start + escapeHtml(title) + middle.join(nonce), tail };
 }
 
-function keep(ofSite: Map<string, readonly string[]>, site: Site, paths: Paths): readonly string[] {
-  const { isGuarded, hasDocs } = site;
+function keep(ofSite: Map<string, Parts>, site: Site, paths: Paths): Parts {
+  const { isGuarded, hasDocs, hasGraphql } = site;
   const product = `${PRODUCT.name} ${PRODUCT.version}`;
   const places = { title: TITLE, nonce: NONCE, content: CONTENT };
-  const text = render({ ...paths, ...places, isGuarded, hasDocs, version: assetsVersion(), product });
-  // eslint-disable-next-line no-control-regex
-  const parts = text.split(/[\u0001-\u0003]/);
+  const facts = { isGuarded, hasDocs, hasGraphql, version: assetsVersion(), product };
+  const [start = '', rest = ''] = render({ ...paths, ...places, ...facts }).split(TITLE);
+  const [middle = '', tail = ''] = rest.split(CONTENT);
+  const parts = { start, middle: middle.split(NONCE), tail };
   ofSite.set(paths.root, parts);
   return parts;
 }

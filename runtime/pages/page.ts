@@ -1,9 +1,11 @@
+import type { ExplainedSearch } from '../core/search/explain/explain-search.js';
 import type { JsonObject } from '../fhir/resource.js';
 import { bundlePage, bundleTitle } from './bundle-page.js';
 import { capabilityPage } from './capability-page.js';
 import { DIFF, diffPage } from './diff-page.js';
 import { failureTitle, outcomePage } from './failure-page.js';
 import { frameOf } from './frame.js';
+import { planPage, planTitle } from './plan-page.js';
 import { newNonce, pageHeaders } from './policy.js';
 import { resourcePage, titleOf } from './resource-page.js';
 import { pathsOf, type PageRequest, type Site } from './site.js';
@@ -15,6 +17,8 @@ export interface PageWriter {
   write(resource: JsonObject): Promise<string>;
   /** @param bundle without its entries */
   writeBundle(bundle: JsonObject, entries: Iterable<JsonObject>): Promise<Iterable<string>>;
+  /** What a search does, instead of what it finds. */
+  writePlan(plan: ExplainedSearch): string;
   /** @param outcome an OperationOutcome */
   writeFailure(outcome: JsonObject, status: number): string;
 }
@@ -47,6 +51,7 @@ export function openPage(request: PageRequest, site: Site): PageWriter {
       };
       return Promise.resolve(pieces());
     },
+    writePlan: (plan) => framed(planTitle(request), planPage(plan, request, paths)),
     writeFailure(outcome, status) {
       const title = failureTitle(status);
       return framed(title, outcomePage(outcome, title, status, request, paths, site));

@@ -9,7 +9,7 @@ export function newNonce(): string {
 }
 
 /**
- * Headers of a page. Only the script with the nonce runs: `'self'` would admit any content that was uploaded as a Binary. Style
+ * Headers of a page. Only scripts with the nonce run: `'self'` would admit any content that was uploaded as a Binary. Style
  * attributes are ignored, nothing is loaded from other origins, and the page cannot be framed.
  */
 export function pageHeaders(nonce: string): readonly string[] {

@@ -41,7 +41,7 @@ export async function resourcePage(
   const facts = isObject(meta) ? meta : {};
   const version = textIn(facts, 'versionId');
   const isIdentified = typeof id === 'string';
-  const view: View = site.writeXml === undefined ? 'json' : request.view;
+  const view: View = site.writeXml !== undefined && request.view === 'xml' ? 'xml' : 'json';
   return render({
     paths,
     title: titleOf(resource),

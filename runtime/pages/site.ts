@@ -10,6 +10,8 @@ export interface Site {
   readonly isGuarded: boolean;
   /** Whether the reference pages are served. */
   readonly hasDocs: boolean;
+  /** Whether `$graphql` is served. */
+  readonly hasGraphql: boolean;
   /** Writes indented XML; undefined: the server has no XML. */
   readonly writeXml: ((resource: Resource) => string | Promise<string>) | undefined;
 }
@@ -30,15 +32,18 @@ export interface PageRequest {
   /** Of a search in a compartment: the type that is searched. */
   readonly member?: string;
   readonly versionId?: string;
-  /** The form in which a resource is shown. */
+  /** The form in which the answer is shown. */
   readonly view: View;
 }
 
-/** Forms of a resource on its page. */
-export type View = 'json' | 'xml';
+/** Forms of an answer on its page: of a resource JSON or XML, of a search its plan. */
+export type View = 'json' | 'xml' | 'plan';
 
 /** The query parameter of pages that chooses the view. Requests that are not answered by a page do not have it. */
 export const VIEW_PARAMETER = '_view';
+
+/** `OperationRow.id` of `$graphql`. */
+export const GRAPHQL = 'Resource-graphql';
 
 /** The path that pages without data are under, from the root of the server. */
 export const UI_PATH = '/ui';

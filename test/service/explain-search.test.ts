@@ -130,6 +130,18 @@ describe('kiln explain-search', () => {
     expect(run.err).toContain(message);
   });
 
+  it('--html: draws it as a page that loads nothing and runs nothing', async () => {
+    const search = 'Patient?name=<b>love1&birthdate=1815';
+    const { code, out, err } = await kiln('explain-search', search, '--html', '--store', store);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toMatch(/^<!doctype html>/);
+    expect(out).toContain('<code>Patient?name&#x3D;&lt;b&gt;love1&amp;birthdate&#x3D;1815</code>');
+    expect(out).toMatch(/<li class="step"><h3>Examines \d+ index entries and rows<\/h3>/);
+    expect(out).toMatch(/<span class="badge">\w+<\/span>/);
+    expect(out).not.toMatch(/<script|<link|<img|\ssrc=|\shref=|@import|url\(/);
+    expect(out).toContain("default-src 'none'");
+  });
+
   it('makes no store where there is none', async () => {
     const run = await kiln('explain-search', 'Patient', '--store', `sqlite:${join(folder, 'none.db')}`);
     expect([run.code, run.err]).toEqual([1, expect.stringContaining('there is no store at') as string]);

@@ -107,6 +107,16 @@ function joinContent(reply: Reply, limit: number): Promise<string> {
   return Promise.reject(new FhirError('not-acceptable', text));
 }
 
+/** Sends a page that no resource is written as, to a client that asked for HTML. */
+export function sendPageText(
+  req: IncomingMessage,
+  res: ServerResponse,
+  text: string,
+  look: Presentation,
+): void | Promise<void> {
+  return sendText(req, res, { status: 200 }, text, look, headOf(look));
+}
+
 /** Sends text, compressed where that pays and the client takes it. */
 function sendText(
   req: IncomingMessage,

@@ -23,21 +23,21 @@ import type { FindPage, StoredVersion } from '../../store/store.js';
  * resources that match, with their includes. https://hl7.org/fhir/R5/http.html#search
  */
 export async function search(call: Call, services: Services): Promise<Reply> {
-  const asked = await parse(call, services);
-  const bounds = await authorize(asked, call, services);
+  const asked = await parseSearch(call, services);
+  const bounds = await authorizeSearch(asked, call, services);
   const found = await execute(asked, bounds, call, services);
   return present(asked, bounds, found, call, services);
 }
 
 /** What the client asks for. */
-interface Asked {
+export interface Asked {
   readonly scope: SearchScope;
   readonly walk: Walk;
   readonly request: SearchRequest;
 }
 
 /** Reads the URL, the form and the page link. @throws FhirError for each parameter that is not valid */
-async function parse(call: Call, services: Services): Promise<Asked> {
+export async function parseSearch(call: Call, services: Services): Promise<Asked> {
   checkForm(call);
   const scope = scopeOf(call, services.tables);
   const walk = await openWalk(call, services.pages);
@@ -57,7 +57,11 @@ async function parse(call: Call, services: Services): Promise<Asked> {
 }
 
 /** Compares the search with the scopes of the token. @throws FhirError `scope-missing`, `page-invalid` */
-async function authorize({ scope, walk, request }: Asked, call: Call, services: Services): Promise<SearchBounds> {
+export async function authorizeSearch(
+  { scope, walk, request }: Asked,
+  call: Call,
+  services: Services,
+): Promise<SearchBounds> {
   const bounds = await constrainSearch(call, scope, request, services);
   checkEffect(walk, bounds.effect);
   return bounds;

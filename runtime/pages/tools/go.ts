@@ -1,5 +1,6 @@
 import type { OperationRow } from '../../contract/index.js';
-import type { Paths } from '../site.js';
+import { splitSearch } from '../../core/search/explain/search-url.js';
+import { VIEW_PARAMETER, type Paths } from '../site.js';
 
 /**
  * Fields of forms have the name of a parameter behind one of these, so that a form can say the modifier and the prefix of a value
@@ -24,6 +25,15 @@ export function searchOf(type: string, form: URLSearchParams, { fhir }: Pick<Pat
   const query = criteriaIn(form);
   for (const [name, value] of new URLSearchParams(form.get(MORE) ?? '')) query.append(name, value);
   return withQuery(`${fhir}/${type}`, query);
+}
+
+/** The plan of a search as people write it, as a path on this origin; undefined: it is no search. */
+export function planOf(search: string, { fhir }: Pick<Paths, 'fhir'>): string | undefined {
+  const split = splitSearch(search.trim());
+  if (split === undefined) return undefined;
+  const query = new URLSearchParams(split.query);
+  query.set(VIEW_PARAMETER, 'plan');
+  return withQuery([fhir, ...split.segments.map(encodeURIComponent)].join('/'), query);
 }
 
 /** The call of an operation that a form describes, as a path on this origin; undefined: a place in it is missing. */

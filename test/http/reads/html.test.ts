@@ -35,8 +35,11 @@ function expectHarmless({ headers, text }: Answer): void {
   );
   expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
   const scripts = [...text.matchAll(/<script\b[^>]*>/g)].map(([tag]) => tag);
-  expect(scripts).toEqual([expect.stringMatching(/^<script src="\/ui\/assets\/kiln\.js\?v=[\w-]+" nonce="/)]);
-  expect(scripts[0]).toContain(`nonce="${nonce}"`);
+  expect(scripts).toEqual([
+    expect.stringMatching(/^<script src="\/ui\/assets\/tools\.js\?v=[\w-]+" nonce="/),
+    expect.stringMatching(/^<script src="\/ui\/assets\/kiln\.js\?v=[\w-]+" nonce="/),
+  ]);
+  for (const script of scripts) expect(script).toContain(`nonce="${nonce}"`);
   expect(text).not.toMatch(/<(?:img|object|embed|base)\b|<[^>]*\s(?:on\w+|style)=|href="javascript:/i);
 }
 

@@ -16,9 +16,9 @@ const PLANTED = `"'></code></pre></td></main><script>alert(1)</script><img src=x
 /** Tags that the pages have themselves; any other one was planted. */
 const TAGS = new Set(
   (
-    'html head meta title link script body a header nav form label input button span main footer h1 h2 p div section ' +
-    'details summary table thead tbody tr th td ul ol li dl dt dd pre code br time iframe select option textarea fieldset ' +
-    'legend progress'
+    'html head meta title link script body a header nav form label input button span main footer h1 h2 h3 p div section ' +
+    'details summary table thead tbody tr th td ul ol li dl dt dd pre code br time iframe select option textarea fieldset datalist ' +
+    'legend progress svg rect'
   ).split(' '),
 );
 
@@ -29,7 +29,7 @@ function expectEscaped({ text }: Answer, name: string): void {
     tags.filter(([, tag]) => !TAGS.has(tag!.toLowerCase())).map(([tag]) => tag),
     name,
   ).toEqual([]);
-  expect(tags.filter(([, tag]) => tag === 'script').length, name).toBe(1);
+  expect(tags.filter(([, tag]) => tag === 'script').length, name).toBe(2);
   for (const [whole, , attributes = ''] of tags) {
     expect(attributes.replace(/"[^"]*"/g, '""'), `${name}: ${whole}`).not.toMatch(/\son\w+\s*=|\sstyle\s*=|['`<]/i);
     expect(whole).not.toMatch(/(?:href|src|action)="\s*(?:javascript|data):/i);
@@ -89,6 +89,7 @@ describe('pages without authorization', () => {
       `/$diff?from=${planted}&to=${planted}`,
       `/Patient/evil/$${planted}`,
       '/Observation?_include=Observation:subject',
+      `/Patient?name=${planted}&_view=plan`,
     ]) {
       const page = await get(path);
       expect(page.headers['content-type'], path).toBe('text/html; charset=utf-8');
@@ -99,8 +100,11 @@ describe('pages without authorization', () => {
       `/operations?type=${planted}&id=${planted}`,
       `/operations/Patient-everything?type=Patient&id=${planted}`,
       `/console?path=${planted}`,
+      `/graphql?type=Patient&id=${planted}`,
       `/${planted}`,
       `/go?search=${planted}`,
+      `/go?explain=${planted}`,
+      `/explain-search?search=${planted}`,
     ]) {
       expectEscaped(await ui(path), path);
     }
@@ -201,11 +205,14 @@ describe('pages without authorization', () => {
     expect(outside.headers['location']).toBe('/fhir/%2F%2Fevil.example/x/$everything');
   });
 
-  it.each(['/search', '/api', '/api/Patient', '/api/system', '/console', '/jobs'])('have %s', async (path) => {
-    const page = await ui(path);
-    expect([page.status, page.headers['x-content-type-options']]).toEqual([200, 'nosniff']);
-    expectEscaped(page, path);
-  });
+  it.each(['/search', '/explain-search', '/api', '/api/Patient', '/api/system', '/console', '/graphql', '/jobs'])(
+    'have %s',
+    async (path) => {
+      const page = await ui(path);
+      expect([page.status, page.headers['x-content-type-options']]).toEqual([200, 'nosniff']);
+      expectEscaped(page, path);
+    },
+  );
 
   it.each([
     ['/Patient/none', 404, 'Not Found'],
@@ -238,10 +245,10 @@ describe('pages without authorization', () => {
     expect([nowhere.status, nowhere.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
   });
 
-  it('serve the script, the style sheets and the icon for good, and nothing else of that folder', async () => {
+  it('serve the scripts, the style sheets and the icon for good, and nothing else of that folder', async () => {
     const { text } = await get('/Patient/evil');
     const assets = [...text.matchAll(/"(\/ui\/assets\/[^"]*)"/g)].map(([, path]) => path!);
-    expect(assets).toHaveLength(3);
+    expect(assets).toHaveLength(4);
     for (const path of assets) {
       const asset = await server.raw('GET', path);
       expect([asset.status, asset.headers['cache-control']]).toEqual([200, 'public, max-age=31536000, immutable']);
@@ -297,7 +304,15 @@ describe('pages with authorization', () => {
   });
 
   it('without data need no token', async () => {
-    for (const path of ['/', '/ui/search', '/ui/search/Patient', '/ui/operations', '/ui/api/Patient', '/ui/console']) {
+    for (const path of [
+      '/',
+      '/ui/search',
+      '/ui/search/Patient',
+      '/ui/operations',
+      '/ui/api/Patient',
+      '/ui/console',
+      '/ui/explain-search',
+    ]) {
       expect((await server.raw('GET', path, undefined, HTML)).status, path).toBe(200);
     }
     expect((await server.raw('GET', '/ui/assets/kiln.js')).status).toBe(200);

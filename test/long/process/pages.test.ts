@@ -160,6 +160,9 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
         ['api', '/ui/api/Appointment'],
         ['jobs', '/ui/jobs'],
         ['console', '/ui/console'],
+        ['graphql', '/ui/graphql'],
+        ['explain-search', '/ui/explain-search'],
+        ['plan', '/fhir/Patient?family=lovel&birthdate=lt1900&_include=Patient:organization&_sort=family&_view=plan'],
         ['not-found', '/fhir/Patient/none'],
         ['empty', '/fhir/Basic'],
       ] as const) {
@@ -223,6 +226,33 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     if (shots !== undefined) await page.screenshot({ path: join(shots, 'console-used.png'), fullPage: true });
     await page.reload();
     expect(await page.locator('#console-history li').count()).toBe(0);
+    await close();
+  });
+
+  it('asks GraphQL, lists the fields of a type, and inserts one', async () => {
+    const { page, faults, close } = await windowOf(1280, 'light');
+    await page.goto(`${open.url}/ui/graphql`);
+    await page.fill('#graphql-query', 'query($id: ID!) { Patient(id: $id) { gender  } }');
+    await page.fill('#graphql-variables', '{ "id": "ada" }');
+    await page.press('#graphql-variables', 'Control+Enter');
+    await page.locator('#graphql-answer', { hasText: '"gender": "female"' }).waitFor();
+    await page.click('#graphql-fields >> text="Patient"');
+    await page.locator('#graphql-fields >> text="HumanName"').waitFor();
+    await inspect(page, 'graphql-used');
+    await page.evaluate(`(() => {
+      const { query } = document.getElementById('graphql').elements;
+      query.selectionStart = query.selectionEnd = query.value.indexOf('}');
+    })()`);
+    await page.click('#graphql-fields >> text="birthDate"');
+    expect(await page.inputValue('#graphql-query')).toContain('gender  birthDate }');
+    await page.click('.run >> text=Run');
+    await page.locator('#graphql-answer', { hasText: '"birthDate": "1815-12-10"' }).waitFor();
+    await page.fill('#graphql-place', 'Patient/ada');
+    await page.fill('#graphql-query', '{ birthDate }');
+    await page.fill('#graphql-variables', '');
+    await page.click('.run >> text=Run');
+    await page.locator('#graphql-answer', { hasText: /^{\s*"data": {\s*"birthDate"/ }).waitFor();
+    expect(faults).toEqual([]);
     await close();
   });
 
