@@ -2,13 +2,13 @@ import { withinReach } from '../../auth/scopes/reach.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { isIndexCurrent } from '../../core/access/index-visibility.js';
 import { visibleVersions } from '../../core/access/visibility.js';
+import { parseStored } from '../../core/parse-stored.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
 import { neededOn } from '../../auth/access/needed-scopes.js';
 import type { StoredVersion } from '../../store/store.js';
 import type { Execution, Found } from './context.js';
-import { parseStored } from './parse-stored.js';
 
 /** Names a resource, or one of its versions. */
 export interface TargetKey {

@@ -151,6 +151,7 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
       const here = queries.isLikeLong(query) ? undefined : short.findMultiType(query);
       return here ?? unpackPage(await queries.run('findMultiType', [query], { signal, query }));
     },
+    countBy: (query, signal) => queries.run('countBy', [query], { signal, query }),
     explain: (query, signal) => queries.run('explain', [query], { signal }),
     reindex: (items) => (items.length === 0 ? Promise.resolve(0) : writer.request('reindex', [items])),
     amend: ({ content: _content, ...plain }) => writer.request('amend', [plain]),

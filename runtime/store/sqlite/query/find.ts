@@ -1,12 +1,13 @@
 import type { Database } from 'better-sqlite3';
 
-import type { FindMultiTypeQuery, FindPage, FindQuery } from '../../store.js';
+import type { CountQuery, CountRow, FindMultiTypeQuery, FindPage, FindQuery } from '../../store.js';
 import type { Dictionary } from '../write/dictionary.js';
 import { completeAfter } from '../file/clock.js';
 import type { QueryInterrupt } from '../file/query-interrupt.js';
 import { openKeyOrder } from '../write/resource-keys.js';
 import { openMultiTypeSearch } from './multi-type-search.js';
 import { openContents } from './contents.js';
+import { countBy } from './count-by.js';
 import { readCursor, writeCursor } from './cursor.js';
 import { openIncluded } from './links/included.js';
 import { openLists } from './links/lists.js';
@@ -29,6 +30,7 @@ export interface Finders {
   readonly find: Finder;
   /** The same over several types. */
   readonly findMultiType: (query: FindMultiTypeQuery) => FindPage;
+  readonly countBy: (query: CountQuery) => readonly CountRow[] | undefined;
 }
 
 /** What searches of a connection share. */
@@ -109,9 +111,15 @@ export function openFinders(
   }
 
   function whole(search: () => Omit<FindPage, 'complete'>): FindPage {
-    try {
+    return cleared(() => {
       const complete = completeAfter(clock.get());
       return { ...search(), complete };
+    });
+  }
+
+  function cleared<T>(work: () => T): T {
+    try {
+      return work();
     } finally {
       parts.lists.clear();
       parts.met.clear();
@@ -125,5 +133,6 @@ export function openFinders(
         const { page, ...found } = across(query);
         return { ...found, versions: page.versions, ...include(query, page) };
       }),
+    countBy: (query) => cleared(() => countBy(parts, query)),
   };
 }

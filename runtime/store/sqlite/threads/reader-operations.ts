@@ -1,4 +1,6 @@
 import type {
+  CountQuery,
+  CountRow,
   Explanation,
   FindMultiTypeQuery,
   FindQuery,
@@ -17,6 +19,7 @@ export interface ReaderOperations {
   history(query: HistoryQuery): HistoryPage;
   find(query: FindQuery): PackedPage;
   findMultiType(query: FindMultiTypeQuery): PackedPage;
+  countBy(query: CountQuery): readonly CountRow[] | undefined;
   explain(query: FindQuery): Explanation;
   scan(after: string | undefined, limit: number): VersionScan;
   counts(): Map<string, number>;

@@ -16,7 +16,7 @@ const SLICE = 100;
 const PIECE = 10;
 
 /** What may take long. */
-const LONG: ReadonlySet<keyof ReaderOperations> = new Set(['find', 'findMultiType', 'explain', 'history', 'counts']);
+const LONG: ReadonlySet<keyof ReaderOperations> = new Set(['find', 'findMultiType', 'countBy', 'explain', 'history', 'counts']);
 
 /** How long a query that has to stop may go on before its thread is ended, in milliseconds. */
 const GRACE = 3000;

@@ -34,13 +34,14 @@ function open() {
   const interrupt = openQueryInterrupt(db, stop);
   const reader = openReader(db, dictionary, interrupt);
   const history = openHistory(db, dictionary, interrupt);
-  const { find, findMultiType } = openFinders(db, dictionary, interrupt);
+  const { find, findMultiType, countBy } = openFinders(db, dictionary, interrupt);
   const maps = openMapReader(db);
   const blobs = openBlobReader(db);
   const operations: Omit<ReaderOperations, 'checkpoint' | 'reopen'> = {
     history,
     find: (query) => packPage(find(query), query.type),
     findMultiType: (query) => packPage(findMultiType(query)),
+    countBy,
     explain: openExplain(db, interrupt, find),
     scan: openScan(db, interrupt),
     counts: () => reader.counts(),

@@ -1,6 +1,6 @@
-import { readStored } from '../../core/read-stored.js';
-import type { Services } from '../../core/services.js';
-import type { Resource } from '../../fhir/resource.js';
+import type { Resource } from '../fhir/resource.js';
+import { readStored } from './read-stored.js';
+import type { Services } from './services.js';
 
 /** Texts beyond this are read as `readStored` does, elsewhere where the server has such a place. In characters. */
 const LARGE = 128 * 1024;
