@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { OPEN_PRINCIPAL } from '../auth/scopes/principal.js';
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
+import { countsAll, storedGroups } from '../hfql/collect.js';
 import { compileStatement } from '../hfql/compile-statement.js';
 import { csvLine } from '../hfql/csv.js';
 import { parseCsv } from '../hfql/parse-csv.js';
@@ -240,7 +241,9 @@ function cut(field: string): string {
 
 /** Prints how a statement would be run. */
 function explain(text: string, tables: Parameters<typeof compileStatement>[1], terminal: Terminal): void {
-  const { statement, plan, isGrouped, order } = compileStatement(parseStatement(text, tables.resourceTypes), tables);
+  const compiled = compileStatement(parseStatement(text, tables.resourceTypes), tables);
+  const { statement, plan, isGrouped, order } = compiled;
+  const isCounted = storedGroups(compiled) !== undefined || countsAll(compiled);
   const { required, helping, filters } = plan;
   const query = [...required, ...helping].map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
   const lines: (readonly [string, string])[] = [
@@ -253,7 +256,7 @@ function explain(text: string, tables: Parameters<typeof compileStatement>[1], t
       const source = operator === 'COUNT' ? `COUNT(${clause})` : clause;
       return ['column', `${alias} ${dataType}${alias === source ? '' : ` from ${source}`}`] as const;
     }),
-    ...(isGrouped ? [['groups', statement.groupBy.join(', ') || 'all in one'] as const] : []),
+    ...(isGrouped ? [['groups', `${statement.groupBy.join(', ') || 'all in one'}, ${isCounted ? 'counted by the store' : 'in memory'}`] as const] : []), // prettier-ignore
     ...order.map(
       ({ column, ascending }) =>
         [

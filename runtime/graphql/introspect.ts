@@ -36,8 +36,9 @@ export function introspector(
   type: string | undefined,
   tables: SchemaTables,
 ): (field: PlannedField) => JsonValue {
-  const schema = describedTypes(tables).schemaOf(type);
+  let schema: LazySchema | undefined;
   return ({ name, nodes }) => {
+    schema ??= describedTypes(tables).schemaOf(type);
     const definition = name === SchemaMetaFieldDef.name ? SchemaMetaFieldDef : TypeMetaFieldDef;
     return new Introspection(query, planner, schema).field(undefined, definition, nodes);
   };

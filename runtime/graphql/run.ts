@@ -34,17 +34,18 @@ export async function runGraphql(request: GraphqlRequest, call: Call, services: 
       const make = (): string => JSON.stringify({ data: Object.fromEntries(prepared.fields.map((field) => [field.key, introspect(field)])) }); // prettier-ignore
       return textReply(200, knownAnswer(request, services.tables, make));
     }
-    const { data, errors } = await execute(query, prepared, call, services);
-    return reply(200, { data, ...(errors.length > 0 && { errors: [...errors] as JsonValue[] }) });
+    const { data, errors, isPlain } = await execute(query, prepared, call, services);
+    const answer: JsonObject = { data, ...(errors.length > 0 && { errors: [...errors] as JsonValue[] }) };
+    return textReply(200, isPlain ? JSON.stringify(answer) : writeJson(answer));
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
-    return reply(error.status, { errors: error.errors.map((each) => writeError(each)) });
+    return refusal(error.status, error.errors);
   }
 }
 
 /** The answer to a request that cannot be executed. */
 export function refuseRequest(error: FhirError): Reply {
-  return reply(error.status, { errors: [writeError(error)] });
+  return refusal(error.status, [error]);
 }
 
 async function execute(
@@ -52,7 +53,7 @@ async function execute(
   { fields, filters, planner }: ReturnType<typeof prepareQuery>,
   call: Call,
   services: Services,
-): Promise<QueryAnswer> {
+): Promise<QueryAnswer & Pick<ResourceReader, 'isPlain'>> {
   const instance = call.level === 'instance' ? call.type : undefined;
   return withinBudget(services.limits.queryTime ?? QUERY_LIMITS.time, call.signal, async (signal) => {
     const { catalog } = query;
@@ -62,7 +63,8 @@ async function execute(
     try {
       const found = await lookUp(fields, start, reader, execution);
       const introspect = introspector(query, planner, instance, services.tables);
-      return await writeAnswer(fields, start, found, execution, introspect);
+      const answer = await writeAnswer(fields, start, found, execution, introspect);
+      return { ...answer, isPlain: reader.isPlain };
     } catch (error) {
       // Of what is too much nothing is answered.
       if (error instanceof FhirError && LIMITS.has(error.code)) throw new RequestError([error]);
@@ -81,8 +83,8 @@ async function readInstance(type: string, id: string, reader: ResourceReader): P
   return { resource: found.value, root: found.value };
 }
 
-function reply(status: number, answer: JsonObject): Reply {
-  return textReply(status, writeJson(answer));
+function refusal(status: number, errors: RequestError['errors'] | readonly [FhirError]): Reply {
+  return textReply(status, JSON.stringify({ errors: errors.map((each) => writeError(each)) }));
 }
 
 function textReply(status: number, content: string): Reply {

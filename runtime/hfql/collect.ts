@@ -1,6 +1,7 @@
 import type { CompiledStatement } from './compile-statement.js';
 import { fieldsOf, rowOf } from './compile-statement.js';
 import { fieldText } from './csv.js';
+import type { CountQuery, ElementPath } from '../store/store.js';
 import type { Matches } from './matches.js';
 import { StatementError, type ColumnType } from './statement.js';
 
@@ -73,12 +74,20 @@ interface Group {
 }
 
 async function groupedRows(compiled: CompiledStatement, matches: Matches): Promise<string[][]> {
-  const { statement, columns, groups: paths, plan } = compiled;
+  const { statement, columns, groups: paths } = compiled;
   const { select, groupBy } = statement;
-  const countsAll = select.every(({ operator, clause }) => operator === 'COUNT' && clause === '*');
-  if (countsAll && paths.length === 0 && plan.filters.length === 0) {
+  if (countsAll(compiled)) {
     const total = String(await matches.total());
     return [select.map(() => total)];
+  }
+  const stored = storedGroups(compiled);
+  const counted = stored && (await matches.countBy(stored, MOST));
+  if (counted !== undefined) {
+    return counted.map(({ values, count }) =>
+      select.map(({ operator, clause }) =>
+        operator === 'COUNT' ? String(count) : (values[groupBy.indexOf(clause)] ?? ''),
+      ),
+    );
   }
   const groups = new Map<string, Group>();
   // Without GROUP BY all resources are one group, which is there where nothing is found, too.
@@ -103,6 +112,22 @@ async function groupedRows(compiled: CompiledStatement, matches: Matches): Promi
       operator === 'COUNT' ? String(counts[i]) : (values[groupBy.indexOf(clause)] ?? ''),
     ),
   );
+}
+
+/** Whether nothing is asked but how many the search finds. */
+export function countsAll({ statement, groups, plan }: CompiledStatement): boolean {
+  const { select } = statement;
+  const isCount = select.every(({ operator, clause }) => operator === 'COUNT' && clause === '*');
+  return isCount && groups.length === 0 && plan.filters.length === 0;
+}
+
+/** Where the store finds the values that are counted by; undefined: it cannot count. */
+export function storedGroups({ statement, groups, plan }: CompiledStatement): CountQuery['by'] | undefined {
+  if (plan.filters.length > 0) return undefined;
+  if (statement.select.some(({ operator, clause }) => operator === 'COUNT' && clause !== '*')) return undefined;
+  const [first, ...others] = groups.map(({ stored }) => stored);
+  if (first === undefined || others.includes(undefined)) return undefined;
+  return [first, ...(others as ElementPath[])];
 }
 
 function unique(values: readonly string[]): readonly string[] {

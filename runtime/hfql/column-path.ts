@@ -3,6 +3,7 @@ import { ExpressionError } from '../path/expression/expression-error.js';
 import { parseExpression, type Expression } from '../path/expression/parse.js';
 import { formsOf, type TypeIndex } from '../path/expression/type-index.js';
 import { checkExpression } from '../path/library/check.js';
+import type { ElementPath } from '../store/store.js';
 import { beginEvaluation, compileLibrary, type Evaluation } from '../path/library/evaluate.js';
 import { StatementError, type ColumnType } from './statement.js';
 
@@ -19,6 +20,8 @@ export interface ColumnPath {
   readonly types: readonly string[] | undefined;
   /** Whether a resource may have several values. */
   readonly isList: boolean;
+  /** Where a store finds its only value, which is a text in JSON; absent: it cannot say. */
+  readonly stored?: ElementPath;
   /** @throws StatementError where the expression fails on this resource */
   values(row: Row): readonly unknown[];
 }
@@ -73,14 +76,33 @@ interface Typed {
 interface OwnPath {
   readonly types: readonly string[];
   readonly isList: boolean;
+  /** The way to its values in JSON, as far as each element on it has one value, but for a list at its end. */
+  readonly stored?: ElementPath;
   find(resource: Resource): readonly Typed[];
 }
 
 function compileOwn(expression: Expression, root: string, types: TypeIndex, text: string): ColumnPath | undefined {
   const path = ownPath(expression, root, types, text);
   if (path === undefined) return undefined;
-  const { find, isList } = path;
-  return { types: path.types, isList, values: ({ resource }) => find(resource).map(({ value }) => value) };
+  const { find, isList, stored } = path;
+  const [type, ...others] = path.types;
+  const isText = others.length === 0 && type !== undefined && isTextual(type);
+  return {
+    types: path.types,
+    isList,
+    ...(isText && !isList && stored !== undefined && { stored }),
+    values: ({ resource }) => find(resource).map(({ value }) => value),
+  };
+}
+
+/** Whether values of a type are texts in JSON. https://hl7.org/fhir/R5/json.html#primitive */
+function isTextual(type: string): boolean {
+  return isPrimitive(type) && !['BOOLEAN', 'DECIMAL', 'INTEGER'].includes(COLUMN_TYPES[type] ?? 'STRING');
+}
+
+/** Names of primitive types alone begin with a small letter. https://hl7.org/fhir/R5/datatypes.html */
+function isPrimitive(type: string): boolean {
+  return /^[a-z]/.test(type);
 }
 
 /** Undefined: it has what only the library knows. */
@@ -88,6 +110,7 @@ function ownPath(expression: Expression, root: string, index: TypeIndex, text: s
   const start: OwnPath = {
     types: [root],
     isList: false,
+    stored: [],
     find: (resource) => [{ value: resource, type: root }],
   };
   if (expression.kind === 'name') {
@@ -114,16 +137,23 @@ function ownPath(expression: Expression, root: string, index: TypeIndex, text: s
   return undefined;
 }
 
-function child({ types, isList, find }: OwnPath, name: string, index: TypeIndex, text: string): OwnPath | undefined {
+function child(
+  { types, isList, find, stored }: OwnPath,
+  name: string,
+  index: TypeIndex,
+  text: string,
+): OwnPath | undefined {
   // What may be any resource may have anything; the library knows what is beside a primitive.
   if (types.some((type) => index.isAbstract(type) || index.beside(type, name) !== undefined)) return undefined;
   const known = types.map((type) => [type, index.element(type, name)] as const);
   const elements = known.flatMap(([, element]) => (element === undefined ? [] : [element]));
   if (elements.length === 0) throw unknownElement(types, name, text);
+  const isOneName = types.length === 1 && elements.every(({ choice }) => choice !== true);
   const forms = new Map(known.map(([type, element]) => [type, element === undefined ? [] : formsOf(element)]));
   return {
     types: [...new Set(elements.flatMap((each) => each.types))],
     isList: isList || elements.some(({ max }) => max === '*'),
+    ...(stored !== undefined && !isList && isOneName && { stored: [...stored, name] }),
     find: (resource) =>
       find(resource).flatMap(({ value, type }) =>
         isObject(value) ? (forms.get(type) ?? []).flatMap(([json, each]) => typed(value[json], each)) : [],
@@ -139,12 +169,15 @@ function typed(value: JsonValue | undefined, type: string): readonly Typed[] {
 
 function at(path: OwnPath | undefined, place: number): OwnPath | undefined {
   if (path === undefined) return undefined;
-  const { types, find } = path;
+  const { types, find, isList, stored } = path;
   const one = (resource: Resource): readonly Typed[] => {
     const found = find(resource).at(place);
     return found === undefined ? [] : [found];
   };
-  return { types, isList: false, find: one };
+  // Lists of primitives have places for what has nothing but extensions, which are no values.
+  const isPlace = isList && place >= 0 && !types.some(isPrimitive);
+  const way = isPlace ? stored && [...stored, place] : isList || place > 0 ? undefined : stored;
+  return { types, isList: false, ...(way !== undefined && { stored: way }), find: one };
 }
 
 function narrowed(path: OwnPath | undefined, type: string): OwnPath | undefined {

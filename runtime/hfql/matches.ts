@@ -1,13 +1,16 @@
 import type { Call } from '../core/call.js';
+import { parseStored } from '../core/parse-stored.js';
 import { describeStaleIndex, staleParameters } from '../core/definitions/index-status.js';
-import { readStored } from '../core/read-stored.js';
 import { constrainSearch, type SearchBounds } from '../core/search/authorize/constrain-search.js';
-import { findPage } from '../core/search/execute/find-page.js';
+import { findPage, readTargets } from '../core/search/execute/find-page.js';
 import { scopeOf } from '../core/search/parse/scope.js';
 import { readSearchRequest, type SearchRequest } from '../core/search/parse/search-request.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import type { Resource } from '../fhir/resource.js';
+import { holdsLink } from '../search/query/criterion.js';
+import type { CountQuery, CountRow } from '../store/store.js';
+import { baseKey } from '../path/own-base.js';
 import type { Plan, PlanParameter } from './plan.js';
 import { StatementError } from './statement.js';
 
@@ -17,6 +20,8 @@ export interface Matches {
   batch(after: string | undefined, count: number): Promise<Batch>;
   /** How many resources the search finds. */
   total(): Promise<number>;
+  /** How many of them have each combination of texts; undefined: the store cannot count them by these, or there are more rows than wanted. */
+  countBy(by: CountQuery['by'], most: number): Promise<readonly CountRow[] | undefined>;
 }
 
 /** Resources in a row. */
@@ -60,10 +65,22 @@ export async function openMatches(type: string, plan: Plan, call: Call, services
     async batch(after, count) {
       const { versions, next } = await find(count, 'none', after);
       const resources: Resource[] = [];
-      for (const { json } of versions) if (json !== undefined) resources.push(await readStored(json, services));
+      for (const { json } of versions) {
+        if (json === undefined) continue;
+        const resource = parseStored(json, services);
+        resources.push(resource instanceof Promise ? await resource : resource);
+      }
       return { resources, ...(next !== undefined && { next }) };
     },
     total: async () => (await find(0, 'accurate')).total ?? 0,
+    async countBy(by, most) {
+      const asked = { base: call.base, signal: call.signal };
+      const [target, ...others] = await readTargets(parts, request, asked, services, constraints);
+      if (target === undefined) return [];
+      if (others.length > 0 || holdsLink(target.where)) return undefined;
+      const base = call.base === '' ? {} : { base: baseKey(call.base) };
+      return services.store.countBy({ ...target, ...base, by, most }, call.signal);
+    },
   };
 }
 

@@ -214,6 +214,24 @@ export interface FindPage {
   readonly cut?: 'most' | 'rounds';
 }
 
+/** The way from a resource to one text: names of elements, each with a place in its list where it has one. */
+export type ElementPath = readonly (string | number)[];
+
+/** Resources are to be counted by what is in them. */
+export interface CountQuery extends Pick<FindQuery, 'type' | 'where' | 'base'> {
+  /** Each leads to one text at most. */
+  readonly by: readonly [ElementPath, ...ElementPath[]];
+  /** Greatest number of rows. */
+  readonly most: number;
+}
+
+/** Resources that have the same texts. */
+export interface CountRow {
+  /** One for each path; undefined: these resources have none. */
+  readonly values: readonly (string | undefined)[];
+  readonly count: number;
+}
+
 /** How a search is done. */
 export interface Explanation {
   /** What the store runs, in its own language, in the order it runs. */
@@ -398,6 +416,14 @@ export interface Store {
    * @throws FhirError as `find`
    */
   findLines(query: FindQuery, until: number, signal?: AbortSignal): Promise<LinePage>;
+
+  /**
+   * How many of the resources that fulfil a condition have each combination of texts; all of one snapshot, in any order.
+   *
+   * @param query its condition has no links
+   * @returns undefined: there are more rows than wanted
+   */
+  countBy(query: CountQuery, signal?: AbortSignal): Promise<readonly CountRow[] | undefined>;
 
   /** How `find` would do it; it is done for that. */
   explain(query: FindQuery, signal?: AbortSignal): Promise<Explanation>;

@@ -5,6 +5,7 @@ import { blobBehaviour } from './behaviour-blobs.js';
 import { concurrencyBehaviour } from './behaviour-concurrency.js';
 import { containedBehaviour } from './behaviour-contained.js';
 import { copyBehaviour } from './behaviour-copy.js';
+import { countByBehaviour } from './behaviour-count-by.js';
 import { expungeBehaviour } from './behaviour-expunge.js';
 import { guardLimitBehaviour } from './behaviour-guard-limits.js';
 import { guardBehaviour } from './behaviour-guards.js';
@@ -40,6 +41,7 @@ export function behaviour(on: Subject): void {
     describe('search', () => searchBehaviour(on));
     describe('pages of a search', () => searchPageBehaviour(on));
     describe('what searches find it by', () => searchUpkeepBehaviour(on));
+    describe('counts by what is in resources', () => countByBehaviour(on));
     describe('links of a search', () => searchLinkBehaviour(on));
     describe('what is within resources', () => containedBehaviour(on));
     describe('includes of a search', () => searchIncludeBehaviour(on));

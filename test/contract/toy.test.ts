@@ -1,4 +1,5 @@
 import { containedBehaviour } from './behaviour-contained.js';
+import { countByBehaviour } from './behaviour-count-by.js';
 import { guardBehaviour } from './behaviour-guards.js';
 import { searchAcrossBehaviour } from './behaviour-search-across.js';
 import { searchIncludeBehaviour } from './behaviour-search-includes.js';
@@ -16,6 +17,7 @@ const toy: Subject = { name: 'the toy store', url: () => 'toy:', isShared: false
 
 searchBehaviour(toy);
 searchPageBehaviour(toy);
+countByBehaviour(toy);
 searchLinkBehaviour(toy);
 searchIncludeBehaviour(toy);
 searchOwnBaseBehaviour(toy, true);

@@ -227,6 +227,16 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     find: async (query) => find(across(query)),
     findMultiType: async (query) => find(query),
     findLines: async (query, until) => toLinePage(find(across(query)), until),
+    async countBy({ type, where, base, by, most }) {
+      const rows = new Map<string, { values: (string | undefined)[]; count: number }>();
+      for (const each of livingOf(type).filter((one) => matches(where, one, neighboursOf(type, base)))) {
+        const values = by.map((path) => path.reduce<unknown>((of, step) => (of as Record<string, unknown> | undefined)?.[step], JSON.parse(each.json!)) as string | undefined); // prettier-ignore
+        const row = rows.get(JSON.stringify(values)) ?? { values, count: 0 };
+        rows.set(JSON.stringify(values), row);
+        row.count++;
+      }
+      return rows.size > most ? undefined : [...rows.values()];
+    },
     async explain(query) {
       const { versions } = find(across(query));
       const driving = `every ${query.type}`;

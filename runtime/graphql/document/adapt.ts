@@ -28,6 +28,13 @@ export function onlyType(node: FieldNode): string | undefined {
   return (node as { [ONLY]?: string })[ONLY];
 }
 
+/** A document as the rules of GraphQL understand it. */
+export interface AdaptedDocument {
+  readonly document: DocumentNode;
+  /** Whether it is the same with any variables. */
+  readonly isFixed: boolean;
+}
+
 /**
  * Writes what FHIR allows in the way that the rules of GraphQL understand:
  *
@@ -37,14 +44,14 @@ export function onlyType(node: FieldNode): string | undefined {
  *
  * https://hl7.org/fhir/R5/graphql.html#references
  *
- * @param variables as sent: the argument `type` may be one
- */
+ * @param variables as sent: the argument `type` may be one */
 export function adaptDocument(
   document: DocumentNode,
   schema: LazySchema,
   catalog: TypeCatalog,
   variables: Readonly<Record<string, unknown>>,
-): DocumentNode {
+): AdaptedDocument {
+  let isFixed = true;
   const info = new TypeInfo(schema);
   const fields: (GraphQLField<unknown, unknown> | null | undefined)[] = [];
   const defaults = new Map<string, ValueNode>();
@@ -58,12 +65,13 @@ export function adaptDocument(
   const typeNamed = (value: ValueNode): string | undefined => {
     if (value.kind === Kind.STRING || value.kind === Kind.ENUM) return value.value;
     if (value.kind !== Kind.VARIABLE) return undefined;
+    isFixed = false;
     const sent = variables[value.name.value];
     if (typeof sent === 'string') return sent;
     const fallback = defaults.get(value.name.value);
     return fallback === undefined || fallback.kind === Kind.VARIABLE ? undefined : typeNamed(fallback);
   };
-  return visit(
+  const adapted = visit(
     document,
     visitWithTypeInfo(info, {
       VariableDefinition(node) {
@@ -101,6 +109,7 @@ export function adaptDocument(
       BooleanValue: text,
     }),
   );
+  return { document: adapted, isFixed };
 }
 
 /** The types that the reference around `resource` may point to; undefined: any, or the element is not known here. */

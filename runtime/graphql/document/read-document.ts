@@ -13,7 +13,8 @@ import { RequestError, documentError } from '../errors.js';
 import { QUERY_LIMITS, type GraphqlRequest } from '../request.js';
 import { queryTypes, type SchemaTables, type TypeCatalog } from '../schema/schema.js';
 import type { LazySchema } from '../schema/lazy.js';
-import { adaptDocument } from './adapt.js';
+import { adaptDocument, type AdaptedDocument } from './adapt.js';
+import { knownDocuments } from './known-documents.js';
 import { checkSize } from './measure.js';
 import { RULES } from './rules.js';
 
@@ -41,12 +42,16 @@ export function readDocument(
   type: string | undefined,
   tables: SchemaTables,
 ): ValidQuery {
-  const parsed = parseDocument(query);
   const catalog = queryTypes(tables);
   const schema = catalog.schemaOf(type);
-  const document = adaptDocument(parsed, schema, catalog, variables);
-  const errors = validate(schema, document, RULES, { maxErrors: MOST_ERRORS });
-  refuse(errors);
+  const known = knownDocuments(catalog);
+  const key = `${type ?? ''} ${query}`;
+  let document = known.get(key);
+  if (document === undefined) {
+    const checked = checkDocument(query, schema, catalog, variables);
+    ({ document } = checked);
+    if (checked.isFixed) known.keep(key, document);
+  }
   const operation = chooseOperation(document, operationName);
   const values = getVariableValues(schema, operation.variableDefinitions ?? [], variables, { maxErrors: MOST_ERRORS });
   if (values.errors !== undefined) refuse(values.errors);
@@ -54,6 +59,18 @@ export function readDocument(
     each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each] as const] : [],
   );
   return { schema, catalog, operation, fragments: new Map(fragments), variables: values.coerced ?? {} };
+}
+
+/** The document, found valid and adapted. */
+function checkDocument(
+  query: string,
+  schema: LazySchema,
+  catalog: TypeCatalog,
+  variables: Readonly<Record<string, unknown>>,
+): AdaptedDocument {
+  const adapted = adaptDocument(parseDocument(query), schema, catalog, variables);
+  refuse(validate(schema, adapted.document, RULES, { maxErrors: MOST_ERRORS }));
+  return adapted;
 }
 
 function parseDocument(query: string): DocumentNode {

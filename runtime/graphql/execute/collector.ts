@@ -4,11 +4,21 @@ import type { JsonObject, JsonValue } from '../../fhir/resource.js';
 /** How values are written. */
 export type Form = 'value' | 'list' | 'singleton';
 
+interface Gathered {
+  readonly form: Form;
+  readonly type: string;
+  readonly values: JsonValue[];
+}
+
 /** Gathers the values of one object of the answer, where flattening brings several to one name. */
 export class Collector {
-  readonly #lists = new Map<string, { readonly form: Form; readonly type: string; readonly values: JsonValue[] }>();
+  readonly object: JsonObject = {};
+  readonly #lists: Map<string, Gathered> | undefined;
 
-  constructor(readonly object: JsonObject) {}
+  /** @param isPlain no two fields have values for the same name */
+  constructor(readonly isPlain: boolean) {
+    this.#lists = isPlain ? undefined : new Map();
+  }
 
   /**
    * Adds values under a name.
@@ -17,12 +27,11 @@ export class Collector {
    * @throws FhirError `graphql-flatten`
    */
   add(key: string, values: readonly JsonValue[], form: Form, type: string): void {
+    if (this.#lists === undefined) return this.#write(key, form, values);
     const known = this.#lists.get(key);
     if (known === undefined) {
-      const own = { form, type, values: [...values] };
-      this.#lists.set(key, own);
-      this.#write(key, own);
-      return;
+      this.#lists.set(key, { form, type, values: [...values] });
+      return this.#write(key, form, values);
     }
     if (known.type !== type) {
       throw new FhirError(
@@ -31,12 +40,12 @@ export class Collector {
       );
     }
     known.values.push(...values);
-    this.#write(key, known);
+    this.#write(key, known.form, known.values);
   }
 
-  #write(key: string, { form, values }: { readonly form: Form; readonly values: JsonValue[] }): void {
+  #write(key: string, form: Form, values: readonly JsonValue[]): void {
     if (form === 'list') {
-      this.object[key] = values;
+      this.object[key] = values as JsonValue[];
       return;
     }
     if (values.length > 1) {

@@ -140,6 +140,7 @@ export async function lookUp(
         return [{ value, fields: field.fieldsOn(`${search.type}Connection`), place: { root: value as Resource } }];
       }
       const below = field.fieldsOn(search.type);
+      if (!below.some(({ looksUp }) => looksUp)) return [];
       return (result.value as Resource[]).map((resource) => ({
         value: resource,
         fields: below,
@@ -152,7 +153,8 @@ export async function lookUp(
   while (visits.length > 0) {
     const level = new Level();
     for (const visit of visits) {
-      await pace();
+      const turn = pace();
+      if (turn !== undefined) await turn;
       walk(visit, level);
     }
     visits = await run(level);

@@ -2,13 +2,13 @@ import { withinReach } from '../../auth/scopes/reach.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { isIndexCurrent } from '../../core/access/index-visibility.js';
 import { visibleVersions } from '../../core/access/visibility.js';
+import { parseStored } from '../../core/parse-stored.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
 import { neededOn } from '../../auth/access/needed-scopes.js';
 import type { StoredVersion } from '../../store/store.js';
 import type { Execution, Found } from './context.js';
-import { parseStored } from './parse-stored.js';
 
 /** Names a resource, or one of its versions. */
 export interface TargetKey {
@@ -23,6 +23,7 @@ const CHUNK = 500;
 /** Reads resources by type and id, each once, within the scopes of the token. */
 export class ResourceReader {
   readonly #known = new Map<string, Found<Resource>>();
+  #isPlain = true;
 
   constructor(private readonly execution: Execution) {}
 
@@ -31,15 +32,31 @@ export class ResourceReader {
     return this.#known.get(nameOf(key));
   }
 
+  /** Whether all that was read is what `JSON.parse` makes: no number is a `Decimal`. */
+  get isPlain(): boolean {
+    return this.#isPlain;
+  }
+
   /** A version that a search found, which its token shows. */
-  async take({ type, id, json = '{}' }: StoredVersion): Promise<Resource> {
+  take({ type, id, json = '{}' }: StoredVersion): Resource | Promise<Resource> {
     const name = nameOf({ type, id });
     const before = this.#known.get(name);
     if (before !== undefined && 'value' in before) return before.value;
     this.execution.budget.readResources(1);
-    const resource = await parseStored(json, this.execution.services);
-    this.#known.set(name, { value: resource });
+    const resource = this.#parse(json);
+    if (!(resource instanceof Promise)) return this.#remember(name, resource);
+    return resource.then((value) => this.#remember(name, value));
+  }
+
+  #parse(json: string): Resource | Promise<Resource> {
+    const resource = parseStored(json, this.execution.services);
+    if (resource instanceof Promise) this.#isPlain = false;
     return resource;
+  }
+
+  #remember(name: string, value: Resource): Resource {
+    this.#known.set(name, { value });
+    return value;
   }
 
   /** Reads what is not known yet, all in as few queries as the store allows. */
@@ -112,7 +129,7 @@ export class ResourceReader {
         name,
         json === undefined
           ? { fault: new FhirError('deleted', `${name} is deleted`) }
-          : { value: await parseStored(json, services) },
+          : { value: await this.#parse(json) },
       );
     }
   }

@@ -91,7 +91,8 @@ async function matchesOf(
     for (const version of page.versions) {
       seen++;
       if (fhirpath === undefined && seen <= offset) continue;
-      const resource = await reader.take(version);
+      const taken = reader.take(version);
+      const resource = taken instanceof Promise ? await taken : taken;
       if (fhirpath !== undefined) {
         if (!execution.filters.holds(fhirpath, resource, type, seen - 1, resource)) continue;
         if (skipped > 0) {

@@ -30,10 +30,13 @@ interface Out {
   readonly isList: boolean;
   /** What `@slice` adds to names. */
   readonly suffix: string;
-  readonly path: Path;
 }
 
-const FLAT = { isList: false, suffix: '' };
+/** The way to a value of the answer, from its end on. */
+interface Trail {
+  readonly key: string | number;
+  readonly before: Trail | undefined;
+}
 
 /**
  * Writes the answer from what was looked up. What a resource does not have is left out, as in the examples of the specification; what
@@ -51,8 +54,7 @@ export async function writeAnswer(
   introspect: (field: PlannedField) => JsonValue,
 ): Promise<QueryAnswer> {
   const writer = new AnswerWriter(found, execution, introspect);
-  const data: JsonObject = {};
-  const out: Out = { collector: new Collector(data), ...FLAT, path: [] };
+  const out = outOf(fields);
   const root: Around = {
     value: start?.resource ?? {},
     type: start?.resource.resourceType ?? 'Query',
@@ -62,18 +64,24 @@ export async function writeAnswer(
   for (const field of fields) {
     await pace();
     const matches = writer.plainList(field);
-    if (matches === undefined) writer.writeField(field, root, out);
+    if (matches === undefined) writer.writeField(field, root, out, undefined);
     else {
       // Long lists let others have a turn.
       const list: JsonValue[] = [];
       for (const [i, resource] of matches.entries()) {
-        await pace();
-        list.push(writer.writeResource(field, resource, [field.key, i]));
+        const turn = pace();
+        if (turn !== undefined) await turn;
+        list.push(writer.writeResource(field, resource, i));
       }
       out.collector.add(field.key, list, 'list', matches[0]?.resourceType ?? '');
     }
   }
-  return { data, errors: writer.errors };
+  return { data: out.collector.object, errors: writer.errors };
+}
+
+/** A new object of the answer that some fields are written to. */
+function outOf(fields: readonly PlannedField[]): Out {
+  return { collector: new Collector(fields.every(({ isPlain }) => isPlain)), isList: false, suffix: '' };
 }
 
 class AnswerWriter {
@@ -87,28 +95,36 @@ class AnswerWriter {
 
   /** The matches of a list on the system that no directive changes; undefined: the field is something else. */
   plainList(field: PlannedField): readonly Resource[] | undefined {
-    const { facts, isFlat, isFirst, isSingleton, slice } = field;
-    if (facts.is !== 'search' || facts.isConnection || facts.isReverse) return undefined;
-    if (isFlat || isFirst || isSingleton || slice !== undefined) return undefined;
+    const { facts, isPlain } = field;
+    if (facts.is !== 'search' || facts.isConnection || facts.isReverse || !isPlain) return undefined;
     const result = this.found.search(field, undefined);
     return 'value' in result ? (result.value as readonly Resource[]) : undefined;
   }
 
-  writeResource(field: PlannedField, resource: Resource, path: Path): JsonObject {
-    return this.#object(field, resource, resource.resourceType, { root: resource }, path);
+  writeResource(field: PlannedField, resource: Resource, index: number): JsonObject {
+    const trail = { key: index, before: { key: field.key, before: undefined } };
+    return this.#object(field, resource, resource.resourceType, { root: resource }, trail);
   }
 
-  writeField(field: PlannedField, parent: Around, out: Out): void {
-    const path = [...out.path, field.key];
+  writeField(field: PlannedField, parent: Around, out: Out, before: Trail | undefined): void {
+    const { facts, isPlain } = field;
+    if (facts.is === 'value' && isPlain && out.collector.isPlain) {
+      const found = parent.value[field.name];
+      if (found === undefined || found === null) return;
+      this.execution.budget.writeValue();
+      out.collector.object[field.key] = found;
+      return;
+    }
+    const trail = { key: field.key, before };
     try {
-      this.#field(field, parent, { ...out, path });
+      this.#field(field, parent, out, trail);
     } catch (error) {
       if (!(error instanceof FhirError) || error.code === 'graphql-limit' || error.code === 'too-costly') throw error;
-      this.#fail(field, error, out, path);
+      this.#fail(field, error, out, trail);
     }
   }
 
-  #field(field: PlannedField, parent: Around, out: Out): void {
+  #field(field: PlannedField, parent: Around, out: Out, trail: Trail): void {
     const { facts } = field;
     const { value, type, place } = parent;
     switch (facts.is) {
@@ -121,36 +137,43 @@ class AnswerWriter {
       case 'value':
         return this.#values(field, chosenValues(field, value, place, this.execution), facts.type, facts.isList, out);
       case 'complex':
-        return this.#objects(field, chosenValues(field, value, place, this.execution), facts.isList, parent, out);
+        return this.#objects(
+          field,
+          chosenValues(field, value, place, this.execution),
+          facts.isList,
+          parent,
+          out,
+          trail,
+        );
       case 'read':
-        return this.#placed(field, this.found.read(field), parent, out);
+        return this.#placed(field, this.found.read(field), parent, out, trail);
       case 'target':
-        return this.#placed(field, this.found.target(value), parent, out);
+        return this.#placed(field, this.found.target(value), parent, out, trail);
       case 'search':
-        return this.#search(field, parent, out);
+        return this.#search(field, parent, out, trail);
     }
   }
 
-  #placed(field: PlannedField, found: Found<Placed>, parent: Around, out: Out): void {
+  #placed(field: PlannedField, found: Found<Placed>, parent: Around, out: Out, trail: Trail): void {
     if ('fault' in found) {
       if (field.isOptional) return;
-      return this.#fail(field, found.fault, out, out.path);
+      return this.#fail(field, found.fault, out, trail);
     }
     const { resource, ...place } = found.value;
     // A target of another type is passed over. https://hl7.org/fhir/R5/graphql.html#references
     if (!isWanted(field, resource)) return;
-    this.#objects(field, [resource], false, parent, out, place);
+    this.#objects(field, [resource], false, parent, out, trail, place);
   }
 
-  #search(field: PlannedField, parent: Around, out: Out): void {
+  #search(field: PlannedField, parent: Around, out: Out, trail: Trail): void {
     const isReverse = field.facts.is === 'search' && field.facts.isReverse;
     const result = this.found.search(field, isReverse ? (parent.value as Resource) : undefined);
-    if ('fault' in result) return this.#fail(field, result.fault, out, out.path);
+    if ('fault' in result) return this.#fail(field, result.fault, out, trail);
     if (!Array.isArray(result.value)) {
-      return this.#objects(field, [result.value as JsonObject], false, parent, out);
+      return this.#objects(field, [result.value as JsonObject], false, parent, out, trail);
     }
     const matches = result.value as Resource[];
-    this.#objects(field, field.isFirst ? matches.slice(0, 1) : matches, true, parent, out);
+    this.#objects(field, field.isFirst ? matches.slice(0, 1) : matches, true, parent, out, trail);
   }
 
   /** Values without fields of their own. */
@@ -173,6 +196,7 @@ class AnswerWriter {
     isList: boolean,
     parent: Around,
     out: Out,
+    trail: Trail,
     at?: Surroundings,
   ): void {
     const written: JsonValue[] = [];
@@ -187,16 +211,16 @@ class AnswerWriter {
       }
       type = this.#typeOf(field, each);
       const place = at ?? around(field, parent.value, each, parent.place);
-      const path = hasMany ? [...out.path, i] : out.path;
+      const inside = hasMany ? { key: i, before: trail } : trail;
       if (isWritten) {
-        written.push(this.#object(field, each, type, place, path));
+        written.push(this.#object(field, each, type, place, inside));
         return;
       }
-      const inner = { ...out, path, suffix: suffixed(out.suffix, this.#sliceOf(field, each, type, i, place)) };
+      const inner = { ...out, suffix: suffixed(out.suffix, this.#sliceOf(field, each, type, i, place)) };
       if (field.isFlat) {
         const nested = { ...inner, isList: out.isList || hasMany };
-        for (const below of field.fieldsOn(type)) this.writeField(below, { value: each, type, place }, nested);
-      } else this.#put(field, [this.#object(field, each, type, place, path)], type, true, inner);
+        for (const below of field.fieldsOn(type)) this.writeField(below, { value: each, type, place }, nested, inside);
+      } else this.#put(field, [this.#object(field, each, type, place, inside)], type, true, inner);
     });
     const isEmptyList = isList && field.facts.is === 'search';
     if (isWritten && (written.length > 0 || isEmptyList)) this.#put(field, written, type, isList, out);
@@ -208,28 +232,12 @@ class AnswerWriter {
     return typeOf(field, value, this.execution.catalog);
   }
 
-  #object(field: PlannedField, value: JsonObject, type: string, place: Surroundings, path: Path): JsonObject {
-    const object: JsonObject = {};
-    const out: Out = { collector: new Collector(object), ...FLAT, path };
-    for (const below of field.fieldsOn(type)) {
-      if (!this.#quick(below, value, object)) this.writeField(below, { value, type, place }, out);
-    }
-    return object;
-  }
-
-  /** The usual case: a value without fields, filters and directives. */
-  #quick(
-    { facts, key, name, isFirst, isSingleton, slice }: PlannedField,
-    value: JsonObject,
-    object: JsonObject,
-  ): boolean {
-    if (facts.is !== 'value' || isFirst || isSingleton || slice !== undefined || Object.hasOwn(object, key))
-      return false;
-    const found = Object.hasOwn(value, name) ? value[name] : undefined;
-    if (found === undefined || found === null) return true;
-    this.execution.budget.writeValue();
-    object[key] = found;
-    return true;
+  #object(field: PlannedField, value: JsonObject, type: string, place: Surroundings, trail: Trail): JsonObject {
+    const fields = field.fieldsOn(type);
+    const out = outOf(fields);
+    const parent = { value, type, place };
+    for (const below of fields) this.writeField(below, parent, out, trail);
+    return out.collector.object;
   }
 
   #sliceOf({ slice }: PlannedField, value: JsonObject, type: string, index: number, { root }: Surroundings): string {
@@ -243,7 +251,7 @@ class AnswerWriter {
     out.collector.add(field.key + out.suffix, values, form, type);
   }
 
-  #fail(field: PlannedField, fault: FhirError, out: Out, path: Path): void {
+  #fail(field: PlannedField, fault: FhirError, out: Out, trail: Trail): void {
     if (!field.isFlat && !out.isList) out.collector.object[field.key + out.suffix] = null;
     if (this.errors.length > QUERY_LIMITS.errors) return;
     if (this.errors.length === QUERY_LIMITS.errors) {
@@ -251,8 +259,14 @@ class AnswerWriter {
       this.errors.push(writeError(new FhirError('graphql-limit', text)));
       return;
     }
-    this.errors.push(writeError(fault, path, field.nodes));
+    this.errors.push(writeError(fault, pathOf(trail), field.nodes));
   }
+}
+
+function pathOf(trail: Trail): Path {
+  const path: (string | number)[] = [];
+  for (let each: Trail | undefined = trail; each !== undefined; each = each.before) path.unshift(each.key);
+  return path;
 }
 
 /** Suffixes of slices within each other follow one another. */

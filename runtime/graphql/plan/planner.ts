@@ -39,6 +39,8 @@ export interface PlannedField {
   readonly nodes: readonly FieldNode[];
   readonly facts: PlannedFacts;
   readonly choice?: ListChoice;
+  /** Whether no directive changes where its values go. */
+  readonly isPlain: boolean;
   readonly isFlat: boolean;
   readonly isFirst: boolean;
   readonly isSingleton: boolean;
@@ -127,6 +129,7 @@ export class Planner {
     return {
       ...{ key, name, nodes, facts },
       ...(choice !== undefined && { choice }),
+      isPlain: !['flatten', 'first', 'singleton', 'slice'].some(has),
       isFlat: has('flatten'),
       isFirst: has('first'),
       isSingleton: has('singleton'),

@@ -15,6 +15,14 @@ export function isLink(criterion: Criterion): criterion is LinkCriterion {
   return 'chain' in criterion || 'has' in criterion;
 }
 
+/** Whether it asks for other resources anywhere. */
+export function holdsLink(criterion: Criterion): boolean {
+  if (isLink(criterion)) return true;
+  if ('all' in criterion) return criterion.all.some(holdsLink);
+  if ('some' in criterion) return criterion.some.some(holdsLink);
+  return 'not' in criterion && holdsLink(criterion.not);
+}
+
 /** What a link asks of the resources at its other end. */
 export function targetsOf(link: LinkCriterion) {
   return 'chain' in link ? link.chain : [link.has];

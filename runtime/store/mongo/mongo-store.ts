@@ -15,6 +15,7 @@ import { openRestore, openScan } from './read/copy.js';
 import { openCounts } from './read/counts.js';
 import { openExpunge } from './write/expunge.js';
 import { openFault } from './fault.js';
+import { openCountBy } from './query/count-by.js';
 import { openExplain } from './query/explain.js';
 import { openFind } from './query/find.js';
 import { openContainedTypes } from './query/links/contained-types.js';
@@ -85,6 +86,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const findParts = { snapshots, turns, probes, slotOf, linkLimits, memberTypes: openContainedTypes(), now };
   const [find, explain] = [openFind(findParts), openExplain(findParts)];
   const findMultiType = openMultiTypeSearch(findParts);
+  const countBy = openCountBy(findParts);
   const reindex = openReindex({ collections, causal, transactions, slotOf, time });
   const amend = openAmend({ collections, transactions, slotOf, time });
   const remove = openExpunge({ collections, causal, transactions, time });
@@ -123,6 +125,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     find: (query, signal) => find(query, { budget: queryBudget, signal }),
     findMultiType: (query, signal) => findMultiType(query, { budget: queryBudget, signal }),
     findLines: async (query, until, signal) => toLinePage(await find(query, { budget: queryBudget, signal }), until),
+    countBy: (query, signal) => countBy(query, { budget: queryBudget, signal }),
     explain: (query, signal) => explain(query, { budget: queryBudget, signal }),
     reindex: (items) => stale.watch(reindex(items)),
     amend: (amendment) => stale.watch(amend(amendment)),

@@ -153,6 +153,7 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
       return here ?? unpackPage(await queries.run('findMultiType', [withoutPassedTypes(query)], { signal, query }));
     },
     findLines: (query, until, signal) => queries.run('findLines', [query, until], { signal, query }),
+    countBy: (query, signal) => queries.run('countBy', [query], { signal, query }),
     explain: (query, signal) => queries.run('explain', [query], { signal }),
     reindex: (items) => (items.length === 0 ? Promise.resolve(0) : writer.request('reindex', [items])),
     amend: ({ content: _content, ...plain }) => writer.request('amend', [plain]),

@@ -57,7 +57,7 @@ const NOTHING_INDEXED: IndexStatus = { notCurrent: () => Promise.resolve(['']) }
 function storeAhead(store: Store, changes: readonly Change[], access: Access): Store {
   const now = Date.now();
   const written = new Map(changes.map((change) => [`${change.type}/${change.id}`, versionOf(change, now, access)]));
-  const ahead: Pick<Store, 'read' | 'readVersion' | 'find' | 'findMultiType' | 'history'> = {
+  const ahead: Pick<Store, 'read' | 'readVersion' | 'find' | 'findMultiType' | 'countBy' | 'history'> = {
     read: async (type, id) => written.get(`${type}/${id}`) ?? store.read(type, id),
     async readVersion(type, id, version) {
       const own = written.get(`${type}/${id}`);
@@ -65,6 +65,7 @@ function storeAhead(store: Store, changes: readonly Change[], access: Access): S
     },
     find: () => Promise.resolve({ versions: [], complete: now }),
     findMultiType: () => Promise.resolve({ versions: [], complete: now }),
+    countBy: () => Promise.resolve([]),
     history: () => Promise.resolve({ versions: [], total: 0, complete: now }),
   };
   return new Proxy(store, {

@@ -28,10 +28,16 @@ export async function countAll(search: Search): Promise<number> {
 
 /** Reads what one index finds. */
 async function countDocuments(search: Search): Promise<number> {
-  const { snapshot, probes, choice } = search;
+  const { filters, hint } = await findingAll(search);
+  return count(search, filters, hint);
+}
+
+/** What finds all that matches, with the index that is best for it. */
+export async function findingAll(search: Search): Promise<{ filters: readonly Document[]; hint: Document }> {
+  const { snapshot, probes, choice, listed } = search;
+  if (listed !== undefined) return { filters: [{ _id: { $in: listed } }], hint: { _id: 1 } };
   const best = await chooseFurther(snapshot, probes, choice);
-  const hint = best?.way.access.hint ?? { _id: 1 };
-  return count(search, filtersOf(search, best?.way), hint);
+  return { filters: filtersOf(search, best?.way), hint: best?.way.access.hint ?? { _id: 1 } };
 }
 
 /** The same where it is cheap; undefined: it is not. */

@@ -1,12 +1,13 @@
 import type { Database } from 'better-sqlite3';
 
-import type { FindMultiTypeQuery, FindPage, FindQuery, LinePage } from '../../store.js';
+import type { CountQuery, CountRow, FindMultiTypeQuery, FindPage, FindQuery, LinePage } from '../../store.js';
 import type { Dictionary } from '../write/dictionary.js';
 import { completeAfter } from '../file/clock.js';
 import type { QueryInterrupt } from '../file/query-interrupt.js';
 import { openKeyOrder } from '../write/resource-keys.js';
 import { openMultiTypeSearch } from './multi-type-search.js';
 import { openContents } from './contents.js';
+import { countBy } from './count-by.js';
 import { readCursor, writeCursor } from './cursor.js';
 import { openIncluded } from './links/included.js';
 import { openLists } from './links/lists.js';
@@ -32,6 +33,7 @@ export interface Finders {
   readonly findMultiType: (query: FindMultiTypeQuery) => FindPage;
   /** The texts of what the search finds, as bytes. */
   readonly findLines: (query: FindQuery, until: number) => LinePage;
+  readonly countBy: (query: CountQuery) => readonly CountRow[] | undefined;
 }
 
 /** What searches of a connection share. */
@@ -148,5 +150,6 @@ export function openFinders(
         return { ...found, versions: page.versions, ...include(query, page) };
       }),
     findLines: (query, until) => cleared(() => findLines(query, until)),
+    countBy: (query) => cleared(() => countBy(parts, query)),
   };
 }

@@ -21,8 +21,7 @@ export function countMatches(
   cheap = CHEAP_TOTAL,
 ): number | undefined {
   if (run.query.total !== 'cheap') {
-    const conjuncts = conjunctsOf(where);
-    return count(run, matches(run, where, best ?? findBestLed(run, conjuncts, run.limits.deep)));
+    return count(run, best === undefined ? allMatches(run, where) : matches(run, where, best));
   }
   const keys = matches(run, where, best);
   const cacheKey = keyOf(['costly', cheap.matches, keys.text, ...keys.values]);
@@ -50,6 +49,11 @@ function count(run: Run, keys: Sql): number {
 }
 
 /** The keys of all that match, each once. */
+export function allMatches(run: Run, where: Condition): Sql {
+  return matches(run, where, findBestLed(run, conjunctsOf(where), run.limits.deep));
+}
+
+/** The same, led by what finds them with the fewest rows; undefined: all of the type are looked at. */
 function matches(run: Run, where: Condition, best: Driver | undefined): Sql {
   if (best?.arms.length === 0) return sql`SELECT 0 WHERE 0`;
   const rest = best === undefined ? where : residualOf(conjunctsOf(where), best);

@@ -1,4 +1,6 @@
 import type {
+  CountQuery,
+  CountRow,
   Explanation,
   FindMultiTypeQuery,
   FindQuery,
@@ -19,6 +21,7 @@ export interface ReaderOperations {
   find(query: FindQuery): PackedPage;
   findMultiType(query: FindMultiTypeQuery): PackedPage;
   findLines(query: FindQuery, until: number): LinePage;
+  countBy(query: CountQuery): readonly CountRow[] | undefined;
   explain(query: FindQuery): Explanation;
   scan(after: string | undefined, limit: number): VersionScan;
   counts(): Map<string, number>;

@@ -20,6 +20,7 @@ const LONG: ReadonlySet<keyof ReaderOperations> = new Set([
   'find',
   'findMultiType',
   'findLines',
+  'countBy',
   'explain',
   'history',
   'counts',

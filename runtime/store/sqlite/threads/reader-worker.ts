@@ -35,7 +35,7 @@ function open() {
   const interrupt = openQueryInterrupt(db, stop);
   const reader = openReader(db, dictionary, interrupt);
   const history = openHistory(db, dictionary, interrupt);
-  const { find, findMultiType, findLines } = openFinders(db, dictionary, interrupt);
+  const { find, findMultiType, findLines, countBy } = openFinders(db, dictionary, interrupt);
   const maps = openMapReader(db);
   const blobs = openBlobReader(db);
   const operations: Omit<ReaderOperations, 'checkpoint' | 'reopen'> = {
@@ -43,6 +43,7 @@ function open() {
     find: (query) => packPage(find(query), query.type),
     findMultiType: (query) => packPage(findMultiType(query)),
     findLines,
+    countBy,
     explain: openExplain(db, interrupt, find),
     scan: openScan(db, interrupt),
     counts: () => reader.counts(),
