@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 import { EVENTUALLY } from './test/eventually.js';
 import { LongestFirst } from './test/longest-first.js';
+import { ramFolder } from './test/ram/ram-folder.js';
 import { withBundledEntries } from './test/workers/entries.mjs';
 
 const away = ['**/node_modules/**', 'dist/**', '.cache/**'];
@@ -46,7 +47,11 @@ const oneAtATime = [
 
 /** One run tries what the last did; other random input is for the long ones. */
 const seeded = { KILN_TEST_SEED: process.env['KILN_TEST_SEED'] ?? '20' };
-const fast = { testTimeout: 60_000, hookTimeout: 120_000, env: seeded };
+/** Where nothing is measured, files are in memory. */
+const ram = ramFolder();
+const inMemory = ram === undefined ? {} : { TMPDIR: ram };
+
+const fast = { testTimeout: 60_000, hookTimeout: 120_000, env: { ...seeded, ...inMemory } };
 const long = { testTimeout: 15 * 60_000, hookTimeout: 5 * 60_000 };
 
 export default defineConfig({
@@ -66,8 +71,8 @@ export default defineConfig({
     maxWorkers: 2,
     // What has to come at some time comes late on a busy machine.
     expect: { poll: EVENTUALLY },
-    // The one offers a MongoDB, which is started when the first test file asks for it.
-    globalSetup: ['test/mongod/global-setup.ts', 'test/workers/global-setup.ts'],
+    // What is set up first goes last. The second offers a MongoDB, which is started when the first test file asks for it.
+    globalSetup: ['test/ram/global-setup.ts', 'test/mongod/global-setup.ts', 'test/workers/global-setup.ts'],
     sequence: { sequencer: LongestFirst },
     projects: [
       {
@@ -87,6 +92,7 @@ export default defineConfig({
         test: {
           ...long,
           name: 'long-side-by-side',
+          env: inMemory,
           include: [twins, ...seldom, 'test/long/**/*.test.ts'],
           exclude: [...away, ...oneAtATime],
           isolate: false,

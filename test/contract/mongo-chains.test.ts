@@ -9,7 +9,7 @@ import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { Snapshot } from '../../runtime/store/mongo/read/snapshot.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
 import { of, query, reference, token, walk } from './behaviour-search-helpers.js';
-import { onMongo } from './on-mongo.js';
+import { onEmptiedMongo } from './on-mongo.js';
 import { put, useStore } from './subject.js';
 
 const urgent: Condition = { param: 'code', any: [{ is: 'token', code: 'urgent' }] };
@@ -23,7 +23,7 @@ function chain(links: number, where: Condition = urgent): Condition {
 }
 
 describeOnMongod('chains into what is within resources in MongoDB', () => {
-  const subject = useStore(onMongo);
+  const subject = useStore(onEmptiedMongo);
   const TASKS = 150;
   const few = { ...LINK_LIMITS, few: 5, some: 10 };
 

@@ -3,11 +3,11 @@ import { expect, it } from 'vitest';
 
 import { describeOnMongod } from '../mongod/for-tests.js';
 import { holder, identified } from './child-guards.js';
-import { onMongo } from './on-mongo.js';
+import { onEmptiedMongo } from './on-mongo.js';
 import { useStore } from './subject.js';
 
 describeOnMongod('guards of a MongoDB store beyond the contract', () => {
-  const subject = useStore(onMongo);
+  const subject = useStore(onEmptiedMongo);
 
   it('leave digests that the server deletes, and nothing of what they ask for', async () => {
     const { store } = subject;

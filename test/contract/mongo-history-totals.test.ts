@@ -4,14 +4,14 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { HistoryQuery, Store } from '../../runtime/store/store.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
-import { onMongo } from './on-mongo.js';
+import { onEmptiedMongo } from './on-mongo.js';
 import { deletion, put, useStore } from './subject.js';
 
 /** What was written so long ago is complete. */
 const MINUTE = 60_000;
 
 describeOnMongod('totals of histories on MongoDB, which are remembered', () => {
-  const subject = useStore(onMongo);
+  const subject = useStore(onEmptiedMongo);
   let client: MongoClient;
   let db: Db;
   /** Reads, and has the commands noted by which it counts. */

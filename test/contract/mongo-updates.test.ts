@@ -7,11 +7,11 @@ import type { HistoryQuery, Store } from '../../runtime/store/store.js';
 import { EVENTUALLY } from '../eventually.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
 import { startChild } from './children.js';
-import { onMongo } from './on-mongo.js';
+import { onEmptiedMongo } from './on-mongo.js';
 import { deletion, put, useStore } from './subject.js';
 
 describeOnMongod('updates of one resource on MongoDB, without a transaction', () => {
-  const subject = useStore(onMongo);
+  const subject = useStore(onEmptiedMongo);
   let store: Store;
   let client: MongoClient;
   let db: Db;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import type { TestProject } from 'vitest/node';
 
+import { ramFolderOf } from '../ram/global-setup.js';
 import { findMongod, MongodNotFound } from './find-mongod.js';
 import { startReplicaSet } from './replica-set.js';
 
@@ -46,7 +47,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const prefix = `kiln_test_${randomBytes(4).toString('hex')}_`;
   let started: Promise<Started> | undefined;
   const server = createServer((_, res) => {
-    started ??= start(prefix);
+    started ??= start(prefix, ramFolderOf(project));
     void started.then(({ answer }) => res.end(JSON.stringify(answer)));
   });
   const ask = await listen(server);
@@ -62,8 +63,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-/** The server that is named, or one of our own. Never rejects. */
-async function start(prefix: string): Promise<Started> {
+/** The server that is named, or one of our own, with its data in a place for temporary files. Never rejects. */
+async function start(prefix: string, place: string | undefined): Promise<Started> {
   const stop = async (): Promise<void> => {};
   const external = process.env['KILN_TEST_MONGODB_URL'];
   try {
@@ -71,7 +72,7 @@ async function start(prefix: string): Promise<Started> {
     if (external !== undefined) return await useExternal(external, prefix);
     const { path, version, from, passedOver } = await findMongod();
     console.info(`MongoDB for tests: ${version} from ${from} (${[path, ...passedOver].join('; ')})`);
-    const { url, stop: stopSet } = await startReplicaSet(path);
+    const { url, stop: stopSet } = await startReplicaSet(path, 1, place);
     return { answer: { url }, stop: stopSet };
   } catch (error) {
     const { message } = error as Error;

@@ -36,9 +36,10 @@ export interface ReplicaSet {
  *
  * @param mongod path of the binary
  * @param size number of members
+ * @param place folder in which their data are, in one of their own
  */
-export async function startReplicaSet(mongod: string, size = 1): Promise<ReplicaSet> {
-  const folder = mkdtempSync(join(tmpdir(), 'kiln-mongod-'));
+export async function startReplicaSet(mongod: string, size = 1, place = tmpdir()): Promise<ReplicaSet> {
+  const folder = mkdtempSync(join(place, 'kiln-mongod-'));
   const undertaker = hireUndertaker(folder);
   const members: Member[] = [];
   const changed = (): void => undertaker.watch(members.flatMap(({ pid }) => pid ?? []));

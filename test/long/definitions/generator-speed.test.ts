@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { projectRoot } from '../../../generator/project-root.js';
 import { atMost } from '../../at-most.js';
+import { buildDist } from '../../workers/build-dist.js';
 
 const root = projectRoot();
 const kiln = join(root, 'dist/runtime/cli/main.js');
@@ -23,9 +24,9 @@ const BARE = `
     JSON.stringify(JSON.parse(readFileSync(dir + '/' + file, 'utf8')));
 `;
 
-beforeAll(() => {
+beforeAll(async () => {
   // What is measured is what is in the sources, not what was built some day.
-  run([join(root, 'scripts/build.mjs')]);
+  await buildDist();
   dir = mkdtempSync(join(tmpdir(), 'kiln-speed-'));
   floor = bestOf3(() => ['-e', BARE, join(root, 'node_modules/hl7.fhir.r5.core')]);
 });

@@ -1,13 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { expect } from 'vitest';
-
 import { findMongod } from '../../mongod/find-mongod.js';
 import { withDatabase } from '../../mongod/connection-string.js';
 import { startReplicaSet, type ReplicaSet } from '../../mongod/replica-set.js';
 import { startKiln, type KilnProcess } from '../../service/kiln-process.js';
+import { buildDist } from '../../workers/build-dist.js';
 import type { Target } from '../write-load.js';
-
-const BUILD = new URL('../../../scripts/build.mjs', import.meta.url).pathname;
 
 /** A server of `dist/`; its base is another one after each start. */
 export interface Server extends Target {
@@ -22,8 +18,7 @@ export interface Server extends Target {
 
 /** A replica set that a test may take apart, and the URL of a store on it. */
 export async function startOwnReplicaSet(size: number): Promise<ReplicaSet & { readonly store: string }> {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [BUILD], { encoding: 'utf8' });
-  expect(`${stdout}${stderr}exit ${status}`).toBe('exit 0');
+  await buildDist();
   const set = await startReplicaSet((await findMongod()).path, size);
   return { ...set, store: withDatabase(set.url, 'kiln') };
 }

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,9 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { atMost } from '../../at-most.js';
 import { startKiln, type KilnProcess } from '../../service/kiln-process.js';
+import { buildDist } from '../../workers/build-dist.js';
 import { createLoad, MB, type LoadGenerator } from '../mixed-load.js';
-
-const root = new URL('../../../', import.meta.url).pathname;
 
 /** 100 ms is the goal, which `npm run bench -- large-bodies` holds to; others may be using this machine. */
 const LONGEST = 400;
@@ -40,7 +38,7 @@ describe.skipIf(process.platform !== 'linux')('a large body', () => {
   let load: LoadGenerator;
 
   beforeAll(async () => {
-    spawnSync(process.execPath, [join(root, 'scripts/build.mjs')]);
+    await buildDist();
     folder = mkdtempSync(join(tmpdir(), 'kiln-large-'));
     const store = `sqlite:${join(folder, 'kiln.db')}`;
     kiln = startKiln(

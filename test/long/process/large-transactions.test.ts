@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,8 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { cpuOf, memoryOf } from '../../bench/waits.js';
 import { startKiln, type KilnProcess } from '../../service/kiln-process.js';
-
-const root = new URL('../../../', import.meta.url).pathname;
+import { buildDist } from '../../workers/build-dist.js';
 
 const MB = 1024 * 1024;
 const TEXT = 'It says little at some length. '.repeat(50);
@@ -28,7 +26,7 @@ describe.skipIf(process.platform !== 'linux')('a transaction of thousands of con
   let base: string;
 
   beforeAll(async () => {
-    spawnSync(process.execPath, [join(root, 'scripts/build.mjs')]);
+    await buildDist();
     folder = mkdtempSync(join(tmpdir(), 'kiln-many-'));
     const store = `sqlite:${join(folder, 'kiln.db')}`;
     kiln = startKiln(

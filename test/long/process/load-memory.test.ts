@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { createWriteStream, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { ENVIRONMENT } from '../../service/environment.js';
+import { buildDist } from '../../workers/build-dist.js';
 
 const root = new URL('../../../', import.meta.url).pathname;
 const EXAMPLES = join(root, 'test/packages/node_modules/hl7.fhir.r5.examples');
@@ -26,11 +27,7 @@ function kiln(...args: string[]) {
 
 describe('kiln load, at size', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kiln-load-memory-'));
-  beforeAll(() => {
-    const build = spawnSync(process.execPath, [join(root, 'scripts/build.mjs')], { encoding: 'utf8' });
-    expect(build.stdout).toBe('');
-    expect(existsSync(join(root, 'dist/runtime/cli/main.js'))).toBe(true);
-  });
+  beforeAll(buildDist);
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it('loads 80 MB of NDJSON in 250 MB of memory, and the second time changes nothing', async () => {

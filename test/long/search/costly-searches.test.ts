@@ -4,15 +4,13 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { atMost } from '../../at-most.js';
 import { describeOnMongod, newDatabase } from '../../mongod/for-tests.js';
 import { startKiln, type KilnProcess } from '../../service/kiln-process.js';
+import { buildDist } from '../../workers/build-dist.js';
 import { createClient } from '../http-client.js';
-
-const root = new URL('../../../', import.meta.url).pathname;
 
 const [PATIENTS, TOGETHER, NAMES] = [5000, 250, 20];
 
@@ -44,7 +42,7 @@ function beside(store: () => string, mostBesideMany: number): void {
   let base: string;
 
   beforeAll(async () => {
-    spawnSync(process.execPath, [join(root, 'scripts/build.mjs')]);
+    await buildDist();
     kiln = startKiln(
       ['serve', '--port', '0', '--validation', 'structure', '--store', store(), '--log-level', 'silent'],
       'dist',

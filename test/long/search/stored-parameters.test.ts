@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { describeOnMongod, newDatabase } from '../../mongod/for-tests.js';
 import { command } from '../../service/auth.js';
 import { startKiln, type KilnProcess } from '../../service/kiln-process.js';
+import { buildDist } from '../../workers/build-dist.js';
 import { parameter } from '../../service/stored-parameters-subject.js';
 import { KINDS, patientOf, SHAPES, type Shape } from './stored-shapes.js';
 
@@ -110,6 +111,7 @@ function underLoad(store: string): void {
     expect((await fetch(`${base}/Patient?${code}=x&_summary=count`)).status).toBe(200);
 
   beforeAll(async () => {
+    await buildDist();
     servers = [0, 1].map(() =>
       startKiln(
         ['serve', '--port', '0', '--validation', 'structure', '--store', store, '--log-level', 'error'],
