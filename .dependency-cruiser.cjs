@@ -1,4 +1,4 @@
-// The import rules of the project, run by `npm run lint`. test/unit/import-rules.test.ts shows each of them biting.
+// The import rules of the project, run by `npm run lint`. test/unit/repository/import-rules.test.ts shows each of them biting.
 // Paths are regular expressions on paths from the repository's root.
 
 // What each room of runtime/ may import besides itself, `contract` and `fhir`. A room missing here may import all.

@@ -9,7 +9,7 @@ import { tokenForm } from '../../runtime/auth/server/client-assertion.js';
 import { readConfig } from '../../runtime/config/read-config.js';
 import { SILENT } from '../../runtime/observe/log.js';
 import { startServer } from '../../runtime/start-server.js';
-import { getRequest, PATH, PATIENT, send, sendOften, startClient } from './http-client.js';
+import { getRequest, PATH, PATIENT, send, sendOften, startClient } from './servers/http-client.js';
 import { compare, measure } from './measure.js';
 import type { Bench, Measured, Row } from './row.js';
 

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { tables } from '../../generated/tables.js';
 import { parametersOf } from '../../runtime/search/parameters-of.js';
 import type { Store } from '../../runtime/store/store.js';
-import { clinic } from './clinic.js';
+import { clinic } from './data/clinic.js';
 import type { ByHand } from './compare/by-hand.js';
 import { goalRows, type Work } from './compare/goal-rows.js';
-import { load } from './load-clinic.js';
+import { load } from './data/load-clinic.js';
 import type { Bench, Measured, Row } from './row.js';
 
 const RESOURCES = 12_000;
@@ -76,7 +76,7 @@ async function openMongo(url: string): Promise<Compared> {
     import('mongodb'),
     import('../../runtime/store/mongo/mongo-store.js'),
     import('./compare/mongo-by-hand.js'),
-    import('./bare-search-mongo.js'),
+    import('./bare/bare-search-mongo.js'),
   ]);
   const name = `kiln_bench_cost_${process.pid}`;
   const search = new Map(tables.search.map((table) => [table.type, table]));

@@ -17,9 +17,9 @@ import { stampBody } from '../../runtime/store/body.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Put } from '../../runtime/store/store.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';
-import { openBare } from './bare-inserts.js';
+import { openBare } from './bare/bare-inserts.js';
 import { compare } from './measure.js';
-import { patients } from './patients.js';
+import { patients } from './data/patients.js';
 import type { Bench } from './row.js';
 
 /** Requests of one order, over 16 connections. */
@@ -41,7 +41,7 @@ export const bench: Bench = async () => {
   const kiln = await listen(createApp({ tables, store, extract, validate }), '127.0.0.1', 0);
   const bare = openBare(join(folder, 'bare.db'));
   const floor = await listen(bareExpress(bare.insert, extract(content)), '127.0.0.1', 0);
-  const child = fork(new URL('./http-load.js', import.meta.url), [], { execArgv: [] });
+  const child = fork(new URL('./servers/http-load.js', import.meta.url), [], { execArgv: [] });
   try {
     const pace = { roundMs: 1000 };
     const { measured, floor: base } = await compare(load(child, kiln.port, text), load(child, floor.port, text), pace);

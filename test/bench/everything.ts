@@ -8,7 +8,7 @@ import { createApp } from '../../runtime/http/app.js';
 import { listen } from '../../runtime/http/listen.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
-import { extract, load } from './load-clinic.js';
+import { extract, load } from './data/load-clinic.js';
 import { compare } from './measure.js';
 import type { Bench } from './row.js';
 

@@ -14,7 +14,7 @@ import { JOB_KINDS } from '../../runtime/jobs/kinds.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../runtime/store/store.js';
-import { patients } from './patients.js';
+import { patients } from './data/patients.js';
 import type { Bench, Measured } from './row.js';
 
 const COUNT = 100_000;

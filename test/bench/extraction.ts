@@ -8,7 +8,7 @@ import { createFindConverter } from '../../runtime/search/extract-converters.js'
 import type { Harvest, ValueSearchType } from '../../runtime/search/values/converter.js';
 import { utc } from '../../runtime/search/values/zone.js';
 import { compare } from './measure.js';
-import { patients } from './patients.js';
+import { patients } from './data/patients.js';
 import type { Bench } from './row.js';
 
 /** Patients a second, single-threaded: the best of the rounds, because what else runs on the machine only slows. */

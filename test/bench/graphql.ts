@@ -7,7 +7,7 @@ import type { JsonObject, Resource } from '../../runtime/fhir/resource.js';
 import { createApp } from '../../runtime/http/app.js';
 import { listen } from '../../runtime/http/listen.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
-import { extract, load } from './load-clinic.js';
+import { extract, load } from './data/load-clinic.js';
 import { compare } from './measure.js';
 import type { Bench } from './row.js';
 

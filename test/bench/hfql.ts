@@ -12,8 +12,8 @@ import { listen } from '../../runtime/http/listen.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../runtime/store/store.js';
-import { withDatabase } from './bare-search-mongo.js';
-import { extract, load } from './load-clinic.js';
+import { withDatabase } from './bare/bare-search-mongo.js';
+import { extract, load } from './data/load-clinic.js';
 import type { Bench, Measured, Row } from './row.js';
 
 const OBSERVATIONS = 100_000;

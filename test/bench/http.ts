@@ -6,7 +6,7 @@ import { tables } from '../../generated/tables.js';
 import { createApp } from '../../runtime/http/app.js';
 import { listen } from '../../runtime/http/listen.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
-import { getRequest, PATIENT, PATH, sendOften, startClient } from './http-client.js';
+import { getRequest, PATIENT, PATH, sendOften, startClient } from './servers/http-client.js';
 import { compare } from './measure.js';
 import type { Bench } from './row.js';
 

@@ -14,7 +14,7 @@ const LONGEST = 100;
 
 /** How long small requests take while a large body is taken in, beside how long they take when nothing else is done. */
 export const bench: Bench = async () => {
-  const child = fork(new URL('./large-bodies-server.js', import.meta.url), [], { execArgv: ['--expose-gc'] });
+  const child = fork(new URL('./servers/large-bodies-server.js', import.meta.url), [], { execArgv: ['--expose-gc'] });
   try {
     const [port] = (await once(child, 'message')) as [number];
     const server = new Server(child, port);

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { JsonObject } from '../../runtime/fhir/resource.js';
 import type { Bench, Measured, Row } from './row.js';
-import { hubs, syntheaBundles } from './synthea-bundles.js';
+import { hubs, syntheaBundles } from './data/synthea-bundles.js';
 import { cpuOf, memoryOf, waitsDuring, type Wait } from './waits.js';
 
 const ENTRIES = 5000;
@@ -74,8 +74,8 @@ async function withServer<T>(work: (server: Server) => Promise<T>): Promise<T> {
   const store =
     url === undefined
       ? `sqlite:${join(folder, 'kiln.db')}`
-      : (await import('./bare-search-mongo.js')).withDatabase(url, database);
-  const child = fork(new URL('./large-bundle-server.js', import.meta.url), [store], { execArgv: [] });
+      : (await import('./bare/bare-search-mongo.js')).withDatabase(url, database);
+  const child = fork(new URL('./servers/large-bundle-server.js', import.meta.url), [store], { execArgv: [] });
   try {
     const [line] = (await once(child, 'message')) as [string];
     const base = /http:\S+/.exec(line)?.[0];

@@ -16,9 +16,9 @@ import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import { prepare } from '../../runtime/store/mongo/write/prepare.js';
 import type { Put, Store } from '../../runtime/store/store.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';
-import { withDatabase } from './bare-search-mongo.js';
+import { withDatabase } from './bare/bare-search-mongo.js';
 import { compare } from './measure.js';
-import { patients } from './patients.js';
+import { patients } from './data/patients.js';
 import type { Bench, Row } from './row.js';
 
 /** Changes of one write, as a transaction Bundle has them. */
@@ -42,7 +42,7 @@ export const bench: Bench = async () => {
   });
   const store = await openMongoStore(withDatabase(url, names.kiln));
   const bare = await prepare(client.db(names.bare), false);
-  const child = fork(new URL('./http-load.js', import.meta.url), [], { execArgv: [] });
+  const child = fork(new URL('./servers/http-load.js', import.meta.url), [], { execArgv: [] });
   try {
     return [...(await overHttp(store, bare, child)), ...(await withoutHttp(store, client, bare))];
   } finally {

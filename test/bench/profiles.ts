@@ -6,7 +6,7 @@ import { createFhirTypes } from '../../runtime/validate/profiles/fhir-types.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';
 import { createRuleChecker } from '../../runtime/validate/rules/create-rule-checker.js';
 import { validateProfiles } from '../../runtime/validate/profiles/validate-profiles.js';
-import { readExample } from '../conformance/examples.js';
+import { readExample } from '../conformance/formats/examples.js';
 import { measure } from './measure.js';
 import type { Bench } from './row.js';
 

@@ -9,11 +9,11 @@ import { readWords } from '../../runtime/search/text/parse-words.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { FindQuery, Store } from '../../runtime/store/store.js';
-import { withDatabase } from './bare-search-mongo.js';
-import { openBareText } from './bare-text.js';
-import { createRandom, type Random } from './clinic.js';
+import { withDatabase } from './bare/bare-search-mongo.js';
+import { openBareText } from './bare/bare-text.js';
+import { createRandom, type Random } from './data/clinic.js';
 import { inTurn } from './in-turn.js';
-import { load } from './load-clinic.js';
+import { load } from './data/load-clinic.js';
 import type { Bench, Row } from './row.js';
 
 const RESOURCES = 100_000;

@@ -7,9 +7,9 @@ import type { Resource } from '../../runtime/fhir/resource.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Put } from '../../runtime/store/store.js';
-import { openBare } from './bare-inserts.js';
+import { openBare } from './bare/bare-inserts.js';
 import { compare, measure } from './measure.js';
-import { patients } from './patients.js';
+import { patients } from './data/patients.js';
 import type { Bench } from './row.js';
 
 const SET = 200;

@@ -12,8 +12,8 @@ import { ANY_VERSION, createResolver } from '../../runtime/terminology/resolver.
 import { createApp } from '../../runtime/http/app.js';
 import { listen } from '../../runtime/http/listen.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
-import { send, startClient } from './http-client.js';
-import { extract } from './load-clinic.js';
+import { send, startClient } from './servers/http-client.js';
+import { extract } from './data/load-clinic.js';
 import { measure } from './measure.js';
 import type { Bench, Measured, Row } from './row.js';
 

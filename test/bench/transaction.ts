@@ -12,10 +12,10 @@ import type { ResourceDocument } from '../../runtime/store/mongo/bson/documents.
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Change, Put, Store } from '../../runtime/store/store.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';
-import { openBare } from './bare-inserts.js';
+import { openBare } from './bare/bare-inserts.js';
 import { compare, type Work } from './measure.js';
 import type { Bench, Row } from './row.js';
-import { hubs, syntheaBundles } from './synthea-bundles.js';
+import { hubs, syntheaBundles } from './data/synthea-bundles.js';
 
 /** Transactions of one round, side by side. */
 const BUNDLES = 4;
@@ -49,7 +49,7 @@ async function onMongo(url: string): Promise<Row> {
     import('../../runtime/store/mongo/mongo-store.js'),
     import('../../runtime/store/mongo/write/prepare.js'),
     import('../../runtime/store/mongo/bson/index-rows.js'),
-    import('./bare-search-mongo.js'),
+    import('./bare/bare-search-mongo.js'),
   ]);
   const names = { kiln: `kiln_bench_${process.pid}`, bare: `kiln_bench_bare_${process.pid}` };
   const client = new MongoClient(url, { writeConcern: { w: 'majority', journal: true } });
@@ -96,7 +96,7 @@ async function measureTransactions(
     listen(createApp({ ...options, store }), '127.0.0.1', 0),
     listen(createApp({ ...options, store: spied }), '127.0.0.1', 0),
   ]);
-  const child = fork(new URL('./http-load.js', import.meta.url), [], { execArgv: [] });
+  const child = fork(new URL('./servers/http-load.js', import.meta.url), [], { execArgv: [] });
   try {
     for (const hub of hubs()) await put(kiln.port, hub as { resourceType: string; id: string });
     const texts = bundles.map(({ text }) => text);

@@ -1,8 +1,8 @@
 import { createValidator } from '../../runtime/validate/create-validator.js';
 import { createRuleChecker } from '../../runtime/validate/rules/create-rule-checker.js';
-import { readExample } from '../conformance/examples.js';
+import { readExample } from '../conformance/formats/examples.js';
 import { compare } from './measure.js';
-import { patients } from './patients.js';
+import { patients } from './data/patients.js';
 import type { Bench, Row } from './row.js';
 
 type Resource = Record<string, unknown>;

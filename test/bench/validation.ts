@@ -1,8 +1,8 @@
-import { readExample } from '../conformance/examples.js';
-import { compileTypeSchemas } from '../conformance/json-schema-oracle.js';
+import { readExample } from '../conformance/formats/examples.js';
+import { compileTypeSchemas } from '../conformance/validation/json-schema-oracle.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';
 import { compare } from './measure.js';
-import { patients } from './patients.js';
+import { patients } from './data/patients.js';
 import type { Bench, Row } from './row.js';
 
 type Resource = Record<string, unknown>;

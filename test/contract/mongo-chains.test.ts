@@ -8,7 +8,7 @@ import { openContainedTypes } from '../../runtime/store/mongo/query/links/contai
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { Snapshot } from '../../runtime/store/mongo/read/snapshot.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
-import { of, query, reference, token, walk } from './behaviour-search-helpers.js';
+import { of, query, reference, token, walk } from './search/behaviour-search-helpers.js';
 import { onEmptiedMongo } from './on-mongo.js';
 import { put, useStore } from './subject.js';
 

@@ -20,7 +20,7 @@ import {
   reference,
   slotOf,
   token,
-} from './behaviour-search-helpers.js';
+} from './search/behaviour-search-helpers.js';
 import { createRandom } from './random.js';
 import { put } from './subject.js';
 

@@ -2,7 +2,7 @@ import { MongoClient } from 'mongodb';
 import { expect, it } from 'vitest';
 
 import { describeOnMongod } from '../mongod/for-tests.js';
-import { holder, identified } from './child-guards.js';
+import { holder, identified } from './durability/child-guards.js';
 import { onEmptiedMongo } from './on-mongo.js';
 import { useStore } from './subject.js';
 

@@ -6,7 +6,7 @@ import type { ResourceDocument } from '../../runtime/store/mongo/bson/documents.
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { Put, Store } from '../../runtime/store/store.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
-import { of, query, token, uri, walk } from './behaviour-search-helpers.js';
+import { of, query, token, uri, walk } from './search/behaviour-search-helpers.js';
 import { onMongo } from './on-mongo.js';
 import { put, useStore } from './subject.js';
 

@@ -6,7 +6,7 @@ import type { IndexEntry } from '../../runtime/search/entry.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { Put, Store } from '../../runtime/store/store.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
-import { startChild } from './children.js';
+import { startChild } from './durability/children.js';
 import { onMongo } from './on-mongo.js';
 import { deletion, put, useStore } from './subject.js';
 

@@ -6,7 +6,7 @@ import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { HistoryQuery, Store } from '../../runtime/store/store.js';
 import { EVENTUALLY } from '../eventually.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
-import { startChild } from './children.js';
+import { startChild } from './durability/children.js';
 import { onEmptiedMongo } from './on-mongo.js';
 import { deletion, put, useStore } from './subject.js';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { behaviour } from './behaviour.js';
+import { behaviour } from './behaviour/behaviour.js';
 import { openStore } from './open-store.js';
 
 /** A file with the schema and nothing else: each test gets a copy, because making the schema takes longer than most tests. */

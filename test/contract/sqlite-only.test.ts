@@ -7,7 +7,7 @@ import { backUp } from '../../runtime/store/sqlite/file/backup.js';
 import { INDEX_TABLES } from '../../runtime/store/sqlite/file/schema.js';
 import type { Store } from '../../runtime/store/store.js';
 import { openStore } from './open-store.js';
-import { of, reference, token, words } from './behaviour-search-helpers.js';
+import { of, reference, token, words } from './search/behaviour-search-helpers.js';
 import { deletion, put, useStore } from './subject.js';
 
 /** What a SQLite file does beyond the contract: its writes are in one order, and it can be copied. */

@@ -30,7 +30,7 @@ export function runFile(file: string, args: readonly string[], options: ChildOpt
   const root = projectRoot();
   const urlOf = (path: string): string => pathToFileURL(join(root, path)).href;
   const loaded = [
-    'test/contract/run-typescript.mjs',
+    'test/contract/durability/run-typescript.mjs',
     ...(options.preload ?? []).map((name) => `test/generator/${name}`),
   ];
   const child = spawn(

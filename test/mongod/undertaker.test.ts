@@ -30,7 +30,7 @@ describe.skipIf(process.platform === 'win32')('what tests started', () => {
       hireUndertaker(${JSON.stringify(folder)}).watch([pid]);
       setTimeout(() => console.log('hired'), 100);
       setInterval(() => {}, 1000);`;
-    const preload = new URL('../contract/run-typescript.mjs', import.meta.url).href;
+    const preload = new URL('../contract/durability/run-typescript.mjs', import.meta.url).href;
     const child = spawn(process.execPath, ['--import', preload, '--input-type=module', '--eval', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });

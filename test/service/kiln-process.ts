@@ -8,7 +8,7 @@ const ROOT = new URL('../../', import.meta.url).pathname;
 const DIST = join(ROOT, 'dist/runtime/cli/main.js');
 
 function fromCopy(folder: string): string[] {
-  return ['--import', join(ROOT, 'test/contract/run-typescript.mjs'), join(folder, 'runtime/cli/main.ts')];
+  return ['--import', join(ROOT, 'test/contract/durability/run-typescript.mjs'), join(folder, 'runtime/cli/main.ts')];
 }
 
 /** `kiln` in a process of its own. */

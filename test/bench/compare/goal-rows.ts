@@ -1,8 +1,8 @@
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import type { FindQuery, IncludePlan, Store } from '../../../runtime/store/store.js';
-import { createRandom, mrn, pick } from '../clinic.js';
-import { toPut } from '../load-clinic.js';
-import { readConditions } from '../read-conditions.js';
+import { createRandom, mrn, pick } from '../data/clinic.js';
+import { toPut } from '../data/load-clinic.js';
+import { readConditions } from '../data/read-conditions.js';
 import { PAGE, toColumns, type ByHand } from './by-hand.js';
 
 /** One piece of work; each has another serial. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { readExample } from '../../conformance/examples.js';
+import { readExample } from '../../conformance/formats/examples.js';
 import { createToyStore } from '../../toy/store.js';
 import { faultsOf, nameOf, responsesOf, statusesOf, useBundleServer } from './bundle-server.js';
 

@@ -7,7 +7,7 @@ import { OPERATIONS } from '../../../runtime/operations/registry.js';
 import { isWired } from '../../../runtime/interactions/registry.js';
 import { EXPUNGING } from '../../../runtime/operations/registry.js';
 import { openStore } from '../../contract/open-store.js';
-import { extract } from '../../bench/load-clinic.js';
+import { extract } from '../../bench/data/load-clinic.js';
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { operationId: string; security?: object[] }>>>>;

@@ -5,7 +5,7 @@ import { FhirClient, FhirClientError, referenceTo } from '../../../runtime/clien
 import { createApp } from '../../../runtime/http/app.js';
 import { listen } from '../../../runtime/http/listen.js';
 import type { Store } from '../../../runtime/store/store.js';
-import { extract } from '../../bench/load-clinic.js';
+import { extract } from '../../bench/data/load-clinic.js';
 
 /** The client against a running server, as a black box. */
 export function clientSuite(store: Store): void {

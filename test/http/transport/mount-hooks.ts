@@ -28,7 +28,7 @@ export function mountHooks(store: string): void {
         throw new WriteRefused({ resourceType: 'OperationOutcome', issue: issue as never });
       }
       if (patient.name?.[0]?.family === 'Defect') throw new Error('a secret');
-       
+
       if (patient.name?.[0]?.family === 'Nothing') throw undefined;
       if (patient.name?.[0]?.family === 'Stolen') return { ...patient, id: 'another' };
       // In place, without a return: the copy counts.

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
 import { createApp } from '../../../runtime/http/app.js';
 import { listen } from '../../../runtime/http/listen.js';
-import { extract } from '../../bench/load-clinic.js';
+import { extract } from '../../bench/data/load-clinic.js';
 import { openStore } from '../../contract/open-store.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));

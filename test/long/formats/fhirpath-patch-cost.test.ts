@@ -5,8 +5,8 @@ import type { JsonObject, Resource } from '../../../runtime/fhir/resource.js';
 import { createPatchModel } from '../../../runtime/path/patch/fhirpath/fhirpath-model.js';
 import { applyFhirPathPatch } from '../../../runtime/path/patch/fhirpath/fhirpath-patch.js';
 import { atMost } from '../../at-most.js';
-import { patchOf } from '../../conformance/fhirpath-patch.js';
-import type { Step } from '../../conformance/fhirpath-patch-cases.js';
+import { patchOf } from '../../conformance/patch/fhirpath-patch.js';
+import type { Step } from '../../conformance/patch/fhirpath-patch-cases.js';
 
 const model = createPatchModel(tables);
 /** Seconds of processor time: some tenths, and what a busy machine adds. */

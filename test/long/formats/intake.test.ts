@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
-import { exampleFiles } from '../../conformance/examples.js';
-import { takeInExamples } from '../../conformance/intake-examples.js';
+import { exampleFiles } from '../../conformance/formats/examples.js';
+import { takeInExamples } from '../../conformance/formats/intake-examples.js';
 
 it('what a thread takes in is written as what is read here: all official examples', async () => {
   const { count, tooLarge, missing } = await takeInExamples(exampleFiles());

@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 
-import { tryRoundTrips } from '../../conformance/patch-trials.js';
+import { tryRoundTrips } from '../../conformance/patch/patch-trials.js';
 import { seedOfRun } from '../../contract/random.js';
 import { soak } from '../soak.js';
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
 import { readJson } from '../../../runtime/format/read-json.js';
 import { createValidator } from '../../../runtime/validate/create-validator.js';
-import { exampleFiles, readExample } from '../../conformance/examples.js';
-import { compileJsonSchema } from '../../conformance/json-schema-oracle.js';
-import { compareOnMutations, REFUSED_BY_SCHEMA, tellError } from '../../conformance/validate-agreement.js';
+import { exampleFiles, readExample } from '../../conformance/formats/examples.js';
+import { compileJsonSchema } from '../../conformance/validation/json-schema-oracle.js';
+import { compareOnMutations, REFUSED_BY_SCHEMA, tellError } from '../../conformance/validation/validate-agreement.js';
 
 const files = exampleFiles();
 

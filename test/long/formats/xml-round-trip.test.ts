@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { examplesBesideCore, openSchema, roundTrip } from '../../conformance/xml-examples.js';
+import { examplesBesideCore, openSchema, roundTrip } from '../../conformance/formats/xml-examples.js';
 
 it('all official examples beside core: JSON to JSON, to XML that the schema takes, and back (xml.html, json.html)', () => {
   const result = roundTrip(examplesBesideCore(), openSchema());

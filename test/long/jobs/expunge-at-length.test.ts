@@ -12,7 +12,7 @@ import type { Resource } from '../../../runtime/fhir/resource.js';
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
 import type { Change, Store } from '../../../runtime/store/store.js';
 import { atMost } from '../../at-most.js';
-import { extract, load } from '../../bench/load-clinic.js';
+import { extract, load } from '../../bench/data/load-clinic.js';
 import { soak } from '../soak.js';
 
 /** Resources that will go, and their versions: the last is their deletion. */

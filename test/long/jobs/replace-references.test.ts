@@ -4,7 +4,7 @@ import { tables } from '../../../generated/tables.js';
 import { createApp } from '../../../runtime/http/app.js';
 import { listen } from '../../../runtime/http/listen.js';
 import type { Store } from '../../../runtime/store/store.js';
-import { extract } from '../../bench/load-clinic.js';
+import { extract } from '../../bench/data/load-clinic.js';
 import { openStore } from '../../contract/open-store.js';
 import { replacementParameters } from '../../http/operations/replacement-support.js';
 import { mongodUrl, newDatabase } from '../../mongod/for-tests.js';

@@ -1,4 +1,4 @@
-import { behaviourAtLength } from '../../contract/behaviour.js';
+import { behaviourAtLength } from '../../contract/behaviour/behaviour.js';
 import { onEmptiedMongo } from '../../contract/on-mongo.js';
 import { describeOnMongod } from '../../mongod/for-tests.js';
 

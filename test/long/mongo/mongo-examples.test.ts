@@ -8,7 +8,7 @@ import { readJson } from '../../../runtime/format/read-json.js';
 import { composePut } from '../../../runtime/core/write/compose-change.js';
 import { createExtractor } from '../../../runtime/search/extract.js';
 import type { Put, Store, StoredVersion } from '../../../runtime/store/store.js';
-import { exampleFiles, readExample } from '../../conformance/examples.js';
+import { exampleFiles, readExample } from '../../conformance/formats/examples.js';
 import { openStore } from '../../contract/open-store.js';
 import { describeOnMongod, newDatabase } from '../../mongod/for-tests.js';
 

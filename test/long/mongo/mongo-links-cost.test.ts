@@ -19,7 +19,7 @@ import {
   slotOf,
   token,
   walk,
-} from '../../contract/behaviour-search-helpers.js';
+} from '../../contract/search/behaviour-search-helpers.js';
 import { put } from '../../contract/subject.js';
 
 /** Persons; each has two visits, ten of them have hundreds. */

@@ -18,7 +18,7 @@ import {
   token,
   uri,
   walk,
-} from '../../contract/behaviour-search-helpers.js';
+} from '../../contract/search/behaviour-search-helpers.js';
 import { createRandom, seedOfRun, type Random } from '../../contract/random.js';
 import { deletion, put } from '../../contract/subject.js';
 

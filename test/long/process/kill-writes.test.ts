@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
-import { startChild } from '../../contract/children.js';
+import { startChild } from '../../contract/durability/children.js';
 import { soak } from '../soak.js';
 
 const KILLS = soak(10);

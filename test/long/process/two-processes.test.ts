@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
 import { atMost } from '../../at-most.js';
-import { startChild } from '../../contract/children.js';
+import { startChild } from '../../contract/durability/children.js';
 
 const WRITES = 400;
 

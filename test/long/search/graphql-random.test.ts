@@ -1,6 +1,6 @@
 import { afterAll, describe } from 'vitest';
 
-import { randomSelections } from '../../conformance/graphql-random.js';
+import { randomSelections } from '../../conformance/formats/graphql-random.js';
 import { openStore } from '../../contract/open-store.js';
 import { seedOfRun } from '../../contract/random.js';
 import { soak } from '../soak.js';

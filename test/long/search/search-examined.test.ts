@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 
-import { examinedChains } from '../../conformance/search-examined-chains.js';
-import { examinedLinks } from '../../conformance/search-examined-links.js';
+import { examinedChains } from '../../conformance/search/search-examined-chains.js';
+import { examinedLinks } from '../../conformance/search/search-examined-links.js';
 import { openStore } from '../../contract/open-store.js';
 import { describeOnMongod, newDatabase } from '../../mongod/for-tests.js';
 import { soak } from '../soak.js';

@@ -3,11 +3,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import type { Condition } from '../../../runtime/search/query/query.js';
 import type { Put, Store } from '../../../runtime/store/store.js';
-import { idsOf, of, query, sharedStore, token, walk } from '../../contract/behaviour-search-helpers.js';
-import { directive } from '../../contract/behaviour-search-include-cases.js';
-import { all, ANY, chain, code, coded, has, not, ref } from '../../contract/behaviour-search-link-cases.js';
-import { randomLinks } from '../../contract/behaviour-search-link-random.js';
-import { randomScopes } from '../../contract/behaviour-search-scopes-random.js';
+import { idsOf, of, query, sharedStore, token, walk } from '../../contract/search/behaviour-search-helpers.js';
+import { directive } from '../../contract/search/behaviour-search-include-cases.js';
+import { all, ANY, chain, code, coded, has, not, ref } from '../../contract/search/behaviour-search-link-cases.js';
+import { randomLinks } from '../../contract/search/behaviour-search-link-random.js';
+import { randomScopes } from '../../contract/search/behaviour-search-scopes-random.js';
 import { onMongo } from '../../contract/on-mongo.js';
 import { seedOfRun } from '../../contract/random.js';
 import { put, type Subject } from '../../contract/subject.js';

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
 import type { Store } from '../../../runtime/store/store.js';
-import { readSamples, writeSamples } from '../../conformance/search-matrix-data.js';
-import { runFilters } from '../../conformance/search-oracle-filters.js';
-import { createLinkTrials } from '../../conformance/search-oracle-link-trials.js';
-import { createTrials } from '../../conformance/search-oracle-trials.js';
-import { slotOf } from '../../contract/behaviour-search-helpers.js';
+import { readSamples, writeSamples } from '../../conformance/search/search-matrix-data.js';
+import { runFilters } from '../../conformance/search/search-oracle-filters.js';
+import { createLinkTrials } from '../../conformance/search/search-oracle-link-trials.js';
+import { createTrials } from '../../conformance/search/search-oracle-trials.js';
+import { slotOf } from '../../contract/search/behaviour-search-helpers.js';
 import { onMongo } from '../../contract/on-mongo.js';
 import { openStore } from '../../contract/open-store.js';
 import { seedOfRun } from '../../contract/random.js';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, it } from 'vitest';
 
-import { sharedStore } from '../../contract/behaviour-search-helpers.js';
-import { randomQueries } from '../../contract/behaviour-search-random.js';
+import { sharedStore } from '../../contract/search/behaviour-search-helpers.js';
+import { randomQueries } from '../../contract/search/behaviour-search-random.js';
 import { onMongo } from '../../contract/on-mongo.js';
 import { seedOfRun } from '../../contract/random.js';
 import type { Subject } from '../../contract/subject.js';

@@ -12,7 +12,7 @@ import { reindexType } from '../../../runtime/jobs/reindex/reindex.js';
 import { createExtractor } from '../../../runtime/search/extract.js';
 import { describeIndex } from '../../../runtime/search/index-record.js';
 import type { Store } from '../../../runtime/store/store.js';
-import { idsOf, query } from '../../contract/behaviour-search-helpers.js';
+import { idsOf, query } from '../../contract/search/behaviour-search-helpers.js';
 import { openStore } from '../../contract/open-store.js';
 import { describeOnMongod, newDatabase } from '../../mongod/for-tests.js';
 

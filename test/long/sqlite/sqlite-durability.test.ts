@@ -1,6 +1,6 @@
-import { guardDurability } from '../../contract/durability-guards.js';
-import { pieceDurability } from '../../contract/durability-pieces.js';
-import { durableSqlite } from '../../contract/durable-sqlite.js';
+import { guardDurability } from '../../contract/durability/durability-guards.js';
+import { pieceDurability } from '../../contract/durability/durability-pieces.js';
+import { durableSqlite } from '../../contract/durability/durable-sqlite.js';
 
 guardDurability(durableSqlite);
 pieceDurability(durableSqlite);

@@ -1,4 +1,4 @@
-import { behaviourAtLength } from '../../contract/behaviour.js';
+import { behaviourAtLength } from '../../contract/behaviour/behaviour.js';
 import { inMemory } from '../../contract/in-memory.js';
 
 behaviourAtLength(inMemory);

@@ -1,4 +1,4 @@
-import { behaviour } from '../../contract/behaviour.js';
+import { behaviour } from '../../contract/behaviour/behaviour.js';
 import { inMemory } from '../../contract/in-memory.js';
 
 behaviour(inMemory);

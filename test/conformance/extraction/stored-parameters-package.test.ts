@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+
+import { tables } from '../../../generated/tables.js';
+import { createParameterContext } from '../../../runtime/search/parameters/parameter-context.js';
+import { readParameter } from '../../../runtime/search/parameters/read-parameter.js';
+import { ParameterError } from '../../../runtime/search/parameters/stored-parameter.js';
+
+const core = dirname(createRequire(import.meta.url).resolve('hl7.fhir.r5.core/package.json'));
+
+/** Those that definitions/errata.json corrects: as they are published they mean something else, or nothing. */
+const CORRECTED = 20;
+
+it('parameters that come at run time are compiled as the generator compiles those of the package', () => {
+  const context = createParameterContext(tables);
+  const built = new Map(
+    tables.search.map(({ type, parameters }) => [type, new Map(parameters.map((row) => [row.code, row]))]),
+  );
+  const other: string[] = [];
+  let same = 0;
+  for (const file of readdirSync(core).filter((name) => name.startsWith('SearchParameter-'))) {
+    const resource = JSON.parse(readFileSync(join(core, file), 'utf8')) as Readonly<Record<string, unknown>>;
+    const { url, code, type, expression } = resource as {
+      url: string;
+      code: string;
+      type: string;
+      expression?: string;
+    };
+    // They have no row each, are no paths, or have a name that nobody else may have.
+    if (context.builtIn(url) === undefined || expression === undefined || type === 'special' || code.startsWith('_'))
+      continue;
+    try {
+      const { rows } = readParameter({ ...resource, processingMode: 'normal' }, context, context.builtIn);
+      const isSame = [...rows].every(([base, { paths, components }]) => {
+        const row = built.get(base)?.get(code);
+        return JSON.stringify([paths, components]) === JSON.stringify([row?.paths, row?.components]);
+      });
+      if (isSame) same++;
+      else other.push(url);
+    } catch (error) {
+      if (!(error instanceof ParameterError)) throw error;
+      other.push(`${url}: ${error.message}`);
+    }
+  }
+  expect(other.length, other.join('\n')).toBeLessThanOrEqual(CORRECTED);
+  expect(same).toBeGreaterThan(1150);
+});

@@ -1,0 +1,71 @@
+import { beforeEach, expect, it } from 'vitest';
+
+import type { AtomicMaps, Store } from '../../../runtime/store/store.js';
+import { useStore, type Subject } from '../subject.js';
+
+/** Small atomic maps. */
+export function mapBehaviour(on: Subject): void {
+  const subject = useStore(on);
+  let maps: AtomicMaps;
+  beforeEach(() => {
+    maps = subject.store.maps;
+  });
+
+  it('swap only what is expected', async () => {
+    expect(await maps.get('m', 'k')).toBeUndefined();
+    expect(await maps.swap('m', 'k', 'x', 'one')).toBe(false);
+    expect(await maps.swap('m', 'k', undefined, 'one')).toBe(true);
+    expect(await maps.swap('m', 'k', undefined, 'two')).toBe(false);
+    expect(await maps.get('m', 'k')).toBe('one');
+    expect(await maps.swap('m', 'k', 'one', 'two')).toBe(true);
+    expect(await maps.get('n', 'k')).toBeUndefined();
+    expect(await maps.entries('m')).toEqual(new Map([['k', 'two']]));
+    await maps.delete('m', 'k');
+    await maps.delete('m', 'k');
+    expect(await maps.get('m', 'k')).toBeUndefined();
+  });
+
+  it('of many who swap at once exactly one wins', async () => {
+    const won = await Promise.all(Array.from({ length: 50 }, (_, n) => maps.swap('m', 'k', undefined, `${n}`)));
+    expect(won.filter(Boolean)).toHaveLength(1);
+    expect(await maps.get('m', 'k')).toBe(`${won.indexOf(true)}`);
+  });
+
+  it('forget what has expired', async () => {
+    // Ahead, so that nothing has really expired before it is asked for.
+    let time = Date.now() + 3_600_000;
+    maps = (await subject.reopen({ now: () => time })).maps;
+    await maps.swap('m', 'k', undefined, 'one', time + 1000);
+    await maps.swap('m', 'forever', undefined, 'x');
+    expect(await maps.get('m', 'k')).toBe('one');
+    time += 1000;
+    expect(await maps.get('m', 'k')).toBeUndefined();
+    expect(await maps.entries('m')).toEqual(new Map([['forever', 'x']]));
+    expect(await maps.swap('m', 'k', 'one', 'two')).toBe(false);
+    expect(await maps.swap('m', 'k', undefined, 'two')).toBe(true);
+    time += 1e9;
+    expect(await maps.get('m', 'k')).toBe('two');
+  });
+
+  it('serve as leases: one holder, renewed by it alone, taken over when the time has run out', async () => {
+    let time = Date.now() + 3_600_000;
+    const one = await subject.reopen({ now: () => time });
+    // Another process where the store can have any.
+    const two = on.isShared ? await subject.reopen({ now: () => time }) : one;
+    const take = (who: string, by: Store): Promise<boolean> =>
+      by.maps.swap('leases', 'job', undefined, who, time + 1000);
+    const taken = await Promise.all([take('one', one), take('two', two)]);
+    expect(taken.filter(Boolean)).toHaveLength(1);
+    const [holder, rival] = taken[0] ? (['one', 'two'] as const) : (['two', 'one'] as const);
+    const [{ maps: its }, others] = taken[0] ? [one, two] : [two, one];
+    time += 900;
+    expect(await others.maps.swap('leases', 'job', rival, rival, time + 1000)).toBe(false);
+    expect(await its.swap('leases', 'job', holder, holder, time + 1000)).toBe(true);
+    time += 900;
+    expect(await take(rival, others)).toBe(false);
+    time += 100;
+    expect(await take(rival, others)).toBe(true);
+    expect(await its.swap('leases', 'job', holder, holder, time + 1000)).toBe(false);
+    expect(await its.get('leases', 'job')).toBe(rival);
+  });
+}

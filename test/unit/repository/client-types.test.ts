@@ -1,0 +1,68 @@
+import { describe, expectTypeOf, it } from 'vitest';
+
+import type {
+  AnyResource,
+  Bundle,
+  CodeableReference,
+  Group,
+  Observation,
+  Parameters,
+  Patient,
+  Reference,
+} from '../../../generated/types/index.js';
+import { FhirClient, referenceTo } from '../../../runtime/client/index.js';
+
+// `npm run typecheck` checks these: at run time nothing of them is left. No request is sent.
+const client = new FhirClient({ base: 'http://127.0.0.1:1/fhir' });
+
+describe('types of the client and of resources', () => {
+  it('know the resource of a type', () => {
+    expectTypeOf(client.read<'Patient'>).returns.resolves.toEqualTypeOf<Patient>();
+    expectTypeOf(client.find<'Patient'>).returns.resolves.toEqualTypeOf<Patient | undefined>();
+    expectTypeOf(client.create<Observation>).returns.resolves.toEqualTypeOf<Observation>();
+    // @ts-expect-error No such type.
+    expectTypeOf(client.read<'Patiant'>).toBeFunction();
+  });
+
+  it('know the codes of a required binding', () => {
+    expectTypeOf<Patient['gender']>().toEqualTypeOf<'male' | 'female' | 'other' | 'unknown' | undefined>();
+  });
+
+  it('know the types that a reference leads to', () => {
+    expectTypeOf<NonNullable<Patient['managingOrganization']>>().toEqualTypeOf<Reference<'Organization'>>();
+    expectTypeOf<NonNullable<Patient['generalPractitioner']>[0]['type']>().toEqualTypeOf<
+      'Organization' | 'Practitioner' | 'PractitionerRole' | undefined
+    >();
+    expectTypeOf<NonNullable<CodeableReference<'Group'>['reference']>>().toEqualTypeOf<Reference<'Group'>>();
+    expectTypeOf<Reference<'Patient'>>().toExtend<Reference>();
+    expectTypeOf<Reference<'Patient'>>().not.toExtend<Reference<'Group'>>();
+    expectTypeOf(referenceTo<Patient>).returns.toEqualTypeOf<Reference<'Patient'>>();
+    expectTypeOf(client.resolve<'Patient' | 'Group'>).returns.resolves.toEqualTypeOf<Patient | Group>();
+    expectTypeOf(client.resolve<string>).returns.resolves.toEqualTypeOf<AnyResource>();
+  });
+
+  it('know the search parameters of a type', () => {
+    const search = client.search<'Patient'>;
+    expectTypeOf<{ family: string; 'general-practitioner.name': string; _count: number }>().toExtend<
+      Parameters_<typeof search>[1]
+    >();
+    // @ts-expect-error No such parameter.
+    expectTypeOf(() => client.search('Patient', { famly: 'x' })).toBeFunction();
+  });
+
+  it('know the operations: their types, parameters and results', () => {
+    const everything = () => client.operation('everything', { type: 'Patient', query: { start: '2020', _count: 5 } });
+    expectTypeOf(everything).returns.resolves.toEqualTypeOf<Bundle>();
+    expectTypeOf(() => client.operation('lookup')).returns.resolves.toEqualTypeOf<Parameters>();
+    expectTypeOf(() =>
+      client.operation('of-another-server', { query: { x: 1 } }),
+    ).returns.resolves.toEqualTypeOf<AnyResource>();
+    // @ts-expect-error No such parameter.
+    expectTypeOf(() => client.operation('everything', { query: { begin: '2020' } })).toBeFunction();
+    // @ts-expect-error Not an operation of this type.
+    expectTypeOf(() => client.operation('everything', { type: 'Observation' })).toBeFunction();
+  });
+});
+
+/** The utility type, which `Parameters` of FHIR hides. */
+type Parameters_<F> = F extends (...args: infer A) => unknown ? A : never;
