@@ -1,7 +1,7 @@
 import { FhirError } from '../fhir/errors.js';
 import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
 import { objectsOf, type Concept } from './concepts.js';
-import { keptMembers } from './kept-members.js';
+import { keptMembers, type KeptMembers } from './kept-members.js';
 import { displayIn, isLanguage, type Languages } from './languages.js';
 import { keyOf, type Member, type ValueSetContext } from './value-set.js';
 
@@ -38,32 +38,44 @@ export async function expand(
 ): Promise<JsonObject> {
   const { offset, count, filter = '' } = options;
   const kept = await keptMembers(valueSet, context);
-  const named =
-    filter === ''
-      ? kept.members
-      : kept
-          .texts()
-          .find(filter)
-          .map((at) => kept.members[at]!);
-  const members = isAll(options) ? named : named.filter((member) => isWanted(member, options));
   const isPaged = offset !== undefined || count !== undefined;
-  if (!isPaged && members.length > MOST) {
-    const text = `The value set has ${members.length} codes; ask for pages with count and offset`;
+  const from = offset ?? 0;
+  const to = count === undefined ? undefined : from + count;
+  const { total, page } = isAll(options) && filter !== '' ? pageByWords(kept, filter, from, to) : pageOf(kept, options, from, to); // prettier-ignore
+  if (!isPaged && total > MOST) {
+    const text = `The value set has ${total} codes; ask for pages with count and offset`;
     throw new FhirError('expansion-too-costly', text);
   }
-  const from = offset ?? 0;
-  const page = isPaged ? members.slice(from, count === undefined ? undefined : from + count) : members;
   const isTree = !isPaged && filter === '' && !options.excludeNested && isOneSystem(valueSet);
   const declared = options.properties.length === 0 ? NONE : await declaredProperties(page, context);
   const property = [...declared.values()].flatMap((each) => [...each.values()]);
   return {
-    total: members.length,
+    total,
     ...(isPaged && { offset: from }),
     ...(property.length > 0 && { property }),
     ...(page.length > 0 && {
       contains: isTree ? nested(page, options, declared) : page.map((each) => toContains(each, options, declared)),
     }),
   };
+}
+
+interface Page {
+  /** Members of all pages. */
+  readonly total: number;
+  readonly page: readonly Member[];
+}
+
+/** Only the members of the page are looked at, however many match. */
+function pageByWords(kept: KeptMembers, filter: string, from: number, to: number | undefined): Page {
+  const found = kept.texts().find(filter);
+  return { total: found.length, page: found.slice(from, to).map((at) => kept.members[at]!) };
+}
+
+function pageOf(kept: KeptMembers, options: ExpansionOptions, from: number, to: number | undefined): Page {
+  const { filter = '' } = options;
+  const named = filter === '' ? kept.members : pageByWords(kept, filter, 0, undefined).page;
+  const members = isAll(options) ? named : named.filter((member) => isWanted(member, options));
+  return { total: members.length, page: members.slice(from, to) };
 }
 
 function isAll({ activeOnly, excludeNotForUI, excludedSystems }: ExpansionOptions): boolean {

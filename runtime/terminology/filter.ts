@@ -94,9 +94,11 @@ function valuesOf(concept: Concept, property: string): readonly string[] {
   if (property === 'definition') return concept.definition === undefined ? [] : [concept.definition];
   if (property === 'parent') return concept.parents;
   if (property === 'child') return concept.children;
+  // "default value is false" is said of this one alone: codesystem.html#defined-props
   if (property === 'inactive') return [String(concept.isInactive)];
-  if (property === 'notSelectable' || property === 'abstract') return [String(concept.isAbstract)];
-  return concept.properties.filter(({ code }) => code === property).map(({ value }) => codeIn(value));
+  const own = concept.properties.filter(({ code }) => code === property).map(({ value }) => codeIn(value));
+  const isFlag = property === 'notSelectable' || property === 'abstract';
+  return own.length === 0 && isFlag && concept.isAbstract ? ['true'] : own;
 }
 
 /** Properties that every code system has. https://hl7.org/fhir/R5/codesystem.html#defined-props */

@@ -33,9 +33,17 @@ export function listedSystem(url: string): Resource | undefined {
   return resource;
 }
 
+/**
+ * Currencies, funds and metals that the platform does not list, and those of ISO 4217's neighbours that the official expansion has: GGP, IMP,
+ * JEP and TVD.
+ */
+const UNLISTED_CURRENCIES =
+  'BOV CHE CHW CLF COU GGP IMP JEP MXV TVD USN UYI UYW VED VEF XAG XAU XBA XBB XBC XBD XPD XPT XSU XTS XUA XXX';
+
 function currencies(): readonly Listed[] {
   const names = new Intl.DisplayNames(['en'], { type: 'currency', fallback: 'none' });
-  return Intl.supportedValuesOf('currency').map((code) => {
+  const codes = new Set([...Intl.supportedValuesOf('currency'), ...UNLISTED_CURRENCIES.split(' ')]);
+  return [...codes].sort().map((code) => {
     const display = names.of(code);
     return display === undefined ? { code } : { code, display };
   });

@@ -73,9 +73,15 @@ function rarestFirst(text: string, words: readonly string[]): readonly string[] 
     .map(({ word }) => word);
 }
 
-/** The line that a position is in. */
+/** The line that a position is in: near the one that the search is at, in steps that double. */
 function lineOf(starts: Uint32Array, at: number, from: number): number {
-  let [low, high] = [from, starts.length - 1];
+  const last = starts.length - 1;
+  let [low, step] = [from, 1];
+  while (low + step < last && starts[low + step]! <= at) {
+    low += step;
+    step *= 2;
+  }
+  let high = Math.min(low + step, last);
   while (low + 1 < high) {
     const middle = (low + high) >>> 1;
     if (starts[middle]! <= at) low = middle;

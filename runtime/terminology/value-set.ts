@@ -301,7 +301,7 @@ async function membersOfSystem(
     found.set(keyOf(url, member.code), member);
   };
   if (concepts !== undefined) {
-    for (const member of await listedMembers(concepts, opened, valueSet)) add(member);
+    for (const member of await listedMembers(concepts, opened, valueSet)) add(named(member, valueSet));
     return found;
   }
   if (system === undefined) {
@@ -342,6 +342,7 @@ async function findInSystem(
       listed === code || (concept !== undefined && system?.find(listed) === concept);
     const listed = concepts.find((each) => isSame(String(each['code'])));
     if (listed !== undefined) [member] = await listedMembers([listed], opened, valueSet);
+    if (member !== undefined) member = named(member, valueSet);
   } else if (system === undefined) {
     const known = await grammar?.check(code);
     if (known !== undefined) member = ruleMember(url, code, known.display);
@@ -396,6 +397,13 @@ function membersOfExpansion(valueSet: Resource): ReadonlyMap<string, Member> {
   };
   visit((valueSet['expansion'] as JsonObject | undefined)?.['contains']);
   return found;
+}
+
+/** A code that neither its code system nor the list names has its name from the expansion that the value set comes with. */
+function named(member: Member, valueSet: Resource): Member {
+  if (member.display !== undefined) return member;
+  const { display } = membersOfExpansion(valueSet).get(keyOf(member.system, member.code)) ?? {};
+  return display === undefined ? member : { ...member, display };
 }
 
 function toDesignation({ language, use, value }: JsonObject): Designation {

@@ -18,6 +18,7 @@ import { storedFinder } from '../../terminology/stored.js';
 import type { TerminologyType } from '../../terminology/version.js';
 import type { ValueSetContext } from '../../terminology/value-set.js';
 import { readArguments, valueOf, valuesOf, type Arguments } from '../arguments.js';
+import { findFirst } from '../find-matches.js';
 import { readNamed } from '../read-argument.js';
 import { boundValueSet } from './bound-value-set.js';
 
@@ -144,7 +145,7 @@ export async function resourceOf(
   services: Services,
 ): Promise<Resource> {
   const { found, text } = opened;
-  if (call.id !== undefined) return (await readNamed({ type, id: call.id }, call, services)).resource;
+  if (call.id !== undefined) return resourceAt(type, call.id, call, services);
   const given = valueOf(found, names.resource);
   if (given !== undefined) return given as Resource;
   const bound = type === 'ValueSet' ? text('context') : undefined;
@@ -160,6 +161,15 @@ export async function resourceOf(
   if (resource !== undefined) return resource;
   const canonical = version === undefined ? url : `${url}|${version}`;
   throw new FhirError('terminology-not-found', `The server does not know the ${type} ${JSON.stringify(canonical)}`);
+}
+
+/** The resource of an instance: read, or searched for where the token has `s` alone. @throws FhirError `not-found`, `deleted` */
+async function resourceAt(type: TerminologyType, id: string, call: Call, services: Services): Promise<Resource> {
+  const { access } = call.principal;
+  if (access.on(type, 'r') !== 'nothing') return (await readNamed({ type, id }, call, services)).resource;
+  const found = await findFirst(type, [['_id', id]], call, services);
+  if (found === undefined) throw new FhirError('not-found', `There is no ${type}/${id}`);
+  return found;
 }
 
 /** A resource by its URL. */
@@ -202,7 +212,9 @@ export function languagesOf({ text }: TerminologyCall, call: Call, valueSet?: Re
   const asked = text('displayLanguage') ?? (valueSet === undefined ? undefined : expansionLanguage(valueSet));
   if (asked !== undefined) return parseLanguages(asked);
   try {
-    if (call.languages !== undefined) return parseLanguages(call.languages);
+    const header = call.languages === undefined ? ANY_LANGUAGE : parseLanguages(call.languages);
+    // `*`, which some clients always send, says nothing.
+    if (header.tags.length > 0) return header;
   } catch {
     // A header that cannot be read is no reason to refuse the request.
   }

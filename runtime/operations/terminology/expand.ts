@@ -60,13 +60,20 @@ export async function expandValueSet(call: Call, services: Services): Promise<Re
     includeDesignations: isSet('includeDesignations'),
     designations,
     languages: languagesOf(opened, call, valueSet),
-    properties: valuesOf(found, 'property').map(String),
+    properties: propertiesOf(opened, valueSet),
     excludedSystems: new Set(valuesOf(found, 'exclude-system').map(String)),
   };
   const expansion = await withinBudget(services.limits.queryTime, call.signal, (signal) =>
     expand(valueSet, options, { ...context, signal }),
   );
   return { status: 200, resource: describe(valueSet, expansion, isSet('includeDefinition'), opened) };
+}
+
+/** The properties that the client asks for, else those of the value set: valueset-definitions.html#ValueSet.compose.property */
+function propertiesOf({ found }: TerminologyCall, valueSet: Resource): readonly string[] {
+  const asked = valuesOf(found, 'property');
+  const { property } = (valueSet['compose'] ?? {}) as JsonObject;
+  return (asked.length > 0 || !Array.isArray(property) ? asked : property).map(String);
 }
 
 function describe(

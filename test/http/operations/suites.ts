@@ -20,6 +20,7 @@ import { replaceReferences } from './replace-references.js';
 import { terminology } from './terminology/terminology.js';
 import { terminologyCases } from './terminology/terminology-cases.js';
 import { terminologyRules } from './terminology/terminology-rules.js';
+import { terminologySecrets } from './terminology/terminology-secrets.js';
 
 /** What operations do, whatever the store. Each suite gets a store of its own, with nothing in it. */
 export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
@@ -37,6 +38,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   terminology,
   'rules of terminology': terminologyRules,
   'cases of terminology': terminologyCases,
+  'secrets of terminology': terminologySecrets,
   $closure: closureTables,
   'search by sets of codes': searchByCodes,
   expunge,

@@ -6,6 +6,8 @@ import type { Answer } from '../../server.js';
 import { CODE_SYSTEM_CASES } from './terminology-cases-code-system.js';
 import { CONCEPT_MAP_CASES } from './terminology-cases-concept-map.js';
 import { TERMINOLOGY_FIXTURES } from './terminology-cases-data.js';
+import { ODD_CASES } from './terminology-cases-odd.js';
+import { ODD_FIXTURES } from './terminology-cases-odd-data.js';
 import { EXPAND_CASES, VALIDATE_CASES } from './terminology-cases-value-set.js';
 
 /** A request to a terminology operation, and what matters of its answer. */
@@ -24,6 +26,7 @@ const GROUPS: Readonly<Record<string, readonly TerminologyCase[]>> = {
   'ValueSet/$validate-code (valueset-operation-validate-code.html)': VALIDATE_CASES,
   'operations of CodeSystem (codesystem-operations.html)': CODE_SYSTEM_CASES,
   'ConceptMap/$translate (conceptmap-operation-translate.html)': CONCEPT_MAP_CASES,
+  ...ODD_CASES,
 };
 
 /** A case for each sentence of the pages of the terminology operations that says what a server does. */
@@ -31,7 +34,7 @@ export function terminologyCases(store: Store): void {
   const server = scopedServer(store);
 
   beforeAll(async () => {
-    for (const each of TERMINOLOGY_FIXTURES) {
+    for (const each of [...TERMINOLOGY_FIXTURES, ...ODD_FIXTURES]) {
       const answer = await server.all.send('PUT', `/${each.resourceType}/${each.id}`, each);
       expect(answer.status, answer.text).toBeLessThan(300);
     }

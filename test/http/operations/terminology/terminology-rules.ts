@@ -55,6 +55,7 @@ export function terminologyRules(store: Store): void {
       concept: [{ code: 'red', designation: [{ language: 'fr', value: 'Rouge' }], property: [{ code: 'warm', valueBoolean: true }] }], // prettier-ignore
     });
     await valueSet('any', { include: [{ system: CS }] });
+    await valueSet('german', { include: [{ system: CS }] }, { language: 'de' });
     await valueSet('pinned', { include: [{ system: CS, version: '1.0.0' }] });
     await valueSet('pattern', { include: [{ system: CS, version: '1.x' }] });
     await valueSet('lost-version', { include: [{ system: CS, version: '9' }] });
@@ -105,6 +106,9 @@ export function terminologyRules(store: Store): void {
           .slice(0, 2);
       expect(await display('&displayLanguage=de')).toEqual(['Rot', 'Blue']);
       expect(await display('', { 'accept-language': 'de-DE, de;q=0.9' })).toEqual(['Rot', 'Blue']);
+      expect(await display('', { 'accept-language': '*' })).toEqual(['Red', 'Blue']);
+      const own = await get(`/ValueSet/$expand?url=${VS}/german`, { 'accept-language': '*' });
+      expect(contains(own)[0]?.display).toBe('Rot');
       expect(await display(`&displayLanguage=${encodeURIComponent('de,*;q=0')}`)).toEqual(['Rot', undefined]);
       expectRefusal(await get(`/ValueSet/$expand?url=${VS}/any&displayLanguage=%2F%2F`), 400, 'parameter-invalid');
     });
