@@ -31,6 +31,7 @@ const OTHERS = [
   more('target', 'uri'),
   more('targetsystem', 'uri'),
   more('reverse', 'boolean'),
+  { ...more('dependency', 'BackboneElement', '*'), parts: [more('attribute', 'uri'), more('value', 'Any'), more('element', 'uri'), more('concept', 'CodeableConcept')] }, // prettier-ignore
 ];
 
 /** Maps that are tried where none is named. */
@@ -103,7 +104,9 @@ function partsOf({ relationship, concept, originMap, dependsOn, products, proper
 /** What the client tells of other attributes. */
 function dependenciesOf({ found }: TerminologyCall): readonly Dependency[] {
   return (found.get('dependency') ?? []).flatMap((each) => {
-    const [attribute, value] = 'parts' in each ? [valueOf(each.parts, 'attribute'), valueOf(each.parts, 'value')] : [];
+    if (!('parts' in each)) return [];
+    const part = (name: string): JsonValue | undefined => valueOf(each.parts, name);
+    const [attribute, value] = [part('attribute') ?? part('element'), part('value') ?? codingsIn(part('concept'))[0]];
     return attribute === undefined || value === undefined ? [] : [{ attribute: String(attribute), value }];
   });
 }

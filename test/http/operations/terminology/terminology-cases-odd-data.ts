@@ -93,5 +93,6 @@ export const ODD_FIXTURES = [
   map('chain-3', [{ source: ODD, target: 'http://t3.example', element: [{ code: 'c', noMap: true }], unmapped: { mode: 'fixed', code: 'Z', relationship: 'related-to' } }]), // prettier-ignore
   map('chain-lost', [{ source: ODD, target: 'http://t1.example', element: [{ code: 'a', noMap: true }], unmapped: { mode: 'other-map', otherMap: `${ODD}/map/nowhere` } }]), // prettier-ignore
   map('versioned', [{ source: `${ODD}|1`, target: 'http://t1.example|4', element: [{ code: 'a', target: [{ code: 'A', relationship: 'equivalent' }] }] }]), // prettier-ignore
+  map('depends', [{ source: ODD, target: 'http://t1.example', element: [{ code: 'a', target: [{ code: 'A', relationship: 'equivalent', dependsOn: [{ attribute: 'side', valueCoding: { system: 'http://s.example', code: 'x' } }] }] }] }], { additionalAttribute: [{ code: 'side', uri: 'http://side.example', type: 'Coding' }] }), // prettier-ignore
   map('by-set', [{ source: `${ODD}/poly`, target: 'http://t1.example', element: [{ valueSet: `${ODD}/vs/poly`, target: [{ code: 'ANY', relationship: 'related-to' }] }] }]), // prettier-ignore
 ];

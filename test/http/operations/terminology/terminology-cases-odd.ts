@@ -206,6 +206,7 @@ const MAPS: readonly TerminologyCase[] = [
   translate('a target code with the system of the target', `url=${MAP}/main&targetCode=B&targetSystem=${TARGET}`, { result: true, match: targets('b', 'c') }), // prettier-ignore
   translate('a target code without any system', `url=${MAP}/main&targetCode=B`, { status: 400 }),
   translate('reverse=false', `url=${MAP}/main&system=${TARGET}&code=B&reverse=false`, { result: false }),
+  ...[['x', targets('A')], ['y', undefined]].map(([code, match]) => posted('ConceptMap/$translate', `dependency by the names of R4, ${String(code)}`, [uri('url', `${ODD}/map/depends`), coding('coding', ODD, 'a'), { name: 'dependency', part: [uri('element', 'http://side.example'), { name: 'concept', valueCodeableConcept: { coding: [{ system: 'http://s.example', code }] } }] }], { status: 200, match })), // prettier-ignore
   translate('a version of the map that is not there', `url=${MAP}/main&conceptMapVersion=3&system=${CS}&sourceCode=b`, { status: 404 }), // prettier-ignore
   translate('shipped maps', 'system=http://hl7.org/fhir/administrative-gender&code=male&targetsystem=http://terminology.hl7.org/CodeSystem/v2-0001', { result: true, match: targets('M') }), // prettier-ignore
   posted('ConceptMap/$translate', 'a CodeableConcept without codings', [uri('url', `${MAP}/main`), { name: 'sourceCodeableConcept', valueCodeableConcept: { text: 'x' } }], { status: 400 }), // prettier-ignore
