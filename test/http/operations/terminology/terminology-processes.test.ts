@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../runtime/store/store.js';
 import { openStore } from '../../../contract/open-store.js';
 import { describeOnMongod, mongodUrl, newDatabase } from '../../../mongod/for-tests.js';
-import { useBundleServer } from '../../bundle-server.js';
+import { useBundleServer } from '../../bundles/bundle-server.js';
 
 const URL = 'http://changing.example';
 
@@ -18,9 +18,9 @@ function followsOthers(stores: readonly [Store, Store]): void {
     expect(answer.status, answer.text).toBeLessThan(300);
   };
   const system = (codes: readonly string[]) => put({ resourceType: 'CodeSystem', id: 'cs', url: URL, status: 'active', content: 'complete', concept: codes.map((code) => ({ code, display: `Code ${code} of many` })) }); // prettier-ignore
-  const valueSet = (compose: object) => put({ resourceType: 'ValueSet', id: 'vs', url: `${URL}/vs`, status: 'active', compose }); // prettier-ignore
+  const valueSet = (compose: object) => put({ resourceType: 'ValueSet', id: 'vs', url: `${URL}/set`, status: 'active', compose }); // prettier-ignore
   const total = async (): Promise<unknown> => {
-    const answer = await reader.send('GET', `/ValueSet/$expand?url=${URL}/vs&count=1`);
+    const answer = await reader.send('GET', `/ValueSet/$expand?url=${URL}/set&count=1`);
     return answer.status === 200 ? answer.json().expansion.total : answer.status;
   };
   /** So soon that all processes see a change. */
