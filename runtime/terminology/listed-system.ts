@@ -34,7 +34,7 @@ export function listedSystem(url: string): Resource | undefined {
 }
 
 /**
- * Currencies, funds and metals that the platform does not list, and those of ISO 4217's neighbours that the official expansion has: GGP, IMP,
+ * Currencies, funds and metals that the platform does not list, and those beside ISO 4217 that the official expansion has: GGP, IMP,
  * JEP and TVD.
  */
 const UNLISTED_CURRENCIES =
