@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest';
 
-import type { Store } from '../../runtime/store/store.js';
-import { load } from '../bench/load-clinic.js';
-import { openStore } from '../contract/open-store.js';
-import { ASYNC, jobsServer } from '../http/jobs/jobs-server.js';
-import { replacementParameters } from '../http/operations/replacement-support.js';
-import { expectRefusal } from '../http/write-server.js';
-import { describeOnMongod, mongodUrl, newDatabase } from '../mongod/for-tests.js';
+import type { Store } from '../../../runtime/store/store.js';
+import { load } from '../../bench/data/load-clinic.js';
+import { openStore } from '../../contract/open-store.js';
+import { ASYNC, jobsServer } from '../../http/jobs/jobs-server.js';
+import { replacementParameters } from '../../http/operations/replacement-support.js';
+import { expectRefusal } from '../../http/write-server.js';
+import { describeOnMongod, mongodUrl, newDatabase } from '../../mongod/for-tests.js';
 
 /** What one undo restores at most. */
 const MOST = 10_000;
