@@ -48,7 +48,7 @@ function readEntries(entries: readonly string[]) {
   if (range !== undefined)
     throw new ConfigError(`import.allow: ${JSON.stringify(range)} is neither a host nor host:port`);
   try {
-    return readAllowList(entries);
+    return readAllowList(entries, 'import.allow');
   } catch (error) {
     throw new ConfigError(`import.allow: ${error instanceof Error ? error.message : String(error)}`);
   }

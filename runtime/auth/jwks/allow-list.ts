@@ -16,9 +16,10 @@ const HTTPS_PORT = '443';
  * Public addresses on the port of https, and what the entries add: `host` (also at addresses that are not public),
  * `host:port` (on this port as well), and ranges of addresses (`10.0.0.0/8`).
  *
+ * @param setting that has the entries
  * @throws TypeError naming an entry that cannot be read
  */
-export function readAllowList(entries: readonly string[]): AllowList {
+export function readAllowList(entries: readonly string[], setting = 'auth.jwks.allow'): AllowList {
   const ranges = readRanges(entries.filter((entry) => entry.includes('/')));
   const places = new Set(entries.filter((entry) => !entry.includes('/')).map(placeOf));
   const isNamed = (url: URL): boolean => places.has(`${hostOf(url)}:${portOf(url)}`);
@@ -27,7 +28,7 @@ export function readAllowList(entries: readonly string[]): AllowList {
       if (url.protocol !== 'https:') return 'is not https';
       if (url.username !== '' || url.password !== '') return 'names a user';
       if (url.hash !== '') return 'has a fragment';
-      if (portOf(url) !== HTTPS_PORT && !isNamed(url)) return 'names a port that is not allowed (auth.jwks.allow)';
+      if (portOf(url) !== HTTPS_PORT && !isNamed(url)) return `names a port that is not allowed (${setting})`;
       return undefined;
     },
     admits: (url, address) => isPublic(address) || isNamed(url) || ranges.has(address),

@@ -31,6 +31,9 @@ const MAX_FILE = 64 * 1024 ** 3;
 /** Lines that are written together. */
 const BATCH = 500;
 
+/** The same while requests are in progress: they wait for the store until all are written. */
+const BUSY_BATCH = 20;
+
 /** One chunk of an import: a file is fetched, or some lines are put into the store. */
 export async function importChunk(context: ChunkContext): Promise<ChunkResult> {
   const { job, services, signal } = context;
@@ -52,9 +55,12 @@ export async function importChunk(context: ChunkContext): Promise<ChunkResult> {
   const lines = page.lines.map((text, i): ImportLine => ({ number: at.line + i + 1, text }));
   let counts = at.counts[at.file] ?? NO_COUNTS;
   const faults: string[] = [];
-  for (let from = 0; from < lines.length; from += BATCH) {
+  for (let from = 0; from < lines.length;) {
     signal.throwIfAborted();
-    const outcomes = await storeLines(lines.slice(from, from + BATCH), source, services, context.breathe);
+    const to = from + (context.isBusy() ? BUSY_BATCH : BATCH);
+    const outcomes = await storeLines(lines.slice(from, to), source, services, context.breathe);
+    from = to;
+    await context.breathe();
     for (const [{ number }, outcome] of outcomes) {
       counts = count(counts, outcome);
       if (outcome instanceof FhirError) faults.push(describeFault(file.url, number, outcome));

@@ -33,6 +33,9 @@ interface Checkpoint {
 /** Pages of one chunk. */
 const PAGES = 10;
 
+/** Resources of one step while requests are in progress: they wait for the store until the entries of all are replaced. */
+const BUSY_PAGE = 20;
+
 /** Failures that the report names. */
 const MAX_NAMED = 100;
 
@@ -57,7 +60,9 @@ export async function reindexChunk(context: ChunkContext): Promise<ChunkResult> 
     return toResult({ ...at, part: at.part + 1 });
   }
   for (let page = 0; page < PAGES; page++) {
-    const done = await readPage(part, Math.min(size, input.batchSize), after, input, counts, context);
+    const most = context.isBusy() ? BUSY_PAGE : input.batchSize;
+    const done = await readPage(part, Math.min(size, most, input.batchSize), after, input, counts, context);
+    await context.breathe();
     counts = done.counts;
     ({ size, after } = done);
     if (after === undefined) break;

@@ -17,8 +17,8 @@ import { renameReferences } from '../../jobs/replacement/rename-references.js';
 /** Resources that one undo restores at most. */
 export const MOST_RESTORED = 10_000;
 
-/** Resources that are read at once. */
-const CHUNK = 500;
+/** Resources that are read at once: a store that is far away is not waited for once for each. */
+const CHUNK = 100;
 
 /**
  * Plans the undo of a replacement or merge: each resource that it changed gets the content back that it had before, as a new version.
@@ -47,10 +47,13 @@ export async function planUndo(
     signal?.throwIfAborted();
     const keys = changed.slice(at, at + CHUNK);
     const versions = await services.store.readMany(keys);
+    const former = await Promise.all(
+      keys.map(({ type, id, version }) => services.store.readVersion(type, id, version - 1)),
+    );
     for (const [i, key] of keys.entries()) {
       await pace();
       signal?.throwIfAborted();
-      puts.push(await restoring(key, versions[i], deed, walk, call, services));
+      puts.push(await restoring(key, versions[i], former[i], deed, walk, call, services));
     }
   }
   return puts;
@@ -60,6 +63,7 @@ export async function planUndo(
 async function restoring(
   key: VersionKey,
   current: StoredVersion | undefined,
+  before: StoredVersion | undefined,
   deed: RecordedDeed,
   walk: ReferenceWalk,
   call: Call,
@@ -73,7 +77,6 @@ async function restoring(
     const text = `${name} was ${since} with version ${current.version}, after version ${key.version} that the undo is about; nothing was restored`; // prettier-ignore
     throw new FhirError(current.json === undefined ? 'deleted' : 'version-conflict', text);
   }
-  const before = await services.store.readVersion(key.type, key.id, key.version - 1);
   if (before?.json === undefined) {
     const text = `Version ${key.version - 1} of ${name} is not kept any more, so nothing was restored`;
     throw new FhirError('version-conflict', text);

@@ -5,7 +5,7 @@ import { successOutcome } from '../../fhir/operation-outcome.js';
 import { readArguments } from '../arguments.js';
 import { commitPlan } from '../../jobs/replacement/commit-plan.js';
 import { findDeed, noDeed } from './find-deed.js';
-import { planUndo } from './plan-undo.js';
+import { MOST_RESTORED, planUndo } from './plan-undo.js';
 import type { Activity } from '../../jobs/replacement/provenance.js';
 import { isHidden } from '../../jobs/replacement/read-live.js';
 import { readPair, type Pair } from './read-pair.js';
@@ -32,7 +32,7 @@ export async function undo(activity: Activity, pair: Pair, call: Call, services:
     const deed = await findDeed(activity, pair, services, signal);
     return { changes: await planUndo(deed, walk, call, services, signal), result: deed.record };
   };
-  const { result, written } = await commitPlan(plan, [pair.source, pair.target], call, services);
+  const { result, written } = await commitPlan(plan, [pair.source, pair.target], call, services, MOST_RESTORED);
   const count = written.length === 1 ? '1 resource was' : `${written.length} resources were`;
   const resource = successOutcome(`${count} restored, as recorded in Provenance/${result}`);
   return { status: 200, resource: { resourceType: 'Parameters', parameter: [{ name: 'outcome', resource }] } };

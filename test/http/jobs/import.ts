@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+
 import { describe, expect, it } from 'vitest';
 
 import type { Store } from '../../../runtime/store/store.js';
@@ -10,7 +12,14 @@ const SCOPES = 'system/*.cruds';
 
 /** `$import`, on any store */
 export function imports(store: Store): void {
-  const server = jobsServer(store, { fetchFile: createFetchFile(['files.example', 'ports.example:8443']) });
+  const allowed = createFetchFile(['files.example', 'ports.example:8443'])!;
+  /** What the other server has: the way there is tried in test/unit/fetch-file.test.ts. */
+  const elsewhere = new Map<string, string>();
+  const fetchFile = async (url: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> => {
+    const text = elsewhere.get(url);
+    return text === undefined ? allowed(url, signal) : Readable.from([Buffer.from(text)]);
+  };
+  const server = jobsServer(store, { fetchFile: Object.assign(fetchFile, { fault: allowed.fault }) });
   const { all } = server;
   const client = (scopes = SCOPES, id = 'importer') => server.as(scopes, id);
   const below = (url: string): string => url.replace(/^.*?\/fhir/, '');
@@ -120,6 +129,20 @@ export function imports(store: Store): void {
     expect((await all.send('GET', '/Binary/free')).text).toBe('b');
     expect((await store.read('Binary', 'gone'))?.version).toBe(2);
     expect((await store.read('Binary', 'guarded'))?.version).toBe(1);
+  });
+
+  it('takes a file of another server that is allowed, and keeps no copy of it', async () => {
+    const url = 'https://files.example/basics.ndjson';
+    const basic = (id: string) => JSON.stringify({ resourceType: 'Basic', id, code: { text: 'x' } });
+    elsewhere.set(url, `${basic('far1')}\nnothing\n${basic('far2')}`);
+    const status = await start([{ url, type: 'Basic' }]);
+    await server.finish();
+    const { output, error } = (await client().send('GET', status)).json();
+    expect(output).toEqual([{ inputUrl: url, type: 'Basic', created: 2, updated: 0, unchanged: 0, failed: 1 }]);
+    expect((await client().send('GET', below(error[0].url))).text).toContain(`${url}, line 2`);
+    expect((await all.send('GET', '/Basic/far2')).status).toBe(200);
+    expect(await store.blobs.list(`import/${status.split('=')[1]}`)).toHaveLength(1);
+    expect((await client().send('DELETE', status)).status).toBe(202);
   });
 
   it('of many lines gives each resource without an id one of its own', async () => {

@@ -1,0 +1,67 @@
+import { afterAll, describe, expect, it } from 'vitest';
+
+import type { Store } from '../../../runtime/store/store.js';
+import { load } from '../../bench/data/load-clinic.js';
+import { openStore } from '../../contract/open-store.js';
+import { ASYNC, jobsServer } from '../../http/jobs/jobs-server.js';
+import { replacementParameters } from '../../http/operations/replacement-support.js';
+import { expectRefusal } from '../../http/write-server.js';
+import { describeOnMongod, mongodUrl, newDatabase } from '../../mongod/for-tests.js';
+
+/** What one undo restores at most. */
+const MOST = 10_000;
+
+/** As many as a MongoDB restores whose cache has the least size that it can have, 256 MB, as that of the tests has. */
+const MOST_OF_SMALL_CACHE = 2500;
+
+/** Replaces references and restores them. @param count of those that are restored */
+function undone(store: Store, count: number): void {
+  const server = jobsServer(store);
+  const { all } = server;
+  const send = (path: string, source: string, target: string, headers = {}) =>
+    all.send('POST', path, replacementParameters(`Patient/${source}`, `Patient/${target}`), headers);
+  const totalOf = async (patient: string): Promise<number> =>
+    (await all.send('GET', `/Observation?subject=Patient/${patient}&_summary=count`)).json().total;
+  const arrange = (prefix: string, referrers: number): Promise<void> =>
+    load(store, [
+      ...['a', 'b'].map((id) => ({ resourceType: 'Patient', id: prefix + id })),
+      ...Array.from({ length: referrers }, (_, n) => ({
+        ...{ resourceType: 'Observation', id: `${prefix}${n}`, status: 'final', code: { text: `x ${n}` } },
+        ...{ subject: { reference: `Patient/${prefix}a` } },
+      })),
+    ]);
+
+  it(`${count} resources are restored by one undo`, async () => {
+    await arrange('most-', count);
+    expect((await send('/$svc.fhir.replace-references', 'most-a', 'most-b', ASYNC)).status).toBe(202);
+    await server.finish();
+    expect(await totalOf('most-b')).toBe(count);
+    const begun = performance.now();
+    const answer = await send('/$svc.fhir.undo-replace-references', 'most-a', 'most-b');
+    console.log(`${count} resources restored in ${Math.round(performance.now() - begun)} ms`);
+    expect(answer.status, answer.text).toBe(200);
+    expect(await totalOf('most-a')).toBe(count);
+  });
+
+  it('of more nothing is, and the answer says so', async () => {
+    await arrange('more-', MOST + 1);
+    expect((await send('/$svc.fhir.replace-references', 'more-a', 'more-b', ASYNC)).status).toBe(202);
+    await server.finish();
+    const answer = await send('/$svc.fhir.undo-replace-references', 'more-a', 'more-b');
+    expectRefusal(answer, 400, 'parameter-invalid', `at most ${MOST}`);
+    expect(await totalOf('more-b')).toBe(MOST + 1);
+  });
+}
+
+const sqlite = await openStore('sqlite::memory:');
+describe('an undo at length on SQLite', () => {
+  afterAll(() => sqlite.close());
+  undone(sqlite, MOST);
+});
+
+const mongo = mongodUrl() === undefined ? undefined : await openStore(newDatabase());
+describeOnMongod('an undo at length on MongoDB', () => {
+  if (mongo === undefined) return;
+  afterAll(() => mongo.close());
+  undone(mongo, MOST_OF_SMALL_CACHE);
+});
