@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 import type { AtomicMaps } from '../../store/store.js';
 import { readClient, writeClient, type Client } from './client.js';
 import { ClientRefused, readRegistration, type RegistrationRules } from './registration.js';
@@ -22,7 +24,7 @@ export interface ClientRegister {
   enable(id: string): Promise<Client>;
   /** Its tokens are good for nothing from now on. @throws ClientRefused */
   disable(id: string): Promise<Client>;
-  /** It is gone, and its tokens are good for nothing. @throws ClientRefused where there is no such client */
+  /** It is gone, and its tokens are good for nothing, also where a client of this id is added again. @throws ClientRefused where there is no such client */
   remove(id: string): Promise<void>;
   /** Other keys in place of all present ones. @throws ClientRefused */
   rotate(id: string, keys: Pick<Client, 'jwks'> | Pick<Client, 'jwksUrl'>): Promise<Client>;
@@ -50,7 +52,8 @@ export function createClientRegister(maps: AtomicMaps, rules: RegistrationRules)
     add: async (registration, replace = false) => {
       const client = readRegistration(registration, rules);
       return await change(client.id, (before) => {
-        if (before === undefined || replace) return client;
+        if (before === undefined) return { ...client, registration: randomBytes(9).toString('base64url') };
+        if (replace) return withRegistration(client, before);
         throw new ClientRefused(`There is a client "${client.id}" already; --replace registers it anew`);
       });
     },
@@ -71,8 +74,14 @@ export function createClientRegister(maps: AtomicMaps, rules: RegistrationRules)
     },
     rotate: (id, keys) =>
       change(id, (client) => {
-        const { jwks: _jwks, jwksUrl: _jwksUrl, ...rest } = known(id, client);
-        return readRegistration({ ...rest, ...keys }, rules);
+        const before = known(id, client);
+        const { jwks: _jwks, jwksUrl: _jwksUrl, registration: _registration, ...rest } = before;
+        return withRegistration(readRegistration({ ...rest, ...keys }, rules), before);
       }),
   };
+}
+
+/** Changed, it is the same client still: its tokens stay valid. */
+function withRegistration(client: Client, { registration }: Client): Client {
+  return registration === undefined ? client : { ...client, registration };
 }

@@ -22,12 +22,15 @@ export interface Client {
   readonly algorithms?: readonly SignatureAlgorithm[];
   /** Absent: the only one there is. Empty: it may authenticate, for introspection say, but gets no tokens. */
   readonly grants?: readonly (typeof GRANT)[];
+  /** Tells it from a client of this id that was removed before, whose tokens stay invalid. Random; absent: an earlier release added it. */
+  readonly registration?: string;
 }
 
 /** As the store keeps it: the same text for the same client. */
 export function writeClient(client: Client): string {
-  const { id, name, scope, dialect, jwks, jwksUrl, enabled, lifetime, algorithms, grants } = client;
-  return JSON.stringify({ id, name, scope, dialect, jwks, jwksUrl, enabled, lifetime, algorithms, grants });
+  const { id, name, scope, dialect, jwks, jwksUrl, enabled, lifetime, algorithms, grants, registration } = client;
+  const settings = { id, name, scope, dialect, jwks, jwksUrl, enabled, lifetime, algorithms, grants };
+  return JSON.stringify({ ...settings, registration });
 }
 
 /** @param text as `writeClient` made it */

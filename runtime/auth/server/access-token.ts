@@ -24,6 +24,8 @@ export interface OwnToken extends VerifiedToken {
   readonly kid: string;
   /** The scopes as the token response gave them, where the token says so. */
   readonly spelled?: string;
+  /** `Client.registration` of the client that it was issued to. */
+  readonly registration?: string;
 }
 
 /** What a check of a token came to. `unavailable`: the server that knows cannot be asked. */
@@ -36,6 +38,8 @@ export interface TokenContent {
   readonly scope: string;
   /** Differs from `scope`, or is absent. */
   readonly spelled?: string;
+  /** `Client.registration`. */
+  readonly registration?: string | undefined;
   readonly jti: string;
   /** Seconds since the epoch. */
   readonly iat: number;
@@ -53,13 +57,15 @@ const TYPES: readonly unknown[] = ['at+jwt', 'application/at+jwt'];
 
 /** A signed access token. https://www.rfc-editor.org/rfc/rfc9068 */
 export async function writeToken(
-  { clientId, scope, spelled, jti, iat, exp }: TokenContent,
+  { clientId, scope, spelled, registration, jti, iat, exp }: TokenContent,
   { issuer, audience }: TokenNames,
   keys: ServerKeys,
 ): Promise<string> {
   const { kid, jwk } = await keys.current();
-  const claims = { iss: issuer, sub: clientId, client_id: clientId, aud: audience, iat, exp, jti, scope };
-  return await signJws({ alg: ALG, kid, typ: 'at+jwt' }, spelled === undefined ? claims : { ...claims, spelled }, jwk);
+  // Members that are undefined are not written.
+  const own = { registration, spelled };
+  const claims = { iss: issuer, sub: clientId, client_id: clientId, aud: audience, iat, exp, jti, scope, ...own };
+  return await signJws({ alg: ALG, kid, typ: 'at+jwt' }, claims, jwk);
 }
 
 /**
@@ -84,7 +90,7 @@ export async function readToken(
   const key = await keys.find(kid);
   if (key === undefined || !(await verifyJws(text, key.jwk, ALG))) return { failure: 'invalid', detail: 'signature' };
   // All else is as we wrote it, but perhaps for another base URL on the same store.
-  const { iss, aud, exp, iat, jti, client_id, scope, spelled } = jws.payload;
+  const { iss, aud, exp, iat, jti, client_id, scope, spelled, registration } = jws.payload;
   if (iss !== issuer || aud !== audience) return { failure: 'invalid', detail: 'issuer or audience' };
   const isWhole =
     [exp, iat].every((each) => typeof each === 'number') &&
@@ -100,8 +106,10 @@ export async function readToken(
     issuer,
     audience,
     kid,
+    ...(typeof spelled === 'string' && { spelled }),
+    ...(typeof registration === 'string' && { registration }),
   };
-  return { token: typeof spelled === 'string' ? { ...token, spelled } : token };
+  return { token };
 }
 
 /** The map in the store that holds spellings that do not fit into their token, by its identifier. */

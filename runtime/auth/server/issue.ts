@@ -8,6 +8,8 @@ import { Refused } from './refusals.js';
 /** What is given to whom. */
 export interface Issue {
   readonly clientId: string;
+  /** `Client.registration`. */
+  readonly registration?: string | undefined;
   /** Canonical. */
   readonly scope: string;
   /** For the client to read. */
@@ -26,14 +28,14 @@ export const MAX_TOKEN = 4095;
  * @throws Refused where the scopes themselves do not fit
  */
 export async function issueToken(
-  { clientId, scope, spelled, lifetime }: Issue,
+  { clientId, registration, scope, spelled, lifetime }: Issue,
   names: TokenNames,
   keys: ServerKeys,
   maps: AtomicMaps,
   now: number,
 ): Promise<{ readonly text: string; readonly jti: string }> {
   const iat = Math.floor(now / 1000);
-  const content = { clientId, scope, jti: randomUUID(), iat, exp: iat + lifetime };
+  const content = { clientId, registration, scope, jti: randomUUID(), iat, exp: iat + lifetime };
   const { jti, exp } = content;
   if (spelled !== scope) {
     const text = await writeToken({ ...content, spelled }, names, keys);

@@ -45,7 +45,13 @@ export function createTokenEndpoint(needs: TokenEndpointNeeds): OAuthEndpoint {
     const granted = grantTo(client, form, needs);
     const lifetime = Math.min(client.lifetime ?? settings.lifetime, settings.lifetime);
     const { text, jti } = await issueToken(
-      { clientId: client.id, scope: granted.canonical, spelled: granted.spelled, lifetime },
+      {
+        clientId: client.id,
+        registration: client.registration,
+        scope: granted.canonical,
+        spelled: granted.spelled,
+        lifetime,
+      },
       settings.addresses,
       keys,
       maps,

@@ -77,10 +77,10 @@ export function createTokenVerifier({ names, keys, clients, revoked, now }: Veri
   }
 
   /** Why a token that is well signed is good for nothing. */
-  async function whyNot({ kid, clientId, jti }: OwnToken): Promise<string | undefined> {
+  async function whyNot({ kid, clientId, registration, jti }: OwnToken): Promise<string | undefined> {
     const [key, client, isRevoked] = await Promise.all([keys.find(kid), clients.find(clientId), revoked.has(jti)]);
     if (key === undefined) return 'key';
-    if (client?.enabled !== true) return 'client';
+    if (client?.enabled !== true || client.registration !== registration) return 'client';
     return isRevoked ? 'revoked' : undefined;
   }
 

@@ -122,7 +122,7 @@ describe('the register', () => {
   });
 
   it('adds, lists, disables, enables, rotates', async () => {
-    await register.add({ ...good(), id: 'b', name: 'Ben' });
+    const { registration } = await register.add({ ...good(), id: 'b', name: 'Ben' });
     await register.add(good());
     expect((await register.list()).map(({ id }) => id)).toEqual(['app', 'b']);
     expect(await register.disable('b')).toMatchObject({ id: 'b', name: 'Ben', enabled: false });
@@ -134,7 +134,9 @@ describe('the register', () => {
       scope: 'system/Patient.rs',
       jwksUrl: 'https://b.example/jwks',
       enabled: true,
+      registration,
     });
+    expect((await register.add({ ...good(), id: 'b' }, true)).registration).toBe(registration);
     await expect(register.rotate('b', { jwks: { keys: [ec] } })).rejects.toThrow(/private/);
     await expect(register.add(good())).rejects.toThrow(/"app" already; --replace/);
     expect((await register.add({ ...good(), name: 'New' }, true)).name).toBe('New');

@@ -132,4 +132,22 @@ describe('two servers on one SQLite store', () => {
     later = 4000;
     expect(await check(other)).toBe(false);
   });
+
+  it('take no token of a client that was removed, also where one of its id is added again', async () => {
+    const issue = async () => contentOf(await post(servers[0]!.token, await form('system/Patient.read')))['access_token'] as string; // prettier-ignore
+    const check = async (text: string) => 'token' in (await servers[1]!.verifier.verify(text));
+    const old = await issue();
+    expect(await check(old)).toBe(true);
+    const register = createClientRegister(stores[0]!.maps, { allow: readAllowList([]), isScope: () => true });
+    const { registration: _registration, ...client } = (await register.find('app'))!;
+    await register.remove('app');
+    await register.add(client);
+    later = 2000;
+    expect([await check(old), await check(await issue())]).toEqual([false, true]);
+    // Registered anew without having been removed it is the same client.
+    const kept = await issue();
+    await register.add(client, true);
+    later = 4000;
+    expect(await check(kept)).toBe(true);
+  });
 });

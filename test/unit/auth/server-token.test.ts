@@ -43,6 +43,7 @@ describe('the token endpoint gives', () => {
       iat,
       exp: iat + 300,
       jti: payload['jti'],
+      registration: expect.stringMatching(/^[\w-]{12}$/) as string,
       scope: 'system/Patient.rs system/Observation.rs',
       spelled: 'system/Patient.rs system/Observation.read',
     });
