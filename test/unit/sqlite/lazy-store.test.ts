@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
@@ -10,8 +11,10 @@ it('a server on SQLite loads no MongoDB driver, whose import takes a quarter of 
   const args = ['serve', '--port', '0', '--store', 'sqlite::memory:', '--log-level', 'error'];
   const kiln = startKiln(args, 'sources', { NODE_OPTIONS: `--require ${PRELOAD}` });
   await kiln.started;
+  // Later than its exit: all that it printed is here.
+  const closed = once(kiln.child, 'close');
   kiln.child.kill('SIGTERM');
-  await kiln.ended;
+  await closed;
   const [before, after] = JSON.parse(/^loaded (.*)$/m.exec(kiln.output.err)![1]!) as number[];
   expect(before).toBe(0);
   expect(after).toBeGreaterThan(0);
