@@ -47,6 +47,9 @@ export type OperationQuery<N extends string> = OperationOf<N>['query'] & {
 /** What a reference leads to. */
 export type Referred<T extends string> = T extends ResourceType ? ResourceOf<T> : AnyResource;
 
+/** A resource to be written. The type of it is read from `resourceType`, so that properties that it does not have are errors. */
+export type Sent<T extends ResourceType> = ResourceOf<T> & { readonly resourceType: T };
+
 /** A reference to a stored resource. @throws Error where it has no id */
 export function referenceTo<R extends AnyResource>(resource: R): Reference<R['resourceType']> {
   return { reference: `${resource.resourceType}/${idOf(resource)}` };
@@ -102,26 +105,21 @@ export class FhirClient {
   }
 
   /** @returns the resource as it was stored, or with `ifNoneExist` the one that was there */
-  async create<R extends AnyResource>(
-    resource: R,
+  async create<T extends ResourceType>(
+    resource: Sent<T>,
     options: { readonly ifNoneExist?: string } = {},
-  ): Promise<ResourceOf<R['resourceType']>> {
+  ): Promise<ResourceOf<T>> {
     const headers = options.ifNoneExist === undefined ? {} : { 'If-None-Exist': options.ifNoneExist };
-    return this.write<ResourceOf<R['resourceType']>>('POST', resource.resourceType, resource, headers);
+    return this.write<ResourceOf<T>>('POST', resource.resourceType, resource, headers);
   }
 
   /** Replaces the resource of this id, or creates it. @param options `ifMatch`: version id that it has to have */
-  async update<R extends AnyResource>(
-    resource: R,
+  async update<T extends ResourceType>(
+    resource: Sent<T>,
     options: { readonly ifMatch?: string } = {},
-  ): Promise<ResourceOf<R['resourceType']>> {
+  ): Promise<ResourceOf<T>> {
     const headers = options.ifMatch === undefined ? {} : { 'If-Match': etag(options.ifMatch) };
-    return this.write<ResourceOf<R['resourceType']>>(
-      'PUT',
-      `${resource.resourceType}/${idOf(resource)}`,
-      resource,
-      headers,
-    );
+    return this.write<ResourceOf<T>>('PUT', `${resource.resourceType}/${idOf(resource)}`, resource, headers);
   }
 
   /**

@@ -5,6 +5,7 @@ import { isOwner } from '../core/export-files.js';
 import { SEARCH_URL_HELP } from '../core/search/explain/search-url.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
+import { wantsPage } from '../format/negotiate.js';
 import type { Log } from '../observe/log.js';
 import { documentNames, makeDocument, SYSTEM, type DocumentUrls } from '../openapi/documents.js';
 import type { Page } from '../pages/framed.js';
@@ -12,7 +13,7 @@ import { pathsOf, UI_PATH, type Site } from '../pages/site.js';
 import { OPEN_GATE, type Gate } from './gate.js';
 import type { Pages } from './pages.js';
 import { requestId } from './request/request-id.js';
-import { HTML_FORM, sendError } from './response/respond.js';
+import { HTML_FORM, PLAIN, sendError } from './response/respond.js';
 import { sendPage } from './send-page.js';
 
 /** What the pages that are no FHIR answers are made with. */
@@ -58,7 +59,7 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
       return true;
     });
 
-  /** Fails as FHIR requests do: with a page. */
+  /** Fails as FHIR requests do: with a page for browsers. */
   function answer(handle: (asked: Asked) => Promise<boolean>): RequestHandler {
     return (req, res, next) => {
       const [id, start] = [requestId(req), performance.now()];
@@ -66,9 +67,13 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
       handle({ req, res, id, name: typeof name === 'string' ? name : '' })
         .catch(async (error: unknown) => {
           if (!(error instanceof FhirError)) throw error;
-          const view = 'json' as const;
-          const shown = await pages.open({ base, method: req.method, url: req.url, view });
-          await sendError(res, error, { ...HTML_FORM, pretty: false, requestId: id, isPersonal: true, page: shown });
+          const look = { pretty: false, requestId: id, isPersonal: true };
+          // A program that asks for no page gets an OperationOutcome, whatever it called.
+          if (!wantsPage(req.headers.accept)) await sendError(res, error, { ...PLAIN, ...look });
+          else {
+            const shown = await pages.open({ base, method: req.method, url: req.url, view: 'json' });
+            await sendError(res, error, { ...HTML_FORM, ...look, page: shown });
+          }
           return true;
         })
         .then((isDone) => {

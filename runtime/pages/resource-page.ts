@@ -6,6 +6,12 @@ import { linksOf, resourcePath } from './links.js';
 import { narrativeOf } from './narrative.js';
 import type { PageRequest, Paths, Site, View } from './site.js';
 
+/** How much of a resource its page shows, in characters of JSON. */
+export interface Cut {
+  readonly shown: number;
+  readonly total: number;
+}
+
 interface ResourcePage {
   readonly paths: Paths;
   readonly title: string;
@@ -13,6 +19,8 @@ interface ResourcePage {
   readonly type: string;
   readonly id: string | undefined;
   readonly path: string | undefined;
+  /** Of this version, where the page is about one. */
+  readonly plain: string | undefined;
   readonly version: string | undefined;
   readonly isVersion: boolean;
   /** Of the version before; absent: this is the first. */
@@ -23,17 +31,24 @@ interface ResourcePage {
   readonly narrative: Html | undefined;
   readonly isXml: boolean;
   readonly hasXml: boolean;
+  /** Absent: the page shows the whole resource. */
+  readonly cut: { readonly shown: string; readonly total: string } | undefined;
   readonly code: Html;
 }
 
 const render = template<ResourcePage>('resource');
 
-/** The page of one resource: narrative, facts, and its JSON or XML. Nothing but the resource is read for it. */
+/**
+ * The page of one resource: narrative, facts, and its JSON or XML. Nothing but the resource is read for it.
+ *
+ * @param cut the resource is only the beginning of a larger one
+ */
 export async function resourcePage(
   resource: JsonObject,
   request: Pick<PageRequest, 'view' | 'versionId'>,
   paths: Paths,
   site: Pick<Site, 'writeXml'>,
+  cut?: Cut,
 ): Promise<string> {
   const { resourceType, id, meta } = resource;
   const type = typeof resourceType === 'string' ? resourceType : 'FHIR';
@@ -49,6 +64,7 @@ export async function resourcePage(
     type,
     id: isIdentified ? id : undefined,
     path: isIdentified ? resourcePath(paths, type, id) : undefined,
+    plain: isIdentified ? resourcePath(paths, type, id, request.versionId) : undefined,
     version,
     isVersion: request.versionId !== undefined,
     previous: isIdentified && version !== undefined ? previousOf(type, id, version, paths) : undefined,
@@ -58,8 +74,15 @@ export async function resourcePage(
     narrative: narrativeOf(resource, paths),
     isXml: view === 'xml',
     hasXml: site.writeXml !== undefined,
+    cut: cut && { shown: sizeText(cut.shown), total: sizeText(cut.total) },
     code: html(await codeOf(resource, view, paths, site)),
   });
+}
+
+/** `8 kB`, `1.4 MB`. */
+function sizeText(characters: number): string {
+  const [size, unit] = characters < 1e6 ? [characters / 1e3, 'kB'] : [characters / 1e6, 'MB'];
+  return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`;
 }
 
 /** `Patient/ada`, or the type where there is no id. */

@@ -32,7 +32,10 @@ export function addAuthCommands(program: Command, kit: CommandKit): void {
     )
     .option('--client <ID>', 'the client that asks')
     .option('--key <FILE>', 'its private key, a JWK with a kid')
-    .option('--scope <SCOPE>', 'what to ask for (default system/*.cruds: what of it the client is registered with)')
+    .option(
+      '--scope <SCOPE>',
+      'what to ask for (default system/*.cruds: what of it the client is registered with; __admin is not part of it)',
+    )
     .option('--url <URL>', 'FHIR base of a server that is mounted in another application: it names its token endpoint')
     .option('--wait <TIME>', 'how long the server may take to start, such as 10s (default: it has to be there)')
     .action(async (options: TokenFlags) => {

@@ -84,6 +84,7 @@ function plainText({ json }: Reply, { format, pretty }: Presentation): string | 
 
 async function writeText(reply: Reply, look: Presentation, writing: Writing): Promise<string | undefined> {
   const json = reply.content === undefined ? jsonOf(reply) : await joinContent(reply, writing.resourceLimit);
+  if (json !== undefined && look.format === 'html' && look.page !== undefined) return look.page.writeText(json);
   const resource = json === undefined ? reply.resource : (readJson(json) as Resource);
   if (resource === undefined) return undefined;
   const writer = writerOf(look, writing.codecs);

@@ -78,9 +78,91 @@ async function copy(button) {
   }
 }
 
+// The rest of a large resource.
+
+/** Fetches the JSON of a resource of which the page has the beginning, and shows all of it with its narrative. */
+async function showAll(button) {
+  button.textContent = 'loading';
+  let text;
+  try {
+    const url = new URL(button.dataset.showAll, location.href);
+    const headers = headersFor({ Accept: 'application/fhir+json' });
+    const answer = await fetch(url, { headers, credentials: 'omit', cache: 'no-store' });
+    if (!answer.ok) throw new Error(String(answer.status));
+    text = await answer.text();
+  } catch {
+    button.textContent = 'No answer. Try again';
+    return;
+  }
+  const code = document.querySelector('main pre.code code');
+  code.replaceChildren(...jsonNodes(text, button.dataset.base));
+  const div = JSON.parse(text).text?.div;
+  const note = button.closest('.cut');
+  if (div !== undefined && document.querySelector('iframe.narrative') === null) note.before(...narrativeNodes(div));
+  note.remove();
+  code.tabIndex = -1;
+  code.focus();
+}
+
+/** Names are marked in texts up to this length: each mark is a node. */
+const MARKED = 300_000;
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+const LOCAL = /^"([A-Z][A-Za-z]{1,63}\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-Za-z0-9\-.]{1,64})?)"$/;
+
+/** Indented JSON as nodes, with references as links. Tokens are shown as they came: numbers keep their zeros. */
+function jsonNodes(text, base) {
+  const nodes = [];
+  let plain = '';
+  const add = (node) => {
+    nodes.push(plain, node);
+    plain = '';
+  };
+  const tokens = text.match(TOKEN) ?? [];
+  let indent = '\n';
+  for (let i = 0; i < tokens.length; i++) {
+    const token = tokens[i];
+    if (token === '{' || token === '[') {
+      indent += '  ';
+      plain += token + indent;
+    } else if (token === '}' || token === ']') {
+      indent = indent.slice(0, -2);
+      plain += indent + token;
+    } else if (token === ',') plain += token + indent;
+    else if (token === ':') plain += ': ';
+    else if (tokens[i + 1] === ':' && text.length <= MARKED) add(element('span', token, { className: 'k' }));
+    else {
+      const [, local] = (tokens[i - 2] === '"reference"' && tokens[i - 1] === ':' && LOCAL.exec(token)) || [];
+      if (local === undefined) plain += token;
+      else add(element('a', token, { href: `${base}/${local}` }));
+    }
+  }
+  return [...nodes, plain];
+}
+
+/** The frame is as the server makes it: without any right. */
+function narrativeNodes(div) {
+  const style = document
+    .querySelector('link[rel=stylesheet]')
+    .getAttribute('href')
+    .replace('kiln.css', 'narrative.css');
+  const frame = element('iframe', '', { className: 'narrative long', title: 'Narrative' });
+  frame.setAttribute('sandbox', '');
+  frame.srcdoc = `<!doctype html><html lang="en"><head><title>Narrative</title><link rel="stylesheet" href="${style}"></head><body>${div}</body></html>`;
+  return [element('h2', 'Narrative', {}), frame];
+}
+
+function element(name, text, properties) {
+  const node = Object.assign(document.createElement(name), properties);
+  node.textContent = text;
+  return node;
+}
+
 document.addEventListener('click', (event) => {
   const button = event.target.closest('[data-copy]');
   if (button !== null) void copy(button);
+  const more = event.target.closest('[data-show-all]');
+  if (more !== null) void showAll(more);
   const link = event.target.closest('a[href]');
   if (link === null || token === '' || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const url = new URL(link.href);

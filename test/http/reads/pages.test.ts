@@ -138,6 +138,29 @@ describe('pages without authorization', () => {
     expect([json.status, json.json().issue[0].details.coding[0].code]).toEqual([400, 'parameter-unknown']);
   });
 
+  it('show the beginning of a large resource, and where all of it is', async () => {
+    const name = Array.from({ length: 2000 }, (_, n) => ({ family: `Name${n}`, given: ['x'] }));
+    const text = { status: 'generated', div: '<div xmlns="http://www.w3.org/1999/xhtml">short</div>' };
+    await server.send('PUT', '/Patient/large', { resourceType: 'Patient', id: 'large', text, name });
+    const page = await get('/Patient/large');
+    expect(page.text).toMatch(/This page shows the first 6\.\d kB of \d+ kB\. /);
+    expect(page.text).toContain('<h2>Narrative</h2>');
+    expect(page.text).toContain('"Name1"');
+    expect(page.text).not.toContain('"Name1999"');
+    expect(page.text.length).toBeLessThan(40_000);
+    const plain = await server.raw('GET', href(page, 'Plain JSON')!);
+    expect(plain.json().name).toHaveLength(2000);
+    expect((await get('/Patient/large?_view=xml')).text).toContain('This page shows the first');
+    expect((await get('/Patient?_id=large')).text).toContain('Patient/large</a>');
+    expect((await get('/Patient/evil')).text).not.toContain('This page shows the first');
+  });
+
+  it('link the plain forms of the version that they show, not of the present one', async () => {
+    expect(href(await get('/Patient/evil/_history/1'), 'Plain JSON')).toBe(
+      '/fhir/Patient/evil/_history/1?_format=json&_pretty=true',
+    );
+  });
+
   it('compare two versions', async () => {
     const page = await get('/$diff?from=Patient/evil/_history/1&to=Patient/evil/_history/2');
     const [row = ''] = /<tr><td><span class="badge replace">[^]*?<\/tr>/.exec(page.text)!;
@@ -295,6 +318,31 @@ describe('pages with authorization', () => {
     const allowed = await server.as('system/Patient.rs').send('GET', path, undefined, HTML);
     expect([allowed.status, allowed.headers['cache-control']]).toEqual([200, 'no-store']);
     expect(allowed.headers['vary']).toBe('Authorization, Accept, Accept-Encoding');
+  });
+
+  it.each([
+    ['*/*', { accept: '*/*' }],
+    ['none', {}],
+    ['application/fhir+json', { accept: 'application/fhir+json' }],
+    ['application/json', { accept: 'application/json' }],
+    ['application/fhir+json before text/html', { accept: 'application/fhir+json, text/html;q=0.5' }],
+  ])('are for browsers: a failure is never HTML for a client with Accept %s', async (_name, headers) => {
+    const scoped = server.as('system/Observation.rs');
+    const asked = [
+      [401, await server.send('GET', '/Patient/ada', undefined, headers)],
+      [401, await server.send('GET', '/Patient/ada', undefined, { ...headers, authorization: 'Bearer forged' })],
+      [401, await server.raw('GET', '/ui/jobs', undefined, headers)],
+      [403, await scoped.send('GET', '/Patient/ada', undefined, headers)],
+      [403, await scoped.send('GET', '/Patient?name=x', undefined, headers)],
+      [404, await server.as('system/*.cruds').send('GET', '/Patient/none', undefined, headers)],
+      [404, await server.raw('GET', '/nowhere', undefined, headers)],
+      [400, await scoped.send('GET', '/Observation?x=1', undefined, headers)],
+    ] as const;
+    for (const [status, answer] of asked) {
+      expect(answer.status).toBe(status);
+      expect(answer.headers['content-type']).toMatch(/^application\/(?:fhir\+)?json; charset=utf-8$/);
+      expect(answer.json().resourceType).toBe('OperationOutcome');
+    }
   });
 
   it('never take a token from the URL', async () => {

@@ -229,6 +229,30 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     await close();
   });
 
+  it('shows all of a large resource when that is asked for: its text to the character, links, and the narrative', async () => {
+    const name = Array.from({ length: 300 }, (_, n) => ({ family: `Name${n}`, given: ['x', 'y "z" <b>'] }));
+    const large = {
+      ...{ resourceType: 'Patient', id: 'large', name },
+      extension: [{ url: 'http://example.org/x', valueDecimal: '1.50' }],
+      managingOrganization: { reference: 'Organization/hospital' },
+      text: { status: 'generated', div: EVIL },
+    };
+    const sent = JSON.stringify(large).replace('"1.50"', '1.50');
+    await open.send('PUT', '/Patient/large', sent, { 'content-type': 'application/fhir+json' });
+    const { page, faults, close } = await windowOf(375, 'dark');
+    await page.goto(`${open.url}/fhir/Patient/large`);
+    await inspect(page, 'large-beginning');
+    await page.click('text=Show all here');
+    await page.locator('pre.code', { hasText: '"Name299"' }).waitFor();
+    const plain = await open.send('GET', '/Patient/large?_pretty=true');
+    expect(await page.textContent('pre.code code')).toBe(plain.text);
+    expect(await page.getAttribute('pre.code a', 'href')).toBe('/fhir/Organization/hospital');
+    expect(await page.frameLocator('iframe').locator('p').textContent()).toBe('Ada Lovelace');
+    await inspect(page, 'large-all');
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   it('asks GraphQL, lists the fields of a type, and inserts one', async () => {
     const { page, faults, close } = await windowOf(1280, 'light');
     await page.goto(`${open.url}/ui/graphql`);

@@ -19,9 +19,27 @@ describe('types of the client and of resources', () => {
   it('know the resource of a type', () => {
     expectTypeOf(client.read<'Patient'>).returns.resolves.toEqualTypeOf<Patient>();
     expectTypeOf(client.find<'Patient'>).returns.resolves.toEqualTypeOf<Patient | undefined>();
-    expectTypeOf(client.create<Observation>).returns.resolves.toEqualTypeOf<Observation>();
+    expectTypeOf(client.create<'Observation'>).returns.resolves.toEqualTypeOf<Observation>();
     // @ts-expect-error No such type.
     expectTypeOf(client.read<'Patiant'>).toBeFunction();
+  });
+
+  it('refuse properties that a resource does not have, which create and update took before', () => {
+    expectTypeOf(() =>
+      client.create({ resourceType: 'Patient', name: [{ family: 'x' }] }),
+    ).returns.resolves.toEqualTypeOf<Patient>();
+    // @ts-expect-error No such property.
+    expectTypeOf(() => client.create({ resourceType: 'Patient', nmae: [] })).toBeFunction();
+    // @ts-expect-error No such property.
+    expectTypeOf(() => client.update({ resourceType: 'Patient', id: '1', nmae: [] })).toBeFunction();
+    // @ts-expect-error No such property of a name.
+    expectTypeOf(() => client.create({ resourceType: 'Patient', name: [{ famly: 'x' }] })).toBeFunction();
+    // @ts-expect-error No such property.
+    expectTypeOf(() => client.transaction().create({ resourceType: 'Patient', nmae: [] })).toBeFunction();
+    expectTypeOf((patient: Patient) =>
+      client.update({ ...patient, active: true }),
+    ).returns.resolves.toEqualTypeOf<Patient>();
+    expectTypeOf((resource: AnyResource) => client.create(resource)).returns.resolves.toEqualTypeOf<AnyResource>();
   });
 
   it('know the codes of a required binding', () => {
