@@ -39,7 +39,8 @@ async function definitionOf(call: Call, services: Services): Promise<Resource> {
 
 async function elementsOf(definition: StructureDefinition, call: Call, services: Services): Promise<readonly object[]> {
   // A definition of a type derives by other rules than a profile: its own snapshot is all there is.
-  if (definition.derivation !== 'constraint' && definition.snapshot !== undefined) return definition.snapshot.element;
+  const own = definition.snapshot?.element;
+  if (definition.derivation !== 'constraint' && Array.isArray(own)) return own;
   try {
     return await snapshotOf(definition, (canonical) => fetch(canonical, call, services));
   } catch (error) {

@@ -28,6 +28,8 @@ export async function snapshotOf(
 ): Promise<readonly DefinedElement[]> {
   const fetched = new Map<string, StructureDefinition | undefined>();
   const find = (canonical: string): StructureDefinition | undefined => {
+    // A stored definition may have anything there.
+    if (typeof canonical !== 'string') throw new ProfileFault(`${definition.url} names another definition by no URL`);
     if (fetched.has(canonical)) return fetched.get(canonical);
     const shipped = shippedStructure(canonical);
     if (shipped === undefined) throw new MissingDefinition(canonical);

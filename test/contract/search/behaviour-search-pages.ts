@@ -91,6 +91,16 @@ export function searchPageBehaviour(on: Subject): void {
     expect([...totals]).toEqual([26]);
   });
 
+  it('large pages by several values are full where resources have all of these', async () => {
+    const ids = Array.from({ length: 500 }, (_, n) => `m${String(n).padStart(3, '0')}`);
+    const entries = ['a', 'b', 'c'].map((code) => of('code', token(code)));
+    await store.write(ids.map((id) => put(id, 0, 'x', entries, 'Several')));
+    const any = ['a', 'b', 'c'].map((code) => ({ is: 'token' as const, code }));
+    for (const count of [60, 200, 499, 500]) {
+      expect(await walk(store, query('Several', { where: { param: 'code', any }, count }))).toEqual(ids);
+    }
+  });
+
   describe('totals', () => {
     const MANY = CHEAP_TOTAL.matches + 5;
     const isMany = { param: 'many', any: [{ is: 'token' as const, code: 'x' }] };

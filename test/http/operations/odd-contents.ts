@@ -186,6 +186,20 @@ export function tryOddContents(store: Store, mutants: number, seed: number): voi
     },
   );
 
+  it('$snapshot of a definition that derives from no URL is refused', async () => {
+    const profile = FORM_WORLD.find(({ resourceType }) => resourceType === 'StructureDefinition')!;
+    for (const [n, spoiled] of [
+      { baseDefinition: 5 },
+      { baseDefinition: null },
+      { derivation: 'x', snapshot: null },
+    ].entries()) {
+      await write({ ...profile, ...spoiled, id: `base${n}` } as Resource, 0);
+      const answer = await server.all.send('POST', `/StructureDefinition/base${n}/$snapshot`);
+      expect(answer.status, answer.text).toBe(n === 2 ? 200 : 422);
+    }
+    expect(server.defects).toEqual([]);
+  });
+
   it('$diff names the place that a patch cannot tell', async () => {
     await write({ resourceType: 'Patient', id: 'old', active: true, older: 'x' }, 0);
     await write({ resourceType: 'Patient', id: 'old', active: false, name: [{ family: 'A' }] }, 1);

@@ -1,9 +1,9 @@
 import { afterAll, describe } from 'vitest';
 
-import { openStore } from '../contract/open-store.js';
-import { seedOfRun } from '../contract/random.js';
-import { tryOddContents } from '../http/operations/odd-contents.js';
-import { soak } from './soak.js';
+import { openStore } from '../../contract/open-store.js';
+import { seedOfRun } from '../../contract/random.js';
+import { tryOddContents } from '../../http/operations/odd-contents.js';
+import { soak } from '../soak.js';
 
 const store = await openStore('sqlite::memory:');
 
