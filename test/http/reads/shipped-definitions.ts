@@ -21,7 +21,9 @@ interface Erratum {
   readonly now?: unknown;
 }
 const ERRATA = (
-  JSON.parse(readFileSync(new URL('../../definitions/errata.json', import.meta.url), 'utf8')) as { errata: Erratum[] }
+  JSON.parse(readFileSync(new URL('../../../definitions/errata.json', import.meta.url), 'utf8')) as {
+    errata: Erratum[];
+  }
 ).errata.filter(({ package: name }) => name === 'hl7.fhir.r5.core');
 
 const gateOf = (scope: string): NonNullable<KilnOptions['gate']> => ({
