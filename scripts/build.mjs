@@ -50,7 +50,7 @@ export async function build() {
   copyPageFiles();
   await packTables();
   packTerminology();
-  packConformance();
+  await packConformance();
   copyFileSync(join(root, MANIFEST), join(dist, MANIFEST));
   await buildOpenApiTypes();
   const arePagesMade = await buildPages();
@@ -182,14 +182,28 @@ const SHIPPED =
 const EXAMPLE =
   /^(?:SearchParameter-(?:example.*|filter)|OperationDefinition-example.*|CompartmentDefinition-example.*)[.]json$/;
 
-/** The definitions as they are. One line says which of them are in which block, then come the blocks. */
-function packConformance() {
+/**
+ * The definitions with the corrections that the tables are made with, so that the server shows what it enforces. One line says which
+ * of them are in which block, then come the blocks.
+ */
+async function packConformance() {
   const folder = dirname(createRequire(import.meta.url).resolve('hl7.fhir.r5.core/package.json'));
   const target = join(dist, CONFORMANCE);
+  const corrections = join(root, 'definitions', 'errata.json');
   const names = readdirSync(folder).filter((name) => SHIPPED.test(name) && !EXAMPLE.test(name));
-  // It takes seconds, and the package does not change: its files are older than what was made of them.
-  if (existsSync(target) && statSync(target).mtimeMs > statSync(join(folder, 'package.json')).mtimeMs) return;
-  const definitions = names.sort().map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')));
+  // It takes seconds, and what it is made of seldom changes.
+  const sources = [join(folder, 'package.json'), corrections, fileURLToPath(import.meta.url)];
+  if (existsSync(target) && sources.every((each) => statSync(target).mtimeMs > statSync(each).mtimeMs)) return;
+  const { correctDefinition } = await import(pathToFileURL(join(dist, 'generator', 'load', 'errata.js')).href);
+  const { errata } = JSON.parse(readFileSync(corrections, 'utf8'));
+  const mine = errata.filter((each) => each.package === 'hl7.fhir.r5.core');
+  const faults = [];
+  const definitions = names.sort().flatMap((name) => {
+    const published = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+    const own = mine.filter(({ target: url }) => url === published.url);
+    return correctDefinition(published, own, faults) ?? [];
+  });
+  if (faults.length > 0) throw new Error(`corrections that no longer apply: ${faults.join('; ')}`);
   const index = [];
   const blocks = [];
   const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: 24 };

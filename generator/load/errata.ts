@@ -68,15 +68,8 @@ export function applyErrata(loaded: LoadedPackage, errata: readonly Erratum[]): 
   const correct = <T extends Definition>(list: readonly T[]): readonly T[] =>
     list.flatMap((definition) => {
       const own = mine.filter((erratum) => erratum.target === definition.url);
-      if (own.length === 0) return [definition];
       own.forEach((erratum) => met.add(erratum));
-      if (own.some((erratum) => erratum.omit === true)) return [];
-      const copy = structuredClone(definition);
-      for (const erratum of own) {
-        const fault = replaceAt(copy as unknown as Json, erratum);
-        if (fault !== undefined) faults.push(`${erratum.target} ${erratum.path ?? ''}: ${fault}`);
-      }
-      return [copy];
+      return correctDefinition(definition, own, faults) ?? [];
     });
   const corrected: LoadedPackage = {
     ...loaded,
@@ -92,6 +85,26 @@ export function applyErrata(loaded: LoadedPackage, errata: readonly Erratum[]): 
     throw inapplicable(faults);
   }
   return corrected;
+}
+
+/**
+ * A definition with its errata, as a copy where there are any; undefined: they leave it out.
+ *
+ * @param faults gets those that do not apply
+ */
+export function correctDefinition<T extends object>(
+  definition: T,
+  own: readonly Erratum[],
+  faults: string[],
+): T | undefined {
+  if (own.length === 0) return definition;
+  if (own.some(({ omit }) => omit === true)) return undefined;
+  const copy = structuredClone(definition);
+  for (const erratum of own) {
+    const fault = replaceAt(copy as unknown as Json, erratum);
+    if (fault !== undefined) faults.push(`${erratum.target} ${erratum.path ?? ''}: ${fault}`);
+  }
+  return copy;
 }
 
 function inapplicable(faults: readonly string[]): GeneratorError {

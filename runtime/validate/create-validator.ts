@@ -20,7 +20,7 @@ const NONE: readonly Fault[] = Object.freeze([]);
  * Makes the function that checks the structure of resources as JSON has it: known properties, cardinality, JSON types,
  * primitive values, siblings of primitives, choices, known types of resources within, and the rules `ele-1` and
  * `ext-1`. (Of `ele-1` one thing is waived: an object with an `id` alone passes, because the official
- * `Medication/med0301` has one.) One fault is one entry; its parts are not judged where a value has another JSON type than it should.
+ * `Medication/med0301` has one; the rules tell `$validate` of it.) One fault is one entry; its parts are not judged where a value has another JSON type than it should.
  *
  * What it does not look at: other rules (`rules/create-rule-checker.ts`) and profiles. Of a narrative it knows only that it is a
  * well-formed div of XHTML.

@@ -47,7 +47,7 @@ export function createPatchers(tables: Pick<Tables, 'types' | 'primitives' | 're
       ]);
       checkXmlPatchSize(resource, text);
       const patched = applyXmlPatch(writeXml(resource, tables), text);
-      return withoutPositions(() => readXml(patched, tables, { maxDepth: nesting }));
+      return withoutPositions(() => readXml(patched, tables, { maxDepth: nesting, anyOrder: true }));
     },
   };
 }

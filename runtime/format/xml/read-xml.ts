@@ -15,6 +15,8 @@ export interface XmlLimits {
   readonly maxSize?: number;
   /** How many issues are reported at most; reading ends with the last of them. */
   readonly maxIssues?: number;
+  /** Takes elements in any order: what an XML Patch makes is no document that anyone sees. */
+  readonly anyOrder?: boolean;
 }
 
 const MAX_SIZE = 50_000_000;
@@ -23,18 +25,18 @@ const MAX_ISSUES = 100;
 /**
  * Reads a resource from XML: the same JSON tree that the JSON reader gives, numbers with their text. What JSON could not
  * hold is refused here, each fault with line, column and FHIRPath; the rest (patterns, cardinality, bindings) is left to
- * the validator. Elements may come in any order, but one that repeats has to be in one run. DOCTYPE and entities other
+ * the validator. Elements come in the order of their definition. DOCTYPE and entities other
  * than XML's own are refused. Comments and processing instructions (`xml-stylesheet`) are skipped outside of narratives.
  * https://hl7.org/fhir/R5/xml.html
  *
  * @throws FhirError With an issue for each fault (of `XML_CODES`), or `json-encoding` for bytes that are not UTF-8
  */
 export function readXml(source: string | Uint8Array, tables: FormatTables, limits: XmlLimits = {}): Resource {
-  const { maxDepth = MAX_DEPTH, maxSize = MAX_SIZE, maxIssues = MAX_ISSUES } = limits;
+  const { maxDepth = MAX_DEPTH, maxSize = MAX_SIZE, maxIssues = MAX_ISSUES, anyOrder = false } = limits;
   if (source.length > maxSize) throw new XmlError([xmlIssue('size', `The body is larger than ${maxSize} bytes`)]);
   const text = typeof source === 'string' ? source : decodeUtf8(asBuffer(source));
   const parser = openParser({}, () => !builder.isInNarrative);
-  const builder = new ResourceBuilder(text, elementIndex(tables), parser, maxDepth, maxIssues);
+  const builder = new ResourceBuilder(text, elementIndex(tables), parser, maxDepth, maxIssues, anyOrder);
   try {
     checkText(text);
     parser.on('opentag', (tag) => builder.open(tag));

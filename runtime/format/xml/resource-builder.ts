@@ -21,6 +21,8 @@ class Frame {
   value: JsonValue | undefined;
   /** The child that came last, and how many of it in a row. */
   last: Property | undefined;
+  /** Of the children so far that whose place is the last. */
+  furthest: Property | undefined;
   run = 0;
   seen: Set<Property> | undefined;
   /** Lists of primitives in which a value is missing. */
@@ -60,6 +62,7 @@ export class ResourceBuilder {
     private readonly parser: XmlParser,
     private readonly maxDepth: number,
     private readonly maxIssues: number,
+    private readonly anyOrder: boolean,
   ) {
     this.places = new Places(source);
   }
@@ -185,6 +188,7 @@ export class ResourceBuilder {
       return;
     }
     frame.seen.add(property);
+    this.checkOrder(frame, property);
     const depth = frame.depth + (property.list ? 2 : 1);
     const index = property.list ? frame.run : -1;
     if (property.kind === 'xhtml') {
@@ -200,6 +204,17 @@ export class ResourceBuilder {
     } else {
       const inner = property.kind === 'object' ? this.index.of(property.type) : undefined;
       this.takeAttributes(tag, this.enter(frame, property, index, inner, depth), undefined);
+    }
+  }
+
+  /** Elements come in the order of their definition. https://hl7.org/fhir/R5/xml.html */
+  private checkOrder(frame: Frame, property: Property): void {
+    const { furthest } = frame;
+    if (furthest === undefined || property.order >= furthest.order) {
+      frame.furthest = property;
+    } else if (!this.anyOrder && frame.run === 0) {
+      const text = `"${property.name}" has to be before "${furthest.name}": in XML elements have an order`;
+      this.report(text, this.pathTo(frame, property, -1));
     }
   }
 

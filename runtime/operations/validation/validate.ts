@@ -5,6 +5,7 @@ import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { toIssue } from '../../core/write/validate-resource.js';
 import { FhirError, type Issue } from '../../fhir/errors.js';
+import { checkComplete } from '../../fhir/meta.js';
 import { errorOutcome, successOutcome } from '../../fhir/operation-outcome.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { locateFaults } from '../../validate/locate-faults.js';
@@ -114,12 +115,28 @@ function placeProblems(subject: JsonValue, mode: string | undefined, { type, id 
       `The resource is of type ${JSON.stringify(sent.slice(0, 64))}, the URL names ${type}`,
     );
   }
-  if (mode !== 'update') return [];
-  if (subject['id'] === undefined) return problem('id-missing', 'An update needs the id of the resource', `${sent}.id`);
-  if (id !== undefined && subject['id'] !== id) {
-    return problem('id-mismatch', `The resource has another id than the URL, "${id}"`, `${sent}.id`);
+  const partial = mode === 'profile' ? [] : partialProblems(subject as Resource);
+  if (mode !== 'update') return partial;
+  if (subject['id'] === undefined) {
+    return [...partial, ...problem('id-missing', 'An update needs the id of the resource', `${sent}.id`)];
   }
-  return [];
+  if (id !== undefined && subject['id'] !== id) {
+    const text = `The resource has another id than the URL, "${id}"`;
+    return [...partial, ...problem('id-mismatch', text, `${sent}.id`)];
+  }
+  return partial;
+}
+
+/** A resource that lacks elements cannot be written, even where what is left of it is right. */
+function partialProblems(subject: Resource): readonly Problem[] {
+  const { meta } = subject;
+  try {
+    checkComplete(subject, isObject(meta) ? meta : undefined);
+    return [];
+  } catch (error) {
+    if (!(error instanceof FhirError)) throw error;
+    return error.issues.map((issue) => ({ severity: 'error', ...issue }));
+  }
 }
 
 /** All that is wrong with the resource by itself. */

@@ -68,7 +68,8 @@ export class ProfileRun {
   private errors = 0;
   private remarks = 0;
   private readonly told = new Set<string>();
-  private readonly profiles = new Set<string>();
+  /** The rows of profiles that were asked for; `PENDING`: not there yet. */
+  private readonly profiles = new Map<string, ProfileRow | undefined | typeof PENDING>();
   /** What is being compared with a profile: a circle of references ends there. */
   private readonly open = new Map<object, Set<string>>();
   private tried = 0;
@@ -219,15 +220,16 @@ export class ProfileRun {
 
   /** The row of a profile; undefined: there is none; `PENDING`: ask again in the next pass. */
   find(canonical: string): ProfileRow | undefined | typeof PENDING {
-    if (!this.profiles.has(canonical)) {
-      if (this.profiles.size >= MOST_PROFILES) {
-        const text = `more than ${MOST_PROFILES} profiles and extensions are named, so not all of them were checked`;
-        this.reportOnce('profiles', { severity: 'error', issue: 'too-costly', key: 'profile', text });
-        return undefined;
-      }
-      this.profiles.add(canonical);
+    const known = this.profiles.get(canonical);
+    if (known !== undefined || this.profiles.has(canonical)) return known;
+    if (this.profiles.size >= MOST_PROFILES) {
+      const text = `more than ${MOST_PROFILES} profiles and extensions are named, so not all of them were checked`;
+      this.reportOnce('profiles', { severity: 'error', issue: 'too-costly', key: 'profile', text });
+      return undefined;
     }
-    return this.answers.get(`profile ${canonical}`, () => this.deps.profile(canonical));
+    const row = this.answers.get(`profile ${canonical}`, () => this.deps.profile(canonical));
+    this.profiles.set(canonical, row);
+    return row;
   }
 
   isMember(valueSet: string, coding: CodeToCheck): boolean | undefined {

@@ -64,7 +64,8 @@ async function passOver(resource: Resource, profiles: readonly string[], run: Pr
   // It grows meanwhile.
   for (const check of checks) {
     run.attempt(check);
-    await run.deps.pace?.();
+    const turn = run.deps.pace?.();
+    if (turn !== undefined) await turn;
   }
 }
 

@@ -32,6 +32,10 @@ export function checkEntries({ entry }: Json, run: RuleRun): void {
   if (!Array.isArray(entry)) return;
   for (const [index, each] of entry.entries()) {
     if (!isJson(each) || !isJson(each['resource']) || typeof each['fullUrl'] !== 'string') continue;
+    if (!/^[A-Za-z][A-Za-z0-9+.-]*:/.test(each['fullUrl'])) {
+      run.report('bundle-inconsistent', 'fullUrl-absolute', `entry[${index}].fullUrl has to be absolute`);
+      continue;
+    }
     const { resourceType, id } = each['resource'];
     const named = readReference(each['fullUrl']);
     if (named?.base === undefined || typeof id !== 'string' || !run.tools.resourceTypes.has(named.type)) continue;

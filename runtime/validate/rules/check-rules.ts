@@ -46,9 +46,11 @@ function checkObject(plan: RulePlan, object: Json, find: FindRulePlan, run: Rule
     if (child === undefined) continue;
     const value = object[key];
     run.path[run.depth++] = child;
+    const isDefined = child.type === 'Extension' && plan.type !== 'Extension';
     if (Array.isArray(value)) {
       for (let i = 0; i < value.length; i++) {
         run.path[run.depth++] = i;
+        if (isDefined) checkExtensionUrl(value[i], run);
         checkValue(child, value[i], object, i, find, run);
         run.depth--;
       }
@@ -129,12 +131,30 @@ function checkExpression({ key, human, severity, evaluate }: Rule, context: Item
   }
 }
 
+/** Parts of an extension have relative URLs; the whole is defined by an absolute one. https://hl7.org/fhir/R5/extensibility.html */
+function checkExtensionUrl(extension: unknown, run: RuleRun): void {
+  const url: unknown = isJson(extension) ? extension['url'] : undefined;
+  if (typeof url !== 'string' || /^[A-Za-z][A-Za-z0-9+.-]*:/.test(url)) return;
+  const text = `the URL of an extension is absolute, and ${JSON.stringify(url.slice(0, 64))} is relative`;
+  run.report('url-invalid-in-content', 'extension', text);
+}
+
 /** Ids of elements are unique in their resource; those of ElementDefinitions are paths, and have rules of their own. */
-function checkElementId({ type }: RulePlan, { id }: Json, run: RuleRun): void {
+function checkElementId({ type }: RulePlan, object: Json, run: RuleRun): void {
+  const { id } = object;
   if (typeof id !== 'string' || type === 'ElementDefinition') return;
+  // What is beside a primitive has its value, or else a fault of structure.
+  if (type !== 'Element' && hasOnlyId(object)) {
+    run.report('invariant-broken', 'ele-1', 'an element has a value or children besides its id');
+  }
   if (run.ids.has(id))
     run.report('id-repeated', 'id', `another element of the resource has the id ${JSON.stringify(id.slice(0, 64))}`);
   run.ids.add(id);
+}
+
+function hasOnlyId(object: Json): boolean {
+  for (const key in object) if (key !== 'id') return false;
+  return true;
 }
 
 /** Ids of contained resources are unique in what contains them. https://hl7.org/fhir/R5/references.html#contained */

@@ -48,9 +48,9 @@ export interface RunTools {
 /**
  * Rules that official examples break, and that refuse no write therefore: `$validate` reports them as errors. Six examples
  * refer to types that the element does not name, and one to a contained resource that is missing; three Bundles have a
- * fullUrl with another id than the resource; ten logical models have a base and no derivation.
+ * fullUrl with another id than the resource; ten logical models have a base and no derivation; an identifier has an id alone.
  */
-const PASSED_ON_WRITE: ReadonlySet<string> = new Set(['reference', 'fullUrl', 'sdf-27']);
+const PASSED_ON_WRITE: ReadonlySet<string> = new Set(['reference', 'fullUrl', 'sdf-27', 'ele-1']);
 
 /** Values that the rules of one resource may look at together: some seconds of work. */
 const BUDGET = 5_000_000;
@@ -89,7 +89,7 @@ export class RuleRun {
       schema: tools.schema,
       ...{ resource: item, root: item, context: item },
       resolve: (reference) => resolveReference(reference, this),
-      isMember: ({ value }, valueSet) => (typeof value === 'string' ? tools.codeTest(valueSet)?.(value) : undefined),
+      isMember: ({ value }, valueSet) => isCodeMember(value, tools.codeTest(valueSet)),
       isUndecided: false,
       budget: BUDGET,
     };
@@ -164,6 +164,13 @@ export class RuleRun {
   private jsonPath(): JsonPath {
     return this.path.slice(0, this.depth).map((step) => (typeof step === 'number' ? step : step.key));
   }
+}
+
+/** Of a code, or a Coding; undefined: it cannot be decided here. */
+function isCodeMember(value: unknown, test: CodeTest | undefined): boolean | undefined {
+  if (typeof value === 'string') return test?.(value);
+  if (!isJson(value) || typeof value['code'] !== 'string') return undefined;
+  return test?.(value['code'], String(value['system']));
 }
 
 /** A broken rule without its place in JSON. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
@@ -12,6 +13,18 @@ import { refusal, useWriteServer, word } from '../write-server.js';
 
 const CORE = 'http://hl7.org/fhir/StructureDefinition/';
 const scopes = createScopes({ tables, zone: utc, base: '' });
+
+interface Erratum {
+  readonly package: string;
+  readonly target: string;
+  readonly path?: string;
+  readonly now?: unknown;
+}
+const ERRATA = (
+  JSON.parse(readFileSync(new URL('../../../definitions/errata.json', import.meta.url), 'utf8')) as {
+    errata: Erratum[];
+  }
+).errata.filter(({ package: name }) => name === 'hl7.fhir.r5.core');
 
 const gateOf = (scope: string): NonNullable<KilnOptions['gate']> => ({
   admit: () => ({ clientId: 'test', scope, access: scopes.access(scope) }),
@@ -65,6 +78,21 @@ export function shippedDefinitions(store: Store): void {
 
     it('that are examples of the documentation are left out', async () => {
       expect((await get('/SearchParameter/example')).status).toBe(404);
+    });
+
+    it('have the corrections by which the server works (definitions/errata.json)', async () => {
+      const corrected = ERRATA.filter(({ path, target }) => path !== undefined && target.startsWith('http://hl7.org'));
+      expect(corrected.length).toBeGreaterThan(20);
+      for (const { target, path = '', now } of corrected) {
+        const [type = '', id = ''] = target.split('/').slice(-2);
+        const served: unknown = (await get(`/${type}/${id}`)).json();
+        const steps = path.split('/').slice(1);
+        const value = steps.reduce<unknown>((at, step) => (at as Record<string, unknown> | undefined)?.[step], served);
+        if (now === undefined) expect(steps, target).toContain('base');
+        else expect(value, `${target} ${path}`).toEqual(now);
+      }
+      const topic = (await get('/SearchParameter/MetadataResource-topic')).json();
+      expect((topic as { base: string[] }).base).not.toContain('EvidenceVariable');
     });
 
     it('are in no count, no history and no search that does not name them', async () => {

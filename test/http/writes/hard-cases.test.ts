@@ -7,6 +7,9 @@ import { createRuleChecker } from '../../../runtime/validate/rules/create-rule-c
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
 import { CONTENT_CASES } from './hard-cases/content-cases.js';
 import type { HardCase } from './hard-cases/hard-case.js';
+import { FURTHER_CONTENT_CASES } from './hard-cases/further-content-cases.js';
+import { FURTHER_JSON_CASES } from './hard-cases/further-json-cases.js';
+import { FURTHER_VALUE_CASES } from './hard-cases/further-value-cases.js';
 import { JSON_CASES } from './hard-cases/json-cases.js';
 import { NARRATIVE_CASES } from './hard-cases/narrative-cases.js';
 import { PRIMITIVE_CASES } from './hard-cases/primitive-cases.js';
@@ -20,6 +23,9 @@ const CASES: Readonly<Record<string, readonly HardCase[]>> = {
   'XML (xml.html)': XML_CASES,
   'narratives (narrative.html)': NARRATIVE_CASES,
   'rules, references, Bundles (references.html, bundle.html)': CONTENT_CASES,
+  'JSON, continued': FURTHER_JSON_CASES,
+  'primitives, continued': FURTHER_VALUE_CASES,
+  'narratives, XML, links, continued': FURTHER_CONTENT_CASES,
 };
 
 const rows = new Map((await loadProfiles()).map((row) => [row.url, row]));

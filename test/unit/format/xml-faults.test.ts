@@ -160,7 +160,7 @@ describe('faults in content, each with place and FHIRPath', () => {
     ['an element twice', '<active value="true"/>\n<active value="true"/>', 3, 1, 'Patient.active', 'only once'],
     [
       'elements of one name apart',
-      '<name id="a"/>\n<active value="true"/><name id="b"/>',
+      '<name id="a"/>\n<gender value="male"/><name id="b"/>',
       3,
       23,
       'Patient.name',

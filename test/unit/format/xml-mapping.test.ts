@@ -198,10 +198,10 @@ describe('reading XML that others write', () => {
     expect(readXml(xml, tables)).toEqual(patient);
   });
 
-  it('elements in any order, as long as those of one name stand together', () => {
+  it('elements in any order where that is asked for, as long as those of one name stand together', () => {
     const xml =
       '<Patient xmlns="http://hl7.org/fhir"><gender value="male"/><name><given value="A"/></name><id value="1"/></Patient>';
-    expect(readXml(xml, tables)).toEqual({
+    expect(readXml(xml, tables, { anyOrder: true })).toEqual({
       resourceType: 'Patient',
       gender: 'male',
       name: [{ given: ['A'] }],
@@ -216,8 +216,8 @@ describe('reading XML that others write', () => {
 
   it('white space around values counts in strings alone (xml.html)', () => {
     const xml =
-      '<Patient xmlns="http://hl7.org/fhir"><active value=" true&#10;"/><gender value="male "/>' +
-      '<birthDate value=" 2020-01-01"/><name><family value=" A "/></name></Patient>';
+      '<Patient xmlns="http://hl7.org/fhir"><active value=" true&#10;"/><name><family value=" A "/></name>' +
+      '<gender value="male "/><birthDate value=" 2020-01-01"/></Patient>';
     expect(readXml(xml, tables)).toEqual({
       resourceType: 'Patient',
       active: true,
