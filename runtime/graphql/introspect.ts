@@ -8,11 +8,13 @@ import {
   getNullableType,
   isListType,
   isObjectType,
+  isScalarType,
   type FieldNode,
   type GraphQLField,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
+  type GraphQLScalarType,
   type SelectionSetNode,
 } from 'graphql';
 
@@ -65,10 +67,14 @@ function definitionOf(name: string): Field {
   return name === SchemaMetaFieldDef.name ? SchemaMetaFieldDef : TypeMetaFieldDef;
 }
 
-type Kinds =
-  | { readonly is: 'list'; readonly of: GraphQLOutputType }
-  | { readonly is: 'value' | 'text' }
-  | { readonly is: 'object'; readonly type: GraphQLObjectType; readonly fields: Readonly<Record<string, Field>> };
+/** Values with fields. */
+interface ObjectKind {
+  readonly is: 'object';
+  readonly type: GraphQLObjectType;
+  readonly fields: Readonly<Record<string, Field>>;
+}
+
+type Kinds = { readonly is: 'list'; readonly of: GraphQLOutputType } | { readonly is: 'value' | 'text' } | ObjectKind;
 
 function toKind(type: GraphQLOutputType): Kinds {
   const plain = getNullableType(type);
@@ -79,6 +85,7 @@ function toKind(type: GraphQLOutputType): Kinds {
 }
 
 class Introspection {
+  readonly #scalars = new WeakMap<readonly FieldNode[], Map<GraphQLScalarType, JsonValue>>();
   readonly #kinds = new Map<GraphQLOutputType, Kinds>();
   readonly #fields = new WeakMap<SelectionSetNode, Map<string, ReadonlyMap<string, readonly FieldNode[]>>>();
   readonly #args = new WeakMap<FieldNode, Record<string, unknown>>();
@@ -140,15 +147,27 @@ class Introspection {
         return value as JsonValue;
       case 'text':
         return String(value);
-      case 'object': {
-        const object: JsonObject = {};
-        for (const [key, below] of this.#below(kind.type, nodes)) {
-          const [{ name }] = below as [FieldNode];
-          object[key] = name.value === '__typename' ? kind.type.name : this.field(value, kind.fields[name.value]!, below); // prettier-ignore
-        }
-        return object;
-      }
+      case 'object':
+        return isScalarType(value) ? this.#scalar(kind, value, nodes) : this.#object(kind, value, nodes);
     }
+  }
+
+  /** Thousands of arguments are of the same scalars. */
+  #scalar(kind: ObjectKind, scalar: GraphQLScalarType, nodes: readonly FieldNode[]): JsonValue {
+    const known = this.#scalars.get(nodes) ?? new Map<GraphQLScalarType, JsonValue>();
+    this.#scalars.set(nodes, known);
+    let found = known.get(scalar);
+    if (found === undefined) known.set(scalar, (found = this.#object(kind, scalar, nodes)));
+    return found;
+  }
+
+  #object(kind: ObjectKind, value: unknown, nodes: readonly FieldNode[]): JsonValue {
+    const object: JsonObject = {};
+    for (const [key, below] of this.#below(kind.type, nodes)) {
+      const [{ name }] = below as [FieldNode];
+      object[key] = name.value === '__typename' ? kind.type.name : this.field(value, kind.fields[name.value]!, below); // prettier-ignore
+    }
+    return object;
   }
 
   /** The types of introspection are few, and the library's tests of what they are take long. */
