@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseStored } from '../../runtime/core/parse-stored.js';
-import { writeJson } from '../../runtime/format/write-json.js';
+import { parseStored } from '../../../runtime/core/parse-stored.js';
+import { writeJson } from '../../../runtime/format/write-json.js';
 
 const stored = (value: string): string => `{"resourceType":"Basic","id":"a","extension":[{"valueDecimal":${value}}]}`;
 
