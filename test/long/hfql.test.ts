@@ -48,16 +48,16 @@ describe('HFQL over many resources', () => {
     const ids = new Set<string>();
     const heaps: number[] = [];
     const fetchSize = FETCH_SIZE;
-    let [head = '', ...rows] = await ask({ action: 'search', query: `select id from Patient${where}`, fetchSize });
+    const [head = '', ...first] = await ask({ action: 'search', query: `select id from Patient${where}`, fetchSize });
     const [, continuation = '', statement = ''] = /^([^,]*),-1,"(.*)"$/.exec(head) ?? [];
-    for (;;) {
+    for (let rows = first; ;) {
       for (const row of rows) ids.add(row.split(',')[1]!);
       collectGarbage();
       heaps.push(process.memoryUsage().heapUsed);
       if (rows.length < fetchSize) break;
       const offset = Number(rows.at(-1)!.split(',')[0]) + 1;
       const more = { continuation, statement: statement.replaceAll('""', '"'), offset, limit: -1, fetchSize };
-      [head = '', ...rows] = await ask({ action: 'searchContinuation', ...more });
+      rows = (await ask({ action: 'searchContinuation', ...more })).slice(1);
     }
     expect(ids.size).toBe(expected);
     // The ids themselves are some megabytes.
