@@ -8,11 +8,13 @@ import {
   getNullableType,
   isListType,
   isObjectType,
+  isScalarType,
   type FieldNode,
   type GraphQLField,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
+  type GraphQLScalarType,
   type SelectionSetNode,
 } from 'graphql';
 
@@ -35,19 +37,44 @@ export function introspector(
   planner: Pick<Planner, 'isIncluded'>,
   type: string | undefined,
   tables: SchemaTables,
-): (field: PlannedField) => JsonValue {
+): Introspector {
   let schema: LazySchema | undefined;
-  return ({ name, nodes }) => {
+  const open = (): Introspection => {
     schema ??= describedTypes(tables).schemaOf(type);
-    const definition = name === SchemaMetaFieldDef.name ? SchemaMetaFieldDef : TypeMetaFieldDef;
-    return new Introspection(query, planner, schema).field(undefined, definition, nodes);
+    return new Introspection(query, planner, schema);
+  };
+  return {
+    value: ({ name, nodes }) => open().field(undefined, definitionOf(name), nodes),
+    *text(fields) {
+      const introspection = open();
+      for (const [i, { key, name, nodes }] of fields.entries()) {
+        yield `${i === 0 ? '{"data":{' : ','}${JSON.stringify(key)}:`;
+        yield* introspection.text(undefined, definitionOf(name), nodes);
+      }
+      yield '}}';
+    },
   };
 }
 
-type Kinds =
-  | { readonly is: 'list'; readonly of: GraphQLOutputType }
-  | { readonly is: 'value' | 'text' }
-  | { readonly is: 'object'; readonly type: GraphQLObjectType; readonly fields: Readonly<Record<string, Field>> };
+/** Answers fields of the schema itself. */
+export interface Introspector {
+  value(field: PlannedField): JsonValue;
+  /** The answer that has these fields alone, one type after another. */
+  text(fields: readonly PlannedField[]): Iterable<string>;
+}
+
+function definitionOf(name: string): Field {
+  return name === SchemaMetaFieldDef.name ? SchemaMetaFieldDef : TypeMetaFieldDef;
+}
+
+/** Values with fields. */
+interface ObjectKind {
+  readonly is: 'object';
+  readonly type: GraphQLObjectType;
+  readonly fields: Readonly<Record<string, Field>>;
+}
+
+type Kinds = { readonly is: 'list'; readonly of: GraphQLOutputType } | { readonly is: 'value' | 'text' } | ObjectKind;
 
 function toKind(type: GraphQLOutputType): Kinds {
   const plain = getNullableType(type);
@@ -58,6 +85,7 @@ function toKind(type: GraphQLOutputType): Kinds {
 }
 
 class Introspection {
+  readonly #scalars = new WeakMap<readonly FieldNode[], Map<GraphQLScalarType, JsonValue>>();
   readonly #kinds = new Map<GraphQLOutputType, Kinds>();
   readonly #fields = new WeakMap<SelectionSetNode, Map<string, ReadonlyMap<string, readonly FieldNode[]>>>();
   readonly #args = new WeakMap<FieldNode, Record<string, unknown>>();
@@ -69,12 +97,44 @@ class Introspection {
   ) {}
 
   field(source: unknown, definition: Field, nodes: readonly FieldNode[]): JsonValue {
+    return this.#complete(definition.type, this.#resolve(source, definition, nodes), nodes);
+  }
+
+  /** The same as text, in pieces: each item of a list that is not within another is one. */
+  *text(source: unknown, definition: Field, nodes: readonly FieldNode[]): Iterable<string> {
+    const value = this.#resolve(source, definition, nodes);
+    const kind = this.#kindOf(definition.type);
+    const isNested = kind.is === 'list' || kind.is === 'object';
+    if (value === null || value === undefined || !isNested) {
+      yield JSON.stringify(this.#complete(definition.type, value, nodes));
+      return;
+    }
+    let before = kind.is === 'list' ? '[' : '{';
+    if (kind.is === 'list') {
+      for (const each of value as Iterable<unknown>) {
+        yield before + JSON.stringify(this.#complete(kind.of, each, nodes));
+        before = ',';
+      }
+    } else {
+      for (const [key, below] of this.#below(kind.type, nodes)) {
+        const [{ name }] = below as [FieldNode];
+        yield `${before}${JSON.stringify(key)}:`;
+        if (name.value === '__typename') yield JSON.stringify(kind.type.name);
+        else yield* this.text(value, kind.fields[name.value]!, below);
+        before = ',';
+      }
+    }
+    // Nothing was in it.
+    if (before !== ',') yield before;
+    yield kind.is === 'list' ? ']' : '}';
+  }
+
+  #resolve(source: unknown, definition: Field, nodes: readonly FieldNode[]): unknown {
     const [node] = nodes as [FieldNode];
     let args = this.#args.get(node);
     if (args === undefined) this.#args.set(node, (args = getArgumentValues(definition, node, this.query.variables)));
     const { schema } = this;
-    const value: unknown = definition.resolve?.(source, args, undefined, { schema } as unknown as GraphQLResolveInfo);
-    return this.#complete(definition.type, value, nodes);
+    return definition.resolve?.(source, args, undefined, { schema } as unknown as GraphQLResolveInfo);
   }
 
   #complete(type: GraphQLOutputType, value: unknown, nodes: readonly FieldNode[]): JsonValue {
@@ -87,15 +147,27 @@ class Introspection {
         return value as JsonValue;
       case 'text':
         return String(value);
-      case 'object': {
-        const object: JsonObject = {};
-        for (const [key, below] of this.#below(kind.type, nodes)) {
-          const [{ name }] = below as [FieldNode];
-          object[key] = name.value === '__typename' ? kind.type.name : this.field(value, kind.fields[name.value]!, below); // prettier-ignore
-        }
-        return object;
-      }
+      case 'object':
+        return isScalarType(value) ? this.#scalar(kind, value, nodes) : this.#object(kind, value, nodes);
     }
+  }
+
+  /** Thousands of arguments are of the same scalars. */
+  #scalar(kind: ObjectKind, scalar: GraphQLScalarType, nodes: readonly FieldNode[]): JsonValue {
+    const known = this.#scalars.get(nodes) ?? new Map<GraphQLScalarType, JsonValue>();
+    this.#scalars.set(nodes, known);
+    let found = known.get(scalar);
+    if (found === undefined) known.set(scalar, (found = this.#object(kind, scalar, nodes)));
+    return found;
+  }
+
+  #object(kind: ObjectKind, value: unknown, nodes: readonly FieldNode[]): JsonValue {
+    const object: JsonObject = {};
+    for (const [key, below] of this.#below(kind.type, nodes)) {
+      const [{ name }] = below as [FieldNode];
+      object[key] = name.value === '__typename' ? kind.type.name : this.field(value, kind.fields[name.value]!, below); // prettier-ignore
+    }
+    return object;
   }
 
   /** The types of introspection are few, and the library's tests of what they are take long. */

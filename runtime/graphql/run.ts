@@ -15,6 +15,9 @@ import { knownAnswer } from './known-answers.js';
 import { prepareQuery } from './plan/prepare.js';
 import { QUERY_LIMITS, type GraphqlRequest } from './request.js';
 
+/** Characters that are sent at a time. */
+const PIECE = 64 * 1024;
+
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
@@ -31,8 +34,10 @@ export async function runGraphql(request: GraphqlRequest, call: Call, services: 
     const isOfSchema = prepared.fields.every(({ facts }) => facts.is === 'introspection');
     if (isOfSchema && instance === undefined) {
       const introspect = introspector(query, prepared.planner, instance, services.tables);
-      const make = (): string => JSON.stringify({ data: Object.fromEntries(prepared.fields.map((field) => [field.key, introspect(field)])) }); // prettier-ignore
-      return textReply(200, knownAnswer(request, services.tables, make));
+      return textReply(
+        200,
+        knownAnswer(request, services.tables, () => inPieces(introspect.text(prepared.fields))),
+      );
     }
     const { data, errors, isPlain } = await execute(query, prepared, call, services);
     const answer: JsonObject = { data, ...(errors.length > 0 && { errors: [...errors] as JsonValue[] }) };
@@ -63,7 +68,7 @@ async function execute(
     try {
       const found = await lookUp(fields, start, reader, execution);
       const introspect = introspector(query, planner, instance, services.tables);
-      const answer = await writeAnswer(fields, start, found, execution, introspect);
+      const answer = await writeAnswer(fields, start, found, execution, (field) => introspect.value(field));
       return { ...answer, isPlain: reader.isPlain };
     } catch (error) {
       // Of what is too much nothing is answered.
@@ -87,6 +92,18 @@ function refusal(status: number, errors: RequestError['errors'] | readonly [Fhir
   return textReply(status, JSON.stringify({ errors: errors.map((each) => writeError(each)) }));
 }
 
-function textReply(status: number, content: string): Reply {
+/** Text in pieces of a size that is worth sending. */
+function* inPieces(texts: Iterable<string>): Iterable<string> {
+  let piece = '';
+  for (const text of texts) {
+    piece += text;
+    if (piece.length < PIECE) continue;
+    yield piece;
+    piece = '';
+  }
+  yield piece;
+}
+
+function textReply(status: number, content: string | AsyncIterable<string>): Reply {
   return { status, body: { contentType: JSON_TYPE, content } };
 }

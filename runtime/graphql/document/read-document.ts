@@ -84,7 +84,8 @@ function parseDocument(query: string): DocumentNode {
       throw new RequestError([documentError('The query is nested too deeply', undefined, 'graphql-limit')]);
     if (!(error instanceof GraphQLError)) throw error;
     if (error.extensions['code'] !== undefined) throw new RequestError([error]);
-    const isLimit = error.message.includes('token limit');
+    // The library's words for it, which have no code.
+    const isLimit = /contains more tha[nt] \d+ tokens/.test(error.message);
     const text = isLimit ? `The query has more than ${QUERY_LIMITS.tokens} tokens` : error.message;
     const { source, positions } = error;
     throw new RequestError([

@@ -7,15 +7,17 @@ import { diff } from './diff.js';
 import { everything } from './everything.js';
 import { expunge } from './expunge.js';
 import { forms } from './forms.js';
-import { graphql } from './graphql.js';
 import { graphs } from './graphs.js';
 import { merge } from './merge.js';
 import { operations } from './meta.js';
-import { hfql } from './hfql.js';
 import { oddContents } from './odd-contents.js';
 import { observations } from './observations.js';
 import { patients } from './patients.js';
 import { searchByCodes } from './search-codes.js';
+import { graphqlErrors } from './query/graphql-errors.js';
+import { graphql } from './query/graphql.js';
+import { hfqlLanguage } from './query/hfql-language.js';
+import { hfql } from './query/hfql.js';
 import { replaceReferences } from './replace-references.js';
 import { terminology } from './terminology/terminology.js';
 import { terminologyCases } from './terminology/terminology-cases.js';
@@ -32,6 +34,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   everything,
   graphs,
   $graphql: graphql,
+  'errors of $graphql': graphqlErrors,
   claims,
   'replacement of references': replaceReferences,
   'merge of patients': merge,
@@ -43,6 +46,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   'search by sets of codes': searchByCodes,
   expunge,
   hfql,
+  'the language of HFQL': hfqlLanguage,
   'changes of meta': amendMeta,
   'all forms of': forms,
   'odd contents': oddContents,

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import type { Store } from '../../../runtime/store/store.js';
-import { neededBy, scopedServer } from '../auth/scoped.js';
-import { batch, responsesOf } from '../bundles/bundle-server.js';
-import type { Answer } from '../server.js';
+import type { Store } from '../../../../runtime/store/store.js';
+import { neededBy, scopedServer } from '../../auth/scoped.js';
+import { batch, responsesOf } from '../../bundles/bundle-server.js';
+import type { Answer } from '../../server.js';
 
 const PATIENT = {
   resourceType: 'Patient',

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import type { Store } from '../../../runtime/store/store.js';
-import { scopedServer } from '../auth/scoped.js';
-import type { Answer } from '../server.js';
-import { expectRefusal } from '../write-server.js';
+import type { Store } from '../../../../runtime/store/store.js';
+import { scopedServer } from '../../auth/scoped.js';
+import type { Answer } from '../../server.js';
+import { expectRefusal } from '../../write-server.js';
 
 /** The fields of each line. */
 function parseCsv(text: string): string[][] {
