@@ -54,6 +54,8 @@ const MAX_NUMBER = 2n ** 4096n;
 const TEXT_WEIGHT = 16;
 /** What several values that a step finds may weigh: the next step goes through all of them, which nothing can stop. */
 const MAX_WEIGHT = 500_000;
+/** Steps of regular expressions for each step that a value allows. */
+const REGULAR_STEPS = 8;
 /** Units of weight that cost as much as a step. */
 const STEP_WEIGHT = 64;
 /** The same of pairs that are compared. */
@@ -91,7 +93,7 @@ export function beginEvaluation(resource: object, limits: EvaluationLimits = LIM
     deadline,
     steps: limits.allSteps + limits.forEach * (limits.values - left),
     limits,
-    regular: { left: REGULAR_EFFORT },
+    regular: { left: REGULAR_EFFORT + REGULAR_STEPS * limits.forEach * (limits.values - left) },
   };
 }
 

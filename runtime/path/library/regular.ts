@@ -1,3 +1,4 @@
+import { TooCostly } from '../evaluate/environment.js';
 import { linearRegex, type Effort, type LinearRegex } from './linear-regex.js';
 import type { OwnFunction } from './library.js';
 
@@ -21,7 +22,7 @@ export function regularFunctions(effort: () => Effort): Readonly<Record<string, 
       const text = textOf(input);
       if (text === undefined || typeof pattern !== 'string') return [];
       if (flags.length > 0) throw new RangeError('flags of regular expressions are not understood');
-      return [compile(around(pattern)).matches(text, effort())];
+      return [matchesWithin(effort(), compile(around(pattern)), text)];
     },
     arity: { 1: ['String'], 2: ['String', 'String'] },
   });
@@ -35,6 +36,15 @@ export function regularFunctions(effort: () => Effort): Readonly<Record<string, 
       arity: { 2: ['String', 'String'] },
     },
   };
+}
+
+/** @throws TooCostly where the expressions on a resource cost too much together */
+function matchesWithin(effort: Effort, regex: LinearRegex, text: string): boolean {
+  try {
+    return regex.matches(text, effort);
+  } catch (error) {
+    throw effort.left < 0 && error instanceof Error ? new TooCostly(error.message) : error;
+  }
 }
 
 /** The only value of a collection, a text; undefined: there is none. @throws Error where there are several values, or it is no text */

@@ -62,7 +62,7 @@ describe('regular expressions', () => {
   );
   it('that cost too much or are not understood fail', () => {
     const took = processorTime();
-    expect(() => evaluate("name.family.matches('(a?){2000}b')", 'a'.repeat(50_000))).toThrow(/more than 500 ms/);
+    expect(() => evaluate("name.family.matches('(a?){2000}b')", 'a'.repeat(50_000))).toThrow(/too long/);
     expect(took()).toBeLessThan(2000);
     expect(() => evaluate("name.family.replaceMatches('(a+)+$', 'x')", 'a')).toThrow(/not understood/);
     expect(() => evaluate("name.family.matches('(?=a)')", 'a')).toThrow(/look-around/);
