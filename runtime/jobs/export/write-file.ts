@@ -1,4 +1,4 @@
-import { createYoungCollector } from '../../observe/collect-young.js';
+import { createYoungCollector } from '../../fhir/collect-young.js';
 import type { BlobStore } from '../../store/store.js';
 
 /** A piece of a file. */

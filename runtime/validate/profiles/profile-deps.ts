@@ -36,7 +36,7 @@ export interface ProfileDeps {
   };
   /** What a reference points to outside of the resource; undefined: it is not to be had. */
   readonly resolve?: (reference: string) => Soon<Resource | undefined>;
-  /** Lets others have a turn, where it is time; undefined: there are none. @throws where nobody waits for the result any more */
+  /** Lets others have a turn, where it is time; undefined: there are none. @throws where no client waits for the result any more */
   readonly pace?: () => Promise<void> | undefined;
   /** Absent elements that have to be supported are reported, as information. */
   readonly tellsMustSupport?: boolean;

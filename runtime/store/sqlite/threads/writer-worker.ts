@@ -3,7 +3,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { FhirError } from '../../../fhir/errors.js';
 import { collectWhenIdle } from '../../../observe/collect-when-idle.js';
 import { openAmender } from '../write/amend.js';
-import { createYoungCollector } from '../../../observe/collect-young.js';
+import { createYoungCollector } from '../../../fhir/collect-young.js';
 import { openVersionAppender } from '../write/append-version.js';
 import { openBlobWriter } from '../write/blob-tables.js';
 import { openPreconditionCheck } from '../write/check-preconditions.js';

@@ -8,7 +8,7 @@ const MUCH = 8 * 1024 * 1024;
  * For a stream of large buffers, each of which soon is garbage: V8 counts them, but collects when small objects fill its young
  * generation, or when 64 MB are held. A collection of the young generation takes a millisecond or so.
  *
- * @returns to be told of each buffer that is not used any more, with its bytes
+ * @returns to be called with the bytes of each buffer that is no longer used
  */
 export function createYoungCollector(): (bytes: number) => void {
   let held = 0;
