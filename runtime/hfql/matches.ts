@@ -1,4 +1,6 @@
 import type { Call } from '../core/call.js';
+import { BINARY } from '../core/binary/binary-content.js';
+import { openBinaries } from '../core/binary/with-data.js';
 import { parseStored } from '../core/parse-stored.js';
 import { describeStaleIndex, staleParameters } from '../core/definitions/index-status.js';
 import { constrainSearch, type SearchBounds } from '../core/search/authorize/constrain-search.js';
@@ -65,15 +67,19 @@ export async function openMatches(type: string, plan: Plan, call: Call, services
     async batch(after, count) {
       const { versions, next } = await find(count, 'none', after);
       const resources: Resource[] = [];
+      const withData = type === BINARY ? openBinaries(services.store.blobs) : undefined;
       for (const { json } of versions) {
         if (json === undefined) continue;
-        const resource = parseStored(json, services);
-        resources.push(resource instanceof Promise ? await resource : resource);
+        const parsed = parseStored(json, services);
+        const resource = parsed instanceof Promise ? await parsed : parsed;
+        resources.push(withData === undefined ? resource : await withData(resource));
       }
       return { resources, ...(next !== undefined && { next }) };
     },
     total: async () => (await find(0, 'accurate')).total ?? 0,
     async countBy(by, most) {
+      // Its content is elsewhere.
+      if (type === BINARY) return undefined;
       const asked = { base: call.base, signal: call.signal };
       const [target, ...others] = await readTargets(parts, request, asked, services, constraints);
       if (target === undefined) return [];

@@ -2,6 +2,8 @@ import { withinReach } from '../../auth/scopes/reach.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { isIndexCurrent } from '../../core/access/index-visibility.js';
 import { visibleVersions } from '../../core/access/visibility.js';
+import { BINARY } from '../../core/binary/binary-content.js';
+import { openBinaries } from '../../core/binary/with-data.js';
 import { parseStored } from '../../core/parse-stored.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
@@ -24,6 +26,7 @@ const CHUNK = 500;
 export class ResourceReader {
   readonly #known = new Map<string, Found<Resource>>();
   #isPlain = true;
+  #binaries: ((stored: Resource) => Promise<Resource>) | undefined;
 
   constructor(private readonly execution: Execution) {}
 
@@ -43,15 +46,17 @@ export class ResourceReader {
     const before = this.#known.get(name);
     if (before !== undefined && 'value' in before) return before.value;
     this.execution.budget.readResources(1);
-    const resource = this.#parse(json);
+    const resource = this.#parse(type, json);
     if (!(resource instanceof Promise)) return this.#remember(name, resource);
     return resource.then((value) => this.#remember(name, value));
   }
 
-  #parse(json: string): Resource | Promise<Resource> {
+  #parse(type: string, json: string): Resource | Promise<Resource> {
     const resource = parseStored(json, this.execution.services);
     if (resource instanceof Promise) this.#isPlain = false;
-    return resource;
+    if (type !== BINARY) return resource;
+    this.#binaries ??= openBinaries(this.execution.services.store.blobs);
+    return Promise.resolve(resource).then(this.#binaries);
   }
 
   #remember(name: string, value: Resource): Resource {
@@ -129,7 +134,7 @@ export class ResourceReader {
         name,
         json === undefined
           ? { fault: new FhirError('deleted', `${name} is deleted`) }
-          : { value: await this.#parse(json) },
+          : { value: await this.#parse(type, json) },
       );
     }
   }

@@ -14,6 +14,7 @@ import { oddContents } from './odd-contents.js';
 import { observations } from './observations.js';
 import { patients } from './patients.js';
 import { searchByCodes } from './search-codes.js';
+import { binaries } from './query/binaries.js';
 import { graphqlErrors } from './query/graphql-errors.js';
 import { graphql } from './query/graphql.js';
 import { hfqlLanguage } from './query/hfql-language.js';
@@ -46,6 +47,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   'search by sets of codes': searchByCodes,
   expunge,
   hfql,
+  'Binaries in queries': binaries,
   'the language of HFQL': hfqlLanguage,
   'changes of meta': amendMeta,
   'all forms of': forms,
