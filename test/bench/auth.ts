@@ -10,8 +10,8 @@ import { readConfig } from '../../runtime/config/read-config.js';
 import { SILENT } from '../../runtime/observe/log.js';
 import { startServer } from '../../runtime/start-server.js';
 import { getRequest, PATH, PATIENT, send, sendOften, startClient } from './servers/http-client.js';
-import { compare, measure } from './measure.js';
-import type { Bench, Measured, Row } from './row.js';
+import { compare, measure } from './measuring/measure.js';
+import type { Bench, Measured, Row } from './measuring/row.js';
 
 /** A server as `kiln serve` makes it, with a Patient in it. */
 interface Served {

@@ -9,7 +9,7 @@ import { clinic } from './data/clinic.js';
 import type { ByHand } from './compare/by-hand.js';
 import { goalRows, type Work } from './compare/goal-rows.js';
 import { load } from './data/load-clinic.js';
-import type { Bench, Measured, Row } from './row.js';
+import type { Bench, Measured, Row } from './measuring/row.js';
 
 const RESOURCES = 12_000;
 /** Pieces of work that are under way at a time. */

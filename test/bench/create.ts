@@ -18,9 +18,9 @@ import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Put } from '../../runtime/store/store.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';
 import { openBare } from './bare/bare-inserts.js';
-import { compare } from './measure.js';
+import { compare } from './measuring/measure.js';
 import { patients } from './data/patients.js';
-import type { Bench } from './row.js';
+import type { Bench } from './measuring/row.js';
 
 /** Requests of one order, over 16 connections. */
 const COUNT = 500;

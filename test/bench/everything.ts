@@ -9,8 +9,8 @@ import { listen } from '../../runtime/http/listen.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { extract, load } from './data/load-clinic.js';
-import { compare } from './measure.js';
-import type { Bench } from './row.js';
+import { compare } from './measuring/measure.js';
+import type { Bench } from './measuring/row.js';
 
 const PACE = { rounds: 4, roundMs: 2000 };
 const OBSERVATIONS = 4000;

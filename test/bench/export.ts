@@ -15,7 +15,7 @@ import { createExtractor } from '../../runtime/search/extract.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../runtime/store/store.js';
 import { patients } from './data/patients.js';
-import type { Bench, Measured } from './row.js';
+import type { Bench, Measured } from './measuring/row.js';
 
 const COUNT = 100_000;
 const SET = 200;

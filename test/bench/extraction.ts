@@ -7,9 +7,9 @@ import { createValueExtractor, type Extractor } from '../../runtime/search/extra
 import { createFindConverter } from '../../runtime/search/extract-converters.js';
 import type { Harvest, ValueSearchType } from '../../runtime/search/values/converter.js';
 import { utc } from '../../runtime/search/values/zone.js';
-import { compare } from './measure.js';
+import { compare } from './measuring/measure.js';
 import { patients } from './data/patients.js';
-import type { Bench } from './row.js';
+import type { Bench } from './measuring/row.js';
 
 /** Patients a second, single-threaded: the best of the rounds, because what else runs on the machine only slows. */
 export interface ExtractionRates {

@@ -8,8 +8,8 @@ import { createApp } from '../../runtime/http/app.js';
 import { listen } from '../../runtime/http/listen.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import { extract, load } from './data/load-clinic.js';
-import { compare } from './measure.js';
-import type { Bench } from './row.js';
+import { compare } from './measuring/measure.js';
+import type { Bench } from './measuring/row.js';
 
 const PATIENTS = 100;
 const OBSERVATIONS = 5;

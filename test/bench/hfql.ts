@@ -14,7 +14,7 @@ import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../runtime/store/store.js';
 import { withDatabase } from './bare/bare-search-mongo.js';
 import { extract, load } from './data/load-clinic.js';
-import type { Bench, Measured, Row } from './row.js';
+import type { Bench, Measured, Row } from './measuring/row.js';
 
 const OBSERVATIONS = 100_000;
 const CODES = 50;

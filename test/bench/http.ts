@@ -7,8 +7,8 @@ import { createApp } from '../../runtime/http/app.js';
 import { listen } from '../../runtime/http/listen.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import { getRequest, PATIENT, PATH, sendOften, startClient } from './servers/http-client.js';
-import { compare } from './measure.js';
-import type { Bench } from './row.js';
+import { compare } from './measuring/measure.js';
+import type { Bench } from './measuring/row.js';
 
 /** Reads over HTTP, against Express that answers the same bytes from memory. */
 export const bench: Bench = async () => {

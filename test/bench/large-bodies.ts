@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 
-import type { Bench, Measured, Row } from './row.js';
+import type { Bench, Measured, Row } from './measuring/row.js';
 
 /** Between two small requests, in milliseconds. */
 const PAUSE = 5;

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { JsonObject } from '../../runtime/fhir/resource.js';
-import type { Bench, Measured, Row } from './row.js';
+import type { Bench, Measured, Row } from './measuring/row.js';
 import { hubs, syntheaBundles } from './data/synthea-bundles.js';
-import { cpuOf, memoryOf, waitsDuring, type Wait } from './waits.js';
+import { cpuOf, memoryOf, waitsDuring, type Wait } from './measuring/waits.js';
 
 const ENTRIES = 5000;
 

@@ -17,9 +17,9 @@ import { prepare } from '../../runtime/store/mongo/write/prepare.js';
 import type { Put, Store } from '../../runtime/store/store.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';
 import { withDatabase } from './bare/bare-search-mongo.js';
-import { compare } from './measure.js';
+import { compare } from './measuring/measure.js';
 import { patients } from './data/patients.js';
-import type { Bench, Row } from './row.js';
+import type { Bench, Row } from './measuring/row.js';
 
 /** Changes of one write, as a transaction Bundle has them. */
 const AT_ONCE = 100;

@@ -7,8 +7,8 @@ import { createValidator } from '../../runtime/validate/create-validator.js';
 import { createRuleChecker } from '../../runtime/validate/rules/create-rule-checker.js';
 import { validateProfiles } from '../../runtime/validate/profiles/validate-profiles.js';
 import { readExample } from '../conformance/formats/examples.js';
-import { measure } from './measure.js';
-import type { Bench } from './row.js';
+import { measure } from './measuring/measure.js';
+import type { Bench } from './measuring/row.js';
 
 const BP = 'http://hl7.org/fhir/StructureDefinition/bp';
 const POOL = 200;

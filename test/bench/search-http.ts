@@ -14,8 +14,8 @@ import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import { openBareSqlite, type BareSearch } from './bare/bare-search.js';
 import { clinic, createRandom } from './data/clinic.js';
 import { extract, load } from './data/load-clinic.js';
-import { compare } from './measure.js';
-import type { Bench, Row } from './row.js';
+import { compare } from './measuring/measure.js';
+import type { Bench, Row } from './measuring/row.js';
 import { CASES, type SearchCase } from './data/search-cases.js';
 
 /** As many as the reference server was measured with. */

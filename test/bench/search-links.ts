@@ -14,11 +14,11 @@ import { openBareMongoLinks } from './bare/bare-links-mongo.js';
 import { openBareLinks, type BareLinks } from './bare/bare-links.js';
 import { withDatabase } from './bare/bare-search-mongo.js';
 import { clinic, createRandom } from './data/clinic.js';
-import { inTurn } from './in-turn.js';
+import { inTurn } from './measuring/in-turn.js';
 import { acrossQuery, INCLUDES, LINK_CASES, type LinkCase, type LinkName } from './data/link-cases.js';
 import { load } from './data/load-clinic.js';
 import { readConditions } from './data/read-conditions.js';
-import type { Bench, Row } from './row.js';
+import type { Bench, Row } from './measuring/row.js';
 
 const PAGE = 20;
 const RESOURCES = 100_000;

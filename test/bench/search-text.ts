@@ -12,9 +12,9 @@ import type { FindQuery, Store } from '../../runtime/store/store.js';
 import { withDatabase } from './bare/bare-search-mongo.js';
 import { openBareText } from './bare/bare-text.js';
 import { createRandom, type Random } from './data/clinic.js';
-import { inTurn } from './in-turn.js';
+import { inTurn } from './measuring/in-turn.js';
 import { load } from './data/load-clinic.js';
-import type { Bench, Row } from './row.js';
+import type { Bench, Row } from './measuring/row.js';
 
 const RESOURCES = 100_000;
 const WORDS_EACH = 30;

@@ -13,10 +13,10 @@ import type { FindQuery, Store } from '../../runtime/store/store.js';
 import { openBareMongo, withDatabase } from './bare/bare-search-mongo.js';
 import { openBareSqlite, type BareSearch } from './bare/bare-search.js';
 import { clinic, createRandom, type Clinic, type Random } from './data/clinic.js';
-import { inTurn, type Compared, type Work } from './in-turn.js';
+import { inTurn, type Compared, type Work } from './measuring/in-turn.js';
 import { load } from './data/load-clinic.js';
 import { readConditions } from './data/read-conditions.js';
-import type { Bench, Measured, Row } from './row.js';
+import type { Bench, Measured, Row } from './measuring/row.js';
 import { CASES, MOST, type CaseKind, type SearchCase } from './data/search-cases.js';
 
 const PAGE = 20;

@@ -8,9 +8,9 @@ import { createExtractor } from '../../runtime/search/extract.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Put } from '../../runtime/store/store.js';
 import { openBare } from './bare/bare-inserts.js';
-import { compare, measure } from './measure.js';
+import { compare, measure } from './measuring/measure.js';
 import { patients } from './data/patients.js';
-import type { Bench } from './row.js';
+import type { Bench } from './measuring/row.js';
 
 const SET = 200;
 

@@ -14,8 +14,8 @@ import { listen } from '../../runtime/http/listen.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import { send, startClient } from './servers/http-client.js';
 import { extract } from './data/load-clinic.js';
-import { measure } from './measure.js';
-import type { Bench, Measured, Row } from './row.js';
+import { measure } from './measuring/measure.js';
+import type { Bench, Measured, Row } from './measuring/row.js';
 
 const SYSTEM = 'http://cs.example/large';
 const SIZE = 100_000;

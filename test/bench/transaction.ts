@@ -13,8 +13,8 @@ import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Change, Put, Store } from '../../runtime/store/store.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';
 import { openBare } from './bare/bare-inserts.js';
-import { compare, type Work } from './measure.js';
-import type { Bench, Row } from './row.js';
+import { compare, type Work } from './measuring/measure.js';
+import type { Bench, Row } from './measuring/row.js';
 import { hubs, syntheaBundles } from './data/synthea-bundles.js';
 
 /** Transactions of one round, side by side. */

@@ -1,9 +1,9 @@
 import { createValidator } from '../../runtime/validate/create-validator.js';
 import { createRuleChecker } from '../../runtime/validate/rules/create-rule-checker.js';
 import { readExample } from '../conformance/formats/examples.js';
-import { compare } from './measure.js';
+import { compare } from './measuring/measure.js';
 import { patients } from './data/patients.js';
-import type { Bench, Row } from './row.js';
+import type { Bench, Row } from './measuring/row.js';
 
 type Resource = Record<string, unknown>;
 

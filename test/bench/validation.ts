@@ -1,9 +1,9 @@
 import { readExample } from '../conformance/formats/examples.js';
 import { compileTypeSchemas } from '../conformance/validation/json-schema-oracle.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';
-import { compare } from './measure.js';
+import { compare } from './measuring/measure.js';
 import { patients } from './data/patients.js';
-import type { Bench, Row } from './row.js';
+import type { Bench, Row } from './measuring/row.js';
 
 type Resource = Record<string, unknown>;
 

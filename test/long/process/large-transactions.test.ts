@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { cpuOf, memoryOf } from '../../bench/waits.js';
+import { cpuOf, memoryOf } from '../../bench/measuring/waits.js';
 import { startKiln, type KilnProcess } from '../../service/kiln-process.js';
 import { buildDist } from '../../workers/build-dist.js';
 
