@@ -30,9 +30,11 @@ export async function serveProcess(config: Config, surroundings: Surroundings): 
     return EXIT.failed;
   }
   endOnDefect(log);
+  // Before the caller learns that it serves: a signal right after that found no handler, and cut off requests.
+  const end = surroundings.waitForEnd();
   surroundings.onReady(server);
   if (server.metricsUrl !== undefined) log.info(`metrics at ${server.metricsUrl}`);
-  log.info(`${await surroundings.waitForEnd()}: running requests may end, then the server does`);
+  log.info(`${await end}: running requests may end, then the server does`);
   const ended = await server.close();
   if (!ended) log.info('some requests took too long and were cut');
   return ended ? EXIT.done : EXIT.failed;

@@ -117,7 +117,7 @@ describe('clients of the configuration', () => {
       note,
     );
     expect(await register.list()).toEqual([
-      { id: 'lab', scope: 'system/Patient.r', jwks, lifetime: 60, enabled: true },
+      { id: 'lab', scope: 'system/Patient.r', jwks, lifetime: 60, enabled: true, registration: expect.any(String) },
     ]);
   });
 

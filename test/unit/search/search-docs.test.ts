@@ -20,7 +20,7 @@ const VALUES = {
 
 describe('the page about searches', () => {
   it('is that of the tables', async () => {
-    await expect(searchDocs()).toMatchFileSnapshot('../../docs/search-parameters.md');
+    await expect(searchDocs()).toMatchFileSnapshot('../../../docs/search-parameters.md');
   });
 
   it('names the parameters that no search works by, and no others', () => {
