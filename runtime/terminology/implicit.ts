@@ -5,10 +5,10 @@ import type { Resource } from '../fhir/resource.js';
  * below one; `CodeSystem.valueSet`, `[system]/vs` and the URL of the system itself name a value set of all codes.
  * https://hl7.org/fhir/R5/codesystem-definitions.html#CodeSystem.valueSet, https://hl7.org/fhir/R5/terminology-service.html#validation
  *
+ * @param url without a version: that of the value set is the version of its code system
  * @param systems code systems that may imply it
  */
-export function implicitValueSet(canonical: string, systems: readonly Resource[]): Resource | undefined {
-  const [url = ''] = canonical.split('|');
+export function implicitValueSet(url: string, systems: readonly Resource[]): Resource | undefined {
   const at = url.indexOf('?fhir_vs');
   const [base, query] = at < 0 ? [undefined, ''] : [url.slice(0, at), url.slice(at + '?fhir_vs'.length)];
   const system = systems.find(
@@ -25,9 +25,8 @@ export function implicitValueSet(canonical: string, systems: readonly Resource[]
   return made(url, system, filter);
 }
 
-/** URLs of code systems that may imply a value set. */
-export function systemsBehind(canonical: string): readonly string[] {
-  const [url = ''] = canonical.split('|');
+/** URLs of code systems that may imply a value set, whose URL has no version. */
+export function systemsBehind(url: string): readonly string[] {
   const at = url.indexOf('?fhir_vs');
   if (at >= 0) return [url.slice(0, at)];
   return url.endsWith(ALL) ? [url, url.slice(0, -ALL.length)] : [url];

@@ -98,11 +98,13 @@ export function createResolver(
     .filter((each) => each.resourceType === 'CodeSystem' && each['content'] === 'supplement')
     .map(({ url, version }) => (version === undefined ? String(url) : `${String(url)}|${String(version)}`));
   return {
-    async valueSet(canonical, version) {
-      return (
-        (await find('ValueSet', canonical, version)) ??
-        implicitValueSet(canonical, [...own, ...(await systemsImplying(canonical, find))])
-      );
+    async valueSet(canonical, given) {
+      const found = await find('ValueSet', canonical, given);
+      if (found !== undefined) return found;
+      const [url, after] = splitCanonical(canonical);
+      const version = chosenVersion(valueSets ?? ANY_VERSION, url, given ?? after);
+      const sent = own.filter((each) => version === undefined || isVersion(each['version'], version));
+      return implicitValueSet(url, [...sent, ...(await systemsImplying(url, version, find))]);
     },
     conceptMap: (canonical, version) => find('ConceptMap', canonical, version),
     async codeSystem(url, version, more = []) {
@@ -145,14 +147,16 @@ export function supplementsNamedBy(valueSet: Resource): readonly string[] {
     .map(({ valueCanonical, valueUri }) => String(valueCanonical ?? valueUri));
 }
 
-/** The code systems that may imply a value set. */
+/** The code systems that may imply a value set, in the version asked for. Rules have none, and are of any. */
 async function systemsImplying(
-  canonical: string,
-  find: (type: TerminologyType, canonical: string) => Promise<Resource | undefined>,
+  valueSet: string,
+  version: string | undefined,
+  find: (type: TerminologyType, canonical: string, version?: string) => Promise<Resource | undefined>,
 ): Promise<readonly Resource[]> {
   const found: Resource[] = [];
-  for (const url of systemsBehind(canonical)) {
-    const system = (await find('CodeSystem', url)) ?? listedSystem(url) ?? GRAMMARS.get(url)?.resource;
+  for (const url of systemsBehind(valueSet)) {
+    const listed = version === undefined ? listedSystem(url) : undefined;
+    const system = (await find('CodeSystem', url, version)) ?? listed ?? GRAMMARS.get(url)?.resource;
     if (system !== undefined) found.push(system);
   }
   return found;

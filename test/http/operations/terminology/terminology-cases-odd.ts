@@ -192,6 +192,21 @@ const REQUESTS: readonly TerminologyCase[] = [
   check('check-system-version', `url=${VS}/all&system=${CS}&code=b&check-system-version=${CS}|1`, { result: true, version: '1' }), // prettier-ignore
 ];
 
+/** Value sets that a code system implies, in a version: what is not there is not found, and is never another version. */
+const IMPLIED: readonly TerminologyCase[] = [
+  ...['', '?fhir_vs', '/vs'].flatMap((form) => [
+    expand(`${form}|1: the codes of version 1`, `url=${encodeURIComponent(`${CS}${form}|1`)}`, { total: 6 }),
+    expand(`${form}|9: a version that is not there`, `url=${encodeURIComponent(`${CS}${form}|9`)}`, { status: 404 }),
+  ]),
+  expand('valueSetVersion', `url=${CS}&valueSetVersion=1`, { total: 6 }),
+  expand('valueSetVersion that is not there', `url=${CS}&valueSetVersion=9`, { status: 404 }),
+  expand('a version that the package lacks', 'url=http://hl7.org/fhir/administrative-gender|4.0.1', { status: 404 }),
+  check('a code that version 1 lacks', `url=${CS}|1&system=${CS}&code=g`, { status: 200, result: false }),
+  check('a code that version 2 has', `url=${CS}|2&system=${CS}&code=g`, { status: 200, result: true }),
+  posted('ValueSet/$expand', 'an import in a version', [inline([{ valueSet: [`${CS}?fhir_vs|1`] }])], { total: 6 }),
+  check('a rule is of any version', 'url=http://unitsofmeasure.org/vs|2.1&system=http://unitsofmeasure.org&code=mg', { result: true }), // prettier-ignore
+];
+
 /** Concept maps. */
 const MAPS: readonly TerminologyCase[] = [
   translate('other-map: found in the first', `url=${ODD}/map/chain-1&system=${ODD}&sourceCode=a`, { result: true, match: targets('A') }), // prettier-ignore
@@ -243,6 +258,7 @@ export const ODD_CASES: Readonly<Record<string, readonly TerminologyCase[]>> = {
   'code systems of the official expansions': OFFICIAL,
   'systems by rule': RULES,
   'resources of the request and several codings': REQUESTS,
+  'value sets that code systems imply (terminology-service.html#validation)': IMPLIED,
   'concept maps (conceptmap.html)': MAPS,
   '$find-matches': MATCHES,
 };
