@@ -4,6 +4,8 @@ import type { Access } from '../../auth/scopes/access.js';
 export interface FoundCode {
   readonly system: string;
   readonly code: string;
+  /** The system says that case does not count. */
+  readonly ignoresCase?: boolean;
 }
 
 /** Who asks for codes. */
@@ -11,6 +13,8 @@ export interface CodeReader {
   /** Value sets and code systems outside are unknown. */
   readonly access: Access;
   readonly signal: AbortSignal | undefined;
+  /** FHIR base: a URL below it may be that of a stored value set. */
+  readonly base?: string;
 }
 
 /** Codes that one search may look for. */

@@ -111,7 +111,8 @@ export async function readCriteria(
   const { store, extract, limits, tables, zone } = services;
   const where = await withinBudget(limits.queryTime, signal, (within) => {
     const find = withinConstraints(access, (query: FindQuery) => store.find(query, within));
-    const codesOf = (set: CodeSet) => services.findCodes(set, { access: principal.access, signal: within }, services);
+    const reader = { access: principal.access, signal: within, base };
+    const codesOf = (set: CodeSet) => services.findCodes(set, reader, services);
     const source = { find, findReadable: find, codesOf, extract, tables, signal: within, base, zone };
     return resolveCriteria(request.criteria, source);
   });

@@ -6,7 +6,8 @@ import { readStored } from '../../core/read-stored.js';
 import type { CodeFinder, Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
-import { ancestorsOf, descendantsOf } from '../../terminology/concepts.js';
+import { belowBase } from '../../path/own-base.js';
+import { ancestorsOf, descendantsOf, type CodeSystemIndex } from '../../terminology/concepts.js';
 import { TerminologyFault } from '../../terminology/fault.js';
 import { keptMembers } from '../../terminology/kept-members.js';
 import { ANY_VERSION, createResolver, type Resolver } from '../../terminology/resolver.js';
@@ -27,13 +28,21 @@ async function codesIn(
   reader: CodeReader,
   services: Parameters<CodeFinder>[2],
 ): Promise<readonly FoundCode[]> {
-  const [, id] = /^ValueSet\/([A-Za-z0-9\-.]{1,64})$/.exec(canonical) ?? [];
-  const valueSet = id === undefined ? await resolver.valueSet(canonical) : await readById(id, reader, services);
+  const relative = belowBase(canonical, reader.base ?? '');
+  const [, id] = /^ValueSet\/([A-Za-z0-9\-.]{1,64})$/.exec(relative ?? canonical) ?? [];
+  // The URL of a resource here may be the canonical of another one.
+  const named = id === undefined || relative !== undefined ? await resolver.valueSet(canonical) : undefined;
+  const valueSet = named ?? (id === undefined ? undefined : await readById(id, reader, services));
   if (valueSet === undefined) throw unknown(`The server does not know the value set ${JSON.stringify(canonical)}`);
   const used = { systems: new Set<string>(), valueSets: new Set<string>() };
   try {
     const { members } = await keptMembers(valueSet, { resolver, versions: ANY_VERSION, signal: reader.signal, used });
-    return members;
+    const anyCase = new Set<string>();
+    for (const [system, version] of new Map(members.map((each) => [each.system, each.version]))) {
+      const index = await resolver.codeSystem(system, version);
+      if (index !== undefined && saysNoCase(index)) anyCase.add(system);
+    }
+    return members.map(({ system, code }) => ({ system, code, ignoresCase: anyCase.has(system) }));
   } catch (error) {
     throw error instanceof TerminologyFault ? unknown(error.message) : error;
   }
@@ -49,10 +58,16 @@ async function codesAround(
   if (concept === undefined) throw unknown(`The code system ${system} has no code ${JSON.stringify(code)}`);
   try {
     const others = is === 'below' ? descendantsOf(index, code) : ancestorsOf(index, code);
-    return [concept.code, ...others].map((each) => ({ system, code: each }));
+    const ignoresCase = saysNoCase(index);
+    return [concept.code, ...others].map((each) => ({ system, code: each, ignoresCase }));
   } catch (error) {
     throw error instanceof TerminologyFault ? unknown(error.message) : error;
   }
+}
+
+/** Whether a code system says that case does not count. One that says nothing is searched as it is written: that takes an index. */
+function saysNoCase({ resource }: CodeSystemIndex): boolean {
+  return resource['caseSensitive'] === false;
 }
 
 async function readById(

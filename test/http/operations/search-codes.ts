@@ -8,6 +8,7 @@ import { expectRefusal } from '../write-server.js';
 
 const CS = 'http://cs.example/parts';
 const VS = 'http://vs.example/legs';
+const ANY_CASE = 'http://cs.example/any-case';
 
 /** `:in`, `:not-in`, `:above` and `:below` of tokens. https://hl7.org/fhir/R5/search.html#modifiers */
 export function searchByCodes(store: Store): void {
@@ -38,6 +39,10 @@ export function searchByCodes(store: Store): void {
     await put({ resourceType: 'CodeSystem', id: 'many', url: 'http://cs.example/many', status: 'active', content: 'complete', concept: many }); // prettier-ignore
     await put({ resourceType: 'ValueSet', id: 'many', url: 'http://vs.example/many', status: 'active', compose: { include: [{ system: 'http://cs.example/many' }] } }); // prettier-ignore
     await put({ resourceType: 'Patient', id: 'p', gender: 'male' });
+    const anyCase = { url: ANY_CASE, status: 'active', content: 'complete', caseSensitive: false };
+    await put({ resourceType: 'CodeSystem', id: 'any-case', ...anyCase, concept: [{ code: 'Top', concept: [{ code: 'Upper' }] }, { code: 'Other' }] }); // prettier-ignore
+    await put({ resourceType: 'ValueSet', id: 'any-case', url: 'http://vs.example/any-case', status: 'active', compose: { include: [{ system: ANY_CASE, concept: [{ code: 'Upper' }] }] } }); // prettier-ignore
+    for (const code of ['uppER', 'OTHER']) await put({ resourceType: 'Basic', id: code, code: { coding: [{ system: ANY_CASE, code }] } }); // prettier-ignore
     for (const code of ['limb', 'leg', 'knee', 'arm']) await observation(code, code);
     await observation('words');
   });
@@ -53,6 +58,24 @@ export function searchByCodes(store: Store): void {
     ['subject:Patient.gender:in=http://hl7.org/fhir/ValueSet/administrative-gender&code:in=ValueSet/legs', ['knee', 'leg']], // prettier-ignore
   ])('%s', async (query, ids) => {
     expect(idsOf(await get(`/Observation?${query}`))).toEqual(ids);
+  });
+
+  it.each([
+    ['code:in=http://vs.example/any-case', ['uppER']],
+    ['code:not-in=http://vs.example/any-case', ['OTHER']],
+    [`code:below=${ANY_CASE}|top`, ['uppER']],
+    [`code:above=${ANY_CASE}|UPPER`, ['uppER']],
+  ])('%s: case does not count where the code system says so', async (query, ids) => {
+    expect(idsOf(await get(`/Basic?${query}`))).toEqual(ids);
+  });
+
+  it('":in: the value is a URI (relative or absolute) of a value set": one below the base of the server', async () => {
+    const self = (await get('/Observation')).json().link[0].url as string;
+    const base = self.slice(0, self.indexOf('/Observation'));
+    expect(idsOf(await get(`/Observation?code:in=${base}/ValueSet/legs`))).toEqual(['knee', 'leg']);
+    expectRefusal(await get(`/Observation?code:in=${base}/ValueSet/none`), 400, 'parameter-invalid', 'ValueSet/none');
+    const narrow = server.as('system/Observation.rs system/CodeSystem.rs');
+    expectRefusal(await narrow.send('GET', `/Observation?code:in=${base}/ValueSet/legs`), 400, 'parameter-invalid', 'legs'); // prettier-ignore
   });
 
   const CODED = 'http://hl7.org/fhir/ValueSet/administrative-gender';

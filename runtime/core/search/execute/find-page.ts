@@ -68,7 +68,7 @@ export async function readTargets(
   const { store, extract, tables, zone } = services;
   const ask = (each: FindQuery) => store.find(each, signal);
   const access = constraints?.access ?? OPEN_ACCESS;
-  const codesOf = (set: CodeSet) => services.findCodes(set, { access, signal }, services);
+  const codesOf = (set: CodeSet) => services.findCodes(set, { access, signal, base }, services);
   const source = { codesOf, find: ask, findReadable: ask, extract, tables, signal, base, zone };
   return constraints === undefined
     ? lookInto(contained, narrow(parts, await resolveCriteria(criteria, source)), tables)

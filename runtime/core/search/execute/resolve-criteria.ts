@@ -1,7 +1,7 @@
 import { FhirError } from '../../../fhir/errors.js';
 import type { Resource } from '../../../fhir/resource.js';
 import { readJson } from '../../../format/read-json.js';
-import { localTests } from '../../../search/parse/parse-value.js';
+import { anyCase, localTests } from '../../../search/parse/parse-value.js';
 import { MAX_LISTINGS } from '../../../search/parse/members.js';
 import {
   NOTHING,
@@ -13,6 +13,7 @@ import {
   type Hierarchy,
   type Target,
   type TokenTest,
+  type ValueTest,
 } from '../../../search/query/query.js';
 import type { Store, StoredVersion } from '../../../store/store.js';
 import { MOST_SEARCHED_CODES, type FoundCode } from '../code-finder.js';
@@ -104,9 +105,12 @@ async function resolveCodes(
   { codesOf }: HierarchySource,
   budget: Budget,
 ): Promise<Condition> {
-  const tests = new Map<string, TokenTest>();
+  const tests = new Map<string, ValueTest>();
   for (const set of codes) {
-    for (const { system, code } of await codesOf(set)) tests.set(`${system}|${code}`, { is: 'token', system, code });
+    for (const { system, code, ignoresCase } of await codesOf(set)) {
+      const test: TokenTest = { is: 'token', system, code };
+      tests.set(`${system}|${code}`, ignoresCase === true ? anyCase('token-any-case', test) : test);
+    }
   }
   budget.codes -= tests.size;
   if (budget.codes < 0)
