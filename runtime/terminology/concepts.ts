@@ -52,6 +52,8 @@ export interface CodeSystemIndex {
   readonly concepts: ReadonlyMap<string, Concept>;
   /** Codes without a parent. */
   readonly roots: readonly string[];
+  /** Whether codes that differ in case alone are the same code. */
+  readonly ignoresCase: boolean;
   /** A concept, whatever the case of the code where the system does not tell cases apart. */
   find(code: string): Concept | undefined;
 }
@@ -91,7 +93,7 @@ export function indexCodeSystem(resource: Resource, supplements: readonly Resour
     concepts.set(code, toConcept(place, draft, names, more, typeof language === 'string' ? language : undefined));
   }
   // "When the rule is not known, Postel's law should be followed": CodeSystem.caseSensitive
-  const isFolded = resource['caseSensitive'] !== true;
+  const ignoresCase = resource['caseSensitive'] !== true;
   let folded: ReadonlyMap<string, Concept> | undefined;
   const findFolded = (code: string): Concept | undefined =>
     (folded ??= new Map([...concepts].reverse().map(([each, concept]) => [each.toLowerCase(), concept]))).get(
@@ -109,7 +111,8 @@ export function indexCodeSystem(resource: Resource, supplements: readonly Resour
     ),
     concepts,
     roots: [...concepts.values()].filter(({ parents }) => parents.length === 0).map(({ code }) => code),
-    find: (code) => concepts.get(code) ?? (isFolded ? findFolded(code) : undefined),
+    ignoresCase,
+    find: (code) => concepts.get(code) ?? (ignoresCase ? findFolded(code) : undefined),
   };
 }
 
@@ -203,7 +206,7 @@ function reach(
 }
 
 /** Whether only the codes are known: an official expansion lists them, and the FHIR package has no such code system. */
-function isFlat({ resource }: CodeSystemIndex): boolean {
+export function isFlat({ resource }: CodeSystemIndex): boolean {
   return objectsOf(resource['extension']).some(({ url }) => url === 'urn:kiln:hierarchy-unknown');
 }
 

@@ -1,7 +1,7 @@
 import { FhirError } from '../fhir/errors.js';
 import type { JsonObject } from '../fhir/resource.js';
 import { linearRegex, RegexFault } from '../path/library/linear-regex.js';
-import { codeIn, objectsOf, type CodeSystemIndex, type Concept } from './concepts.js';
+import { canonicalOf, codeIn, isFlat, objectsOf, type CodeSystemIndex, type Concept } from './concepts.js';
 import type { Effort } from './effort.js';
 
 /** Longest text that a regular expression is tried on, in characters. */
@@ -23,7 +23,7 @@ export interface Filter {
 /**
  * Reads a filter of a value set. https://hl7.org/fhir/R5/valueset-definitions.html#ValueSet.compose.include.filter
  *
- * @throws FhirError `value-set-invalid` for an unknown operator, and an expression that is none or could take too long
+ * @throws FhirError `value-set-invalid` for an unknown operator, a code that the code system lacks, and an expression that is none or could take too long
  */
 export function readFilter(filter: JsonObject, system: CodeSystemIndex, effort: Effort): Filter {
   const { property, op, value } = filter;
@@ -35,12 +35,16 @@ export function readFilter(filter: JsonObject, system: CodeSystemIndex, effort: 
   }
   const isCode = property === 'code' || property === 'concept';
   const root = codeOf(system, value);
+  if (BY_HIERARCHY.has(op) && system.content === 'complete' && !isFlat(system) && system.find(value) === undefined) {
+    throw invalid(`the code system ${canonicalOf(system.resource)} has no code ${JSON.stringify(value.slice(0, 64))}, which a filter names`); // prettier-ignore
+  }
   const below = (): ReadonlySet<string> => effort.closure('below', system, root);
   const isBelow = belowTest(system, root, effort);
   switch (op) {
     case '=':
       return { test: (concept) => valuesOf(concept, property).includes(value), ...(isCode && { among: () => new Set([value]) }) }; // prettier-ignore
     case 'exists':
+      if (value !== 'true' && value !== 'false') throw invalid('the value of an "exists" filter is true or false');
       return { test: (concept) => valuesOf(concept, property).length > 0 === (value === 'true') };
     case 'is-a':
       return { test: (concept) => concept.code === root || isBelow(concept), among: () => new Set([root, ...below()]) };
@@ -77,6 +81,9 @@ export function readFilter(filter: JsonObject, system: CodeSystemIndex, effort: 
       throw invalid(`the filter operator ${JSON.stringify(op.slice(0, 32))} is none`);
   }
 }
+
+/** Operators whose value is a code. */
+const BY_HIERARCHY: ReadonlySet<string> = new Set(['is-a', 'descendent-of', 'is-not-a', 'generalizes', 'child-of', 'descendent-leaf']); // prettier-ignore
 
 /** @throws FhirError `value-set-invalid` for a fault of a regular expression */
 function understood<T>(work: () => T): T {

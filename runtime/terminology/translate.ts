@@ -10,13 +10,15 @@ export interface CodeOf {
   readonly system?: string;
   readonly version?: string;
   readonly code: string;
+  /** The system does not tell case apart. */
+  readonly ignoresCase?: boolean;
 }
 
 /** A concept that a map leads to, or, reversed, one that leads there. */
 export interface Translation {
   readonly relationship: string;
   readonly concept: JsonObject;
-  /** URL of the map that was asked. */
+  /** URL of the map that says so: the one that was asked, or one that it refers to. */
   readonly originMap: string;
   readonly dependsOn: readonly JsonObject[];
   readonly products: readonly JsonObject[];
@@ -135,7 +137,7 @@ async function forwards(group: JsonObject, asked: CodeOf, target: string, way: W
   context.effort?.spend(all.length);
   for (const element of all) {
     const isPlain = typeof element['valueSet'] !== 'string';
-    if (isPlain ? element['code'] === asked.code : await isMapped(element, asked, context)) elements.push(element);
+    if (isPlain ? isSame(element['code'], asked) : await isMapped(element, asked, context)) elements.push(element);
   }
   if (elements.length > 0) {
     return elements.flatMap((element) =>
@@ -166,6 +168,12 @@ async function forwards(group: JsonObject, asked: CodeOf, target: string, way: W
     default:
       return [];
   }
+}
+
+/** Whether the code of a map is the one that is asked for. */
+function isSame(code: JsonValue | undefined, asked: CodeOf): boolean {
+  if (code === asked.code) return true;
+  return asked.ignoresCase === true && typeof code === 'string' && code.toLowerCase() === asked.code.toLowerCase();
 }
 
 /** Whether a code is in the value set that an element is about. */
@@ -200,11 +208,11 @@ export function valueIn(element: JsonObject): readonly [kind: string, value: Jso
   return found as readonly [string, JsonValue] | undefined;
 }
 
-function reverseOf(group: JsonObject, { code }: CodeOf, source: string, way: Way): readonly Translation[] {
+function reverseOf(group: JsonObject, asked: CodeOf, source: string, way: Way): readonly Translation[] {
   way.context.effort?.spend(objectsOf(group['element']).length);
   return objectsOf(group['element']).flatMap((element) =>
     objectsOf(element['target'])
-      .filter((each) => each['code'] === code)
+      .filter((each) => isSame(each['code'], asked))
       .map((each) => {
         const { code: own, display } = element;
         const { display: _display, ...rest } = each;
@@ -215,7 +223,7 @@ function reverseOf(group: JsonObject, { code }: CodeOf, source: string, way: Way
   );
 }
 
-function toTranslation(target: JsonObject, canonical: string, { path: [originMap = ''], uris }: Way): Translation {
+function toTranslation(target: JsonObject, canonical: string, { path, uris }: Way): Translation {
   const { code, display, relationship, equivalence } = target;
   const [system, version] = splitCanonical(canonical);
   return {
@@ -226,7 +234,7 @@ function toTranslation(target: JsonObject, canonical: string, { path: [originMap
       ...(code !== undefined && { code }),
       ...(display !== undefined && { display }),
     } as JsonObject,
-    originMap,
+    originMap: path.at(-1) ?? '',
     dependsOn: objectsOf(target['dependsOn']).map((each) => withUri(each, 'attribute', uris)),
     products: objectsOf(target['product']).map((each) => withUri(each, 'attribute', uris)),
     properties: objectsOf(target['property']).map((each) => withUri(each, 'code', uris)),

@@ -10,9 +10,10 @@ import {
   type Concept,
 } from '../../terminology/concepts.js';
 import { fold } from '../../search/values/fold.js';
-import { GRAMMARS } from '../../terminology/grammar.js';
+import { GRAMMARS, type Grammar } from '../../terminology/grammar.js';
 import { displayIn, isLanguage, type Languages } from '../../terminology/languages.js';
 import { splitCanonical } from '../../terminology/resolver.js';
+import { isVersion } from '../../terminology/version.js';
 import { valueOf, valuesOf } from '../arguments.js';
 import { languagesOf, openTerminology, parametersOf, resourceOf, systemAt, type TerminologyCall } from './context.js';
 
@@ -108,8 +109,10 @@ export async function subsumes(call: Call, services: Services): Promise<Reply> {
     throw new FhirError('parameter-invalid', `The codes are of two systems: ${a.system} and ${b.system}`);
   }
   const [named] = canonicalIn(opened.text('system'));
-  const index = await systemOf(named ?? a.system ?? b.system, false, opened, call, services, a.version ?? b.version); // prettier-ignore
-  if (index === undefined) throw new FhirError('terminology-not-found');
+  const system = named ?? a.system ?? b.system;
+  const grammar = call.id === undefined && system !== undefined ? GRAMMARS.get(system) : undefined;
+  const index = await systemOf(system, grammar !== undefined, opened, call, services, a.version ?? b.version);
+  if (index === undefined || (index.content === 'not-present' && grammar !== undefined)) return byRule(grammar, system, a.code, b.code); // prettier-ignore
   checkSystem(index, a.system, 'codingA');
   checkSystem(index, b.system, 'codingB');
   const [one, other] = [index.find(a.code), index.find(b.code)];
@@ -117,6 +120,13 @@ export async function subsumes(call: Call, services: Services): Promise<Reply> {
   if (other === undefined) throw unknownCode(index.url, b.code);
   const outcome = outcomeOf(index, one.code, other.code);
   return parametersOf(['outcome', 'valueCode', outcome]);
+}
+
+/** A rule says which codes there are, and not which are above others. @throws FhirError `terminology-not-found` */
+async function byRule(grammar: Grammar | undefined, system = '', a: string, b: string): Promise<Reply> {
+  for (const code of [a, b]) if ((await grammar?.check(code)) === undefined) throw unknownCode(system, code);
+  if (a === b) return parametersOf(['outcome', 'valueCode', 'equivalent']);
+  throw new FhirError('terminology-not-found', `Whether a code of ${system} subsumes another one is not known: a rule defines the codes, and no hierarchy`); // prettier-ignore
 }
 
 function outcomeOf(index: CodeSystemIndex, a: string, b: string): string {
@@ -141,7 +151,11 @@ export async function findMatches(call: Call, services: Services): Promise<Reply
   if (index === undefined) throw new FhirError('terminology-not-found');
   const wanted = (opened.found.get('property') ?? []).map((each) => {
     const parts = 'parts' in each ? each.parts : new Map();
-    return { code: String(valueOf(parts, 'code') ?? ''), value: valueOf(parts, 'value') ?? '' };
+    const [code, value] = [valueOf(parts, 'code'), valueOf(parts, 'value')];
+    if (code === undefined || value === undefined) {
+      throw new FhirError('parameter-invalid', 'Each "property" has a "code" and a "value", as parts of a parameter in a POST'); // prettier-ignore
+    }
+    return { code: String(code), value };
   });
   if (wanted.length === 0) throw new FhirError('parameter-invalid', 'Give at least one "property"');
   const isExact = opened.isSet('exact');
@@ -207,8 +221,16 @@ function codeOf(
       ...(ownVersion !== undefined && { version: ownVersion }),
     };
   }
-  const { code: own, system: of, version } = isObject(whole) ? whole : {};
+  const { code: own, system: of, version: its } = isObject(whole) ? whole : {};
   if (typeof own !== 'string') throw new FhirError('parameter-invalid', `The coding "${coding}" has no code`);
+  if (typeof of === 'string' && system !== undefined && of !== system) {
+    throw new FhirError('parameter-invalid', `The coding "${coding}" is of ${JSON.stringify(of)}, and "system" is ${JSON.stringify(system)}`); // prettier-ignore
+  }
+  const asked = text('version') ?? ownVersion;
+  if (typeof its === 'string' && asked !== undefined && !isVersion(its, asked)) {
+    throw new FhirError('parameter-invalid', `The coding "${coding}" is of version ${JSON.stringify(its)}, and ${JSON.stringify(asked)} is asked for`); // prettier-ignore
+  }
+  const version = its ?? ownVersion;
   const named = typeof of === 'string' ? of : system;
   if (named === undefined && call.id === undefined)
     throw new FhirError('parameter-invalid', `The coding "${coding}" has no system`);

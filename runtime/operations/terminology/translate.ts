@@ -57,10 +57,17 @@ export async function translateCode(call: Call, services: Services): Promise<Rep
   const isNamed = namesMap(opened, call);
   const [from, to] = isReverse ? ['target', 'source'] : ['source', 'target'];
   const found: Translation[] = [];
+  const skipped: string[] = [];
   for (const map of maps) {
-    for (const code of codes) {
+    for (const asked of codes) {
+      const code = await withCase(asked, opened);
       if (isNamed && !(await isWithin(code, scopeOf(opened, from), map, opened))) continue;
-      for (const each of await translate(map, code, options, context)) {
+      const translations = await translate(map, code, options, context).catch((error: unknown) => {
+        if (isNamed || !isFaultOfMap(error)) throw error;
+        skipped.push(`The map ${String(map['url'] ?? map['id'])} was left out: ${error.message}`);
+        return [];
+      });
+      for (const each of translations) {
         const { system, code: result } = each.concept as { system?: string; code?: string };
         const target = { ...(system !== undefined && { system }), code: result ?? '' };
         if (!isNamed || result === undefined || (await isWithin(target, scopeOf(opened, to), map, opened)))
@@ -69,13 +76,27 @@ export async function translateCode(call: Call, services: Services): Promise<Rep
     }
   }
   const result = found.some(isMatch);
-  const message = found.length === 0 ? 'No map translates the code' : 'No match: the maps say that nothing corresponds';
+  const none = found.length === 0 ? 'No map translates the code' : 'No match: the maps say that nothing corresponds';
+  const message = [...(result ? [] : [none]), ...new Set(skipped)].join('; ');
   const parameter = [
     { name: 'result', valueBoolean: result },
-    ...(result ? [] : [{ name: 'message', valueString: message }]),
+    ...(message === '' ? [] : [{ name: 'message', valueString: message }]),
     ...found.map((each) => ({ name: 'match', part: partsOf(each) })),
   ];
   return { status: 200, resource: { resourceType: 'Parameters', parameter } as JsonObject };
+}
+
+/** Whether a map cannot be used, or refers to what the server does not know: where maps are chosen for the client, the others still count. */
+function isFaultOfMap(error: unknown): error is FhirError {
+  return error instanceof FhirError && FAULTS_OF_MAPS.has(error.issues[0].code);
+}
+
+const FAULTS_OF_MAPS: ReadonlySet<unknown> = new Set(['terminology-not-found', 'concept-map-invalid', 'value-set-invalid']); // prettier-ignore
+
+/** A code, with what its system says of case. */
+async function withCase(asked: CodeOf, { resolver }: TerminologyCall): Promise<CodeOf> {
+  const index = asked.system === undefined ? undefined : await resolver.codeSystem(asked.system, asked.version);
+  return index?.ignoresCase === true ? { ...asked, ignoresCase: true } : asked;
 }
 
 function partsOf({ relationship, concept, originMap, dependsOn, products, properties }: Translation): JsonValue[] {
@@ -166,10 +187,13 @@ function askedOf(opened: TerminologyCall, isReverse: boolean): Asked {
     };
   }
   const codings = isObject(value) && 'coding' in value ? codingsIn(value) : [value as JsonObject];
-  const codes = codings.map(({ system: of, code, version: own }) => {
+  const codes = codings.flatMap(({ system: of, code, version: own }): readonly CodeOf[] => {
     if (typeof code !== 'string') throw new FhirError('parameter-invalid', `The parameter "${name}" has no code`);
-    return { code, ...(typeof of === 'string' && { system: of }), ...(typeof own === 'string' && { version: own }) };
+    const its = typeof of === 'string' ? of : codings.length === 1 ? system : undefined;
+    return its === undefined ? [] : [{ code, system: its, ...(typeof own === 'string' && { version: own }) }];
   });
+  // "If a code is provided, a system must be provided". A code of no system means nothing, so no map can translate it.
+  if (codes.length === 0) throw new FhirError('parameter-invalid', `"${name}" needs the system of its code`);
   return { codes, isReverse: isReverse || targets.length > 0 };
 }
 

@@ -35,6 +35,9 @@ export const CODE_SYSTEM_CASES: readonly TerminologyCase[] = [
   lookup('by rule: no unit', 'system=http://unitsofmeasure.org&code=nope', { status: 404 }),
   posted('lookup', 'a coding', [coding('coding', 'b')], { display: 'Beta' }),
   posted('lookup', 'a coding and a code', [coding('coding', 'b'), { name: 'code', valueCode: 'b' }], { status: 400 }),
+  posted('lookup', 'a coding of another system than "system"', [{ name: 'system', valueUri: CS }, coding('coding', 'z', OTHER)], { status: 400 }), // prettier-ignore
+  posted('lookup', 'a coding of another version than "version"', [{ name: 'coding', valueCoding: { system: CS, code: 'b', version: '1' } }, { name: 'version', valueString: '2' }], { status: 400 }), // prettier-ignore
+  posted('lookup', 'a coding of the version asked for', [{ name: 'coding', valueCoding: { system: CS, code: 'b', version: '1' } }, { name: 'version', valueString: '1' }], { version: '1' }), // prettier-ignore
   on('lookup')('needs no system', 'code=b', { display: 'Beta' }),
 
   check('a code', `${URL}&code=b`, { status: 200, result: true, display: 'Beta', code: 'b', system: CS, version: '2' }),
@@ -75,5 +78,8 @@ export const CODE_SYSTEM_CASES: readonly TerminologyCase[] = [
   posted('subsumes', 'codings', [coding('codingA', 'a'), coding('codingB', 'c')], { outcome: 'subsumes' }),
   posted('subsumes', 'codings of two systems: "the server SHALL return an error"', [coding('codingA', 'a'), coding('codingB', 'z', OTHER)], { status: 400 }), // prettier-ignore
   posted('subsumes', 'codings of another system than "system"', [{ name: 'system', valueUri: CS }, coding('codingA', 'z', OTHER), coding('codingB', 'b', OTHER)], { status: 400 }), // prettier-ignore
+  ...[['http://unitsofmeasure.org', 'mg'], ['urn:ietf:bcp:47', 'de'], ['urn:ietf:bcp:13', 'text/plain']].map(([system = '', code = '']) => subsumes(`equal codes of ${system}`, `system=${system}&codeA=${code}&codeB=${code}`, { outcome: 'equivalent' })), // prettier-ignore
+  subsumes('two units: the rule tells no hierarchy', 'system=http://unitsofmeasure.org&codeA=mg&codeB=kg', { status: 404 }), // prettier-ignore
+  subsumes('what is no unit', 'system=http://unitsofmeasure.org&codeA=nope&codeB=nope', { status: 404 }),
   on('subsumes')('needs no system', 'codeA=a&codeB=b', { outcome: 'subsumes' }),
 ];

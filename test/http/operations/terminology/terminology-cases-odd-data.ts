@@ -74,6 +74,10 @@ export const ODD_FIXTURES = [
     concept: [{ code: 'top' }, { code: 'left', property: [{ code: 'parent', valueCode: 'top' }] }, { code: 'right', property: [{ code: 'parent', valueCode: 'top' }] }, { code: 'below', property: [{ code: 'parent', valueCode: 'left' }, { code: 'parent', valueCode: 'right' }] }], // prettier-ignore
   }),
   system('part-of', { hierarchyMeaning: 'part-of', concept: [{ code: 'body', concept: [{ code: 'hand' }] }] }),
+  system('any-case', {
+    caseSensitive: false,
+    concept: [{ code: 'Top', concept: [{ code: 'Upper' }] }, { code: 'Other' }],
+  }),
   system('example', { content: 'example', concept: [{ code: 'shown', display: 'Shown' }] }),
   system('absent', { content: 'not-present', concept: undefined }),
   valueSet('states', { include: [{ system: `${ODD}/states` }] }),
@@ -92,6 +96,9 @@ export const ODD_FIXTURES = [
   map('chain-2', [{ source: ODD, target: 'http://t2.example', element: [{ code: 'b', target: [{ code: 'B', relationship: 'equivalent' }] }], unmapped: { mode: 'other-map', otherMap: `${ODD}/map/chain-3` } }]), // prettier-ignore
   map('chain-3', [{ source: ODD, target: 'http://t3.example', element: [{ code: 'c', noMap: true }], unmapped: { mode: 'fixed', code: 'Z', relationship: 'related-to' } }]), // prettier-ignore
   map('chain-lost', [{ source: ODD, target: 'http://t1.example', element: [{ code: 'a', noMap: true }], unmapped: { mode: 'other-map', otherMap: `${ODD}/map/nowhere` } }]), // prettier-ignore
+  ...['lost', 'loop'].map((id) => map(id, [{ source: `${ODD}/${id}`, target: 'http://t1.example', element: [{ code: 'none', noMap: true }], unmapped: { mode: 'other-map', otherMap: `${ODD}/map/${id === 'loop' ? id : 'nowhere'}` } }])), // prettier-ignore
+  map('found', [{ source: `${ODD}/lost`, target: 'http://t1.example', element: [{ code: 'a', target: [{ code: 'A', relationship: 'equivalent' }] }] }]), // prettier-ignore
+  map('any-case', [{ source: `${ODD}/any-case`, target: 'http://t1.example', element: [{ code: 'Upper', target: [{ code: 'U', relationship: 'equivalent' }] }] }]), // prettier-ignore
   map('versioned', [{ source: `${ODD}|1`, target: 'http://t1.example|4', element: [{ code: 'a', target: [{ code: 'A', relationship: 'equivalent' }] }] }]), // prettier-ignore
   map('depends', [{ source: ODD, target: 'http://t1.example', element: [{ code: 'a', target: [{ code: 'A', relationship: 'equivalent', dependsOn: [{ attribute: 'side', valueCoding: { system: 'http://s.example', code: 'x' } }] }] }] }], { additionalAttribute: [{ code: 'side', uri: 'http://side.example', type: 'Coding' }] }), // prettier-ignore
   map('by-set', [{ source: `${ODD}/poly`, target: 'http://t1.example', element: [{ valueSet: `${ODD}/vs/poly`, target: [{ code: 'ANY', relationship: 'related-to' }] }] }]), // prettier-ignore

@@ -99,7 +99,11 @@ const HIERARCHIES: readonly TerminologyCase[] = [
   posted('ValueSet/$expand', 'is-a by the second parent', [inline([{ system: `${ODD}/poly`, filter: [{ property: 'concept', op: 'is-a', value: 'right' }] }])], { codes: ['right', 'below'] }), // prettier-ignore
   posted('ValueSet/$expand', 'both filters hold', [inline([{ system: `${ODD}/poly`, filter: [{ property: 'concept', op: 'is-a', value: 'right' }, { property: 'concept', op: 'descendent-of', value: 'left' }] }])], { codes: ['below'] }), // prettier-ignore
   posted('ValueSet/$expand', 'generalizes', [inline([{ system: `${ODD}/poly`, filter: [{ property: 'concept', op: 'generalizes', value: 'below' }] }])], { total: 4 }), // prettier-ignore
-  posted('ValueSet/$expand', 'is-a of a code that is not there', [inline([{ system: `${ODD}/poly`, filter: [{ property: 'concept', op: 'is-a', value: 'nope' }] }])], { status: 200, total: 0 }), // prettier-ignore
+  posted('ValueSet/$expand', 'concept = a code that is not there', [inline([{ system: `${ODD}/poly`, filter: [{ property: 'concept', op: '=', value: 'nope' }] }])], { status: 200, total: 0 }), // prettier-ignore
+  ...['is-a', 'descendent-of', 'is-not-a', 'generalizes', 'child-of', 'descendent-leaf'].map((op) => posted('ValueSet/$expand', `${op} a code that is not there`, filteredOf('poly', 'concept', op, 'nope'), { status: 422 })), // prettier-ignore
+  posted('ValueSet/$expand', 'is-a a code that a fragment lacks', [inline([{ system: 'http://cases.example/fragment', filter: [{ property: 'concept', op: 'is-a', value: 'nope' }] }])], { status: 200, total: 0 }), // prettier-ignore
+  posted('ValueSet/$expand', 'exists is true or false', filtered('integer', 'exists', 'yes'), { status: 422 }),
+  posted('ValueSet/$expand', 'is-a follows a hierarchy of parts too', filteredOf('part-of', 'concept', 'is-a', 'body'), { codes: ['body', 'hand'] }), // prettier-ignore
   expand('all of it excluded', vs('excludes-all'), { status: 200, codes: [], total: 0 }),
   subsumes('by the first parent', `system=${ODD}/poly&codeA=left&codeB=below`, { outcome: 'subsumes' }),
   subsumes('by the second', `system=${ODD}/poly&codeA=right&codeB=below`, { outcome: 'subsumes' }),
@@ -214,6 +218,15 @@ const MAPS: readonly TerminologyCase[] = [
   translate('other-map: noMap in the third', `url=${ODD}/map/chain-1&system=${ODD}&sourceCode=c`, { result: false, match: undefined }), // prettier-ignore
   translate('other-map: what the last does not map', `url=${ODD}/map/chain-1&system=${ODD}&sourceCode=x`, { result: true, match: targets('Z') }), // prettier-ignore
   translate('other-map that is not there', `url=${ODD}/map/chain-lost&system=${ODD}&sourceCode=x`, { status: 404 }),
+  translate('other-map: the mapping comes from the second', `url=${ODD}/map/chain-1&system=${ODD}&sourceCode=b`, { match: [{ originMap: `${ODD}/map/chain-2` }] }), // prettier-ignore
+  translate('without a map: one that refers to an unknown map is left out, and named', `system=${ODD}/lost&sourceCode=a`, { status: 200, result: true, match: targets('A'), message: contains(`${ODD}/map/nowhere`) }), // prettier-ignore
+  translate('without a map: one that refers to itself is left out, and named', `system=${ODD}/loop&sourceCode=a`, { status: 200, result: false, match: undefined, message: contains('refers to itself') }), // prettier-ignore
+  translate('that map, named', `url=${ODD}/map/loop&system=${ODD}/loop&sourceCode=a`, { status: 422 }),
+  translate('a system that does not tell case apart', `url=${ODD}/map/any-case&system=${ODD}/any-case&sourceCode=upper`, { result: true, match: targets('U') }), // prettier-ignore
+  translate('one that does', `url=${MAP}/main&system=${CS}&sourceCode=B`, { result: false }),
+  ...['sourceCoding', 'targetCoding'].flatMap((name) => [['a map', [uri('url', `${MAP}/same`)]], ['no map', []]].map(([which, rows]) => posted('ConceptMap/$translate', `${name} without a system, ${String(which)}`, [...(rows as object[]), { name, valueCoding: { code: 'b' } }], { status: 400 }))), // prettier-ignore
+  posted('ConceptMap/$translate', 'a coding whose system is a parameter', [uri('url', `${MAP}/main`), uri('system', CS), { name: 'sourceCoding', valueCoding: { code: 'c' } }], { result: true, match: targets('B') }), // prettier-ignore
+  posted('ConceptMap/$translate', 'a CodeableConcept: a coding without a system is passed over', [uri('url', `${MAP}/main`), { name: 'sourceCodeableConcept', valueCodeableConcept: { coding: [{ code: 'b' }, { system: CS, code: 'c' }] } }], { result: true, match: targets('B') }), // prettier-ignore
   translate('a version of the source', `url=${ODD}/map/versioned&system=${ODD}&version=1&sourceCode=a`, { result: true, match: [{ concept: { system: 'http://t1.example', version: '4', code: 'A' } }] }), // prettier-ignore
   translate('another version of the source', `url=${ODD}/map/versioned&system=${ODD}&version=2&sourceCode=a`, { result: false }), // prettier-ignore
   translate('a value set as the source', `url=${ODD}/map/by-set&system=${ODD}/poly&sourceCode=left`, { result: true, match: targets('ANY') }), // prettier-ignore
@@ -232,6 +245,8 @@ const MAPS: readonly TerminologyCase[] = [
 const MATCHES: readonly TerminologyCase[] = [
   posted('CodeSystem/$find-matches', '"exact" is required', [uri('system', CS), wanted('weight', { valueDecimal: 2.5 })], { status: 400 }), // prettier-ignore
   posted('CodeSystem/$find-matches', 'a property is required', [uri('system', CS), { name: 'exact', valueBoolean: true }], { status: 400 }), // prettier-ignore
+  posted('CodeSystem/$find-matches', 'a property without a value', [uri('system', CS), { name: 'exact', valueBoolean: true }, { name: 'property', part: [{ name: 'code', valueCode: 'weight' }] }], { status: 400 }), // prettier-ignore
+  at('CodeSystem/$find-matches')('a property in the URL has no parts', `system=${CS}&exact=true&property=weight`, { status: 400 }), // prettier-ignore
   posted('CodeSystem/$find-matches', 'an unknown system', [uri('system', 'http://nowhere.example'), { name: 'exact', valueBoolean: true }, wanted('weight', { valueDecimal: 2.5 })], { status: 404 }), // prettier-ignore
   posted('CodeSystem/$find-matches', 'all that are given', [uri('system', CS), { name: 'exact', valueBoolean: true }, wanted('weight', { valueDecimal: 2.5 })], { match: [{ code: { code: 'b' } }] }), // prettier-ignore
   posted('CodeSystem/$find-matches', 'words of the display, and what is lacking', [uri('system', CS), { name: 'exact', valueBoolean: false }, wanted('display', { valueString: 'gam' }), wanted('weight', { valueDecimal: 2.5 })], { match: [{ code: { code: 'b' }, unmatched: [{ valueCode: 'display' }, { valueString: 'gam' }] }, { code: { code: 'c' }, unmatched: [{ valueCode: 'weight' }, { valueDecimal: 2.5 }] }] }), // prettier-ignore

@@ -245,7 +245,8 @@ export function terminologyRules(store: Store): void {
       expect(targets(await translate('source', 'code=blue'))).toEqual([{ system: 't:t', code: 'blue' }]);
       const other = await translate('other', 'code=blue');
       expect(targets(other)).toEqual([{ system: 't:t', code: 'blue' }]);
-      expect(other.text).toContain('"originMap","valueUri":"http://map.example/other"');
+      // "The concept map from which this mapping comes": the one that was referred to.
+      expect(other.text).toContain(`"originMap","valueUri":"http://map.example/source"`);
       expectRefusal(await translate('circle', 'code=blue'), 422, 'concept-map-invalid', 'circle');
     });
     it('within the scopes that the client names', async () => {
