@@ -46,7 +46,7 @@ export interface CodeSystemIndex {
   readonly content: string;
   /** Canonicals of the supplements that are in it. */
   readonly supplements: readonly string[];
-  /** Properties that it declares, with their URIs. */
+  /** Properties that it or a supplement declares, with their URIs. */
   readonly properties: ReadonlyMap<string, string | undefined>;
   /** By code, in the order of the definition. */
   readonly concepts: ReadonlyMap<string, Concept>;
@@ -107,7 +107,9 @@ export function indexCodeSystem(resource: Resource, supplements: readonly Resour
     supplements: supplements.map((each) => canonicalOf(each)),
     content: String(resource['content'] ?? 'complete'),
     properties: new Map(
-      objectsOf(resource['property']).map(({ code, uri }) => [String(code), typeof uri === 'string' ? uri : undefined]),
+      [...supplements, resource]
+        .flatMap((each) => objectsOf(each['property']))
+        .map(({ code, uri }) => [String(code), typeof uri === 'string' ? uri : undefined]),
     ),
     concepts,
     roots: [...concepts.values()].filter(({ parents }) => parents.length === 0).map(({ code }) => code),
@@ -119,6 +121,11 @@ export function indexCodeSystem(resource: Resource, supplements: readonly Resour
 /** URL and version. */
 export function canonicalOf({ url, version }: Resource): string {
   return version === undefined ? String(url) : `${String(url)}|${String(version)}`;
+}
+
+/** What a message says of the versions that the server knows instead of one that is asked for. */
+export function latestKnown({ version }: CodeSystemIndex): string {
+  return version === undefined ? 'it knows one without a version' : `the latest that it knows is ${version}`;
 }
 
 /** All concepts with their parents and children, from the nesting and from properties. The first of two concepts with the same code counts. */

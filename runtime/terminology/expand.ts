@@ -1,8 +1,8 @@
 import { FhirError } from '../fhir/errors.js';
 import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
-import { objectsOf, type Concept } from './concepts.js';
+import { objectsOf } from './concepts.js';
 import { keptMembers, type KeptMembers } from './kept-members.js';
-import { displayIn, isLanguage, type Languages } from './languages.js';
+import { designationsIn, displayIn, isLanguage, type Languages } from './languages.js';
 import { keyOf, type Member, type ValueSetContext } from './value-set.js';
 
 /** What a client wants of an expansion. https://hl7.org/fhir/R5/valueset-operation-expand.html */
@@ -47,15 +47,15 @@ export async function expand(
     throw new FhirError('expansion-too-costly', text);
   }
   const isTree = !isPaged && filter === '' && !options.excludeNested && isOneSystem(valueSet);
-  const declared = options.properties.length === 0 ? NONE : await declaredProperties(page, context);
-  const property = [...declared.values()].flatMap((each) => [...each.values()]);
+  const hasProperties = options.properties.length > 0 || page.some(({ isInactive }) => isInactive);
+  const declared = hasProperties ? await declaredProperties(page, context) : NONE;
+  const contains = isTree ? nested(page, options, declared) : page.map((each) => toContains(each, options, declared));
+  const property = hasProperties ? usedProperties(contains, declared) : [];
   return {
     total,
     ...(isPaged && { offset: from }),
     ...(property.length > 0 && { property }),
-    ...(page.length > 0 && {
-      contains: isTree ? nested(page, options, declared) : page.map((each) => toContains(each, options, declared)),
-    }),
+    ...(page.length > 0 && { contains }),
   };
 }
 
@@ -136,7 +136,7 @@ function nested(members: readonly Member[], options: ExpansionOptions, declared:
 function toContains(member: Member, options: ExpansionOptions, declared: Declared): JsonObject {
   const { system, version, code, isAbstract, isInactive } = member;
   const display = displayIn(member, options.languages);
-  const designation = options.includeDesignations || options.designations.length > 0 ? designationsOf(member, options) : []; // prettier-ignore
+  const designation = options.includeDesignations || options.designations.length > 0 ? designationsOf(member, display, options) : []; // prettier-ignore
   const property = propertiesOf(member, options, declared.get(member.system));
   return {
     system,
@@ -176,26 +176,54 @@ function propertiesOf(
 
 const PROPERTIES = 'http://hl7.org/fhir/concept-properties#';
 
-/** By system and code, the properties that concepts have and their system declares. */
+/** By system and code, the properties that systems declare. */
 type Declared = ReadonlyMap<string, ReadonlyMap<string, JsonObject>>;
 
 const NONE: Declared = new Map();
 
-/** The properties that an expansion has, with their URIs. https://hl7.org/fhir/R5/valueset-definitions.html#ValueSet.expansion.property */
+/** Properties that concepts have by their definition, whether or not their system declares them. */
+const STANDARD: ReadonlySet<string> = new Set(['definition', 'parent', 'child', 'status']);
+
+/**
+ * The properties that the codes of an expansion come with, each once, with its URI where there is one.
+ * https://hl7.org/fhir/R5/valueset-definitions.html#ValueSet.expansion.property
+ */
+function usedProperties(contains: readonly JsonObject[], declared: Declared): JsonObject[] {
+  const found = new Map<string, JsonObject>();
+  const visit = (list: readonly JsonObject[]): void => {
+    for (const each of list) {
+      const own = declared.get(String(each['system']));
+      for (const { code } of objectsOf(each['property'])) {
+        const name = String(code);
+        const before = found.get(name);
+        if (before?.['uri'] !== undefined) continue;
+        const standard = { code: name, ...(STANDARD.has(name) && { uri: `${PROPERTIES}${name}` }) };
+        found.set(name, own?.get(name) ?? standard);
+      }
+      visit(objectsOf(each['contains']));
+    }
+  };
+  visit(contains);
+  return [...found.values()];
+}
+
+/** The properties that the systems of some codes declare. */
 async function declaredProperties(page: readonly Member[], { resolver }: ValueSetContext): Promise<Declared> {
   const found = new Map<string, ReadonlyMap<string, JsonObject>>();
-  const codes = (concept: Concept | undefined): readonly string[] => concept?.properties.map(({ code }) => code) ?? [];
   for (const [system, version] of new Map(page.map((each) => [each.system, each.version]))) {
     const index = await resolver.codeSystem(system, version);
-    const present = new Set(page.filter((each) => each.system === system).flatMap(({ concept }) => codes(concept)));
-    const own = [...(index?.properties ?? [])].filter(([code]) => present.has(code));
+    const own = [...(index?.properties ?? [])];
     found.set(system, new Map(own.map(([code, uri]) => [code, { code, ...(uri !== undefined && { uri }) }])));
   }
   return found;
 }
 
-function designationsOf({ designations }: Member, { designations: wanted }: ExpansionOptions): JsonValue[] {
-  return designations
+function designationsOf(
+  member: Member,
+  shown: string | undefined,
+  { designations: wanted }: ExpansionOptions,
+): JsonValue[] {
+  return designationsIn(member, shown)
     .filter(({ language, use }) => {
       if (wanted.length === 0) return true;
       return wanted.some((each) => {

@@ -1,5 +1,5 @@
 import type { Resource } from '../fhir/resource.js';
-import type { CodeSystemIndex } from './concepts.js';
+import { latestKnown, type CodeSystemIndex } from './concepts.js';
 import { TerminologyFault } from './fault.js';
 import { GRAMMARS } from './grammar.js';
 import { quote, type CodeIssue } from './issue.js';
@@ -214,7 +214,7 @@ function unknownSystem(
       ? `${system} is a supplement and no code system`
       : known === undefined
         ? `The server does not know the code system ${quote(system)}`
-        : `The server does not know the code system ${quote(system)} in version ${sent.version}; it knows ${known.version ?? 'one without a version'}`;
+        : `The server does not know the code system ${quote(system)} in version ${sent.version}; ${latestKnown(known)}`;
   const expression = known === undefined ? at(sent, 'system') : at(sent, 'version');
   const unknown = known === undefined || sent.version === undefined ? system : `${system}|${sent.version}`;
   const text = `${reason}, so the code cannot be checked`;

@@ -1,4 +1,5 @@
 import { FhirError } from '../fhir/errors.js';
+import type { Designation } from './concepts.js';
 
 /** The languages that displays are wanted in. https://hl7.org/fhir/R5/http.html#version-parameter, RFC 9110, 12.5.4 */
 export interface Languages {
@@ -42,11 +43,23 @@ export function isLanguage(tag: string, language: string): boolean {
 }
 
 /** Something that has names. */
-export interface Named {
+export interface Named<Name = Pick<Designation, 'language' | 'value'>> {
   readonly display?: string;
   /** Of the display. */
   readonly language?: string;
-  readonly designations: readonly { readonly language?: string; readonly value: string }[];
+  readonly designations: readonly Name[];
+}
+
+/** https://terminology.hl7.org/CodeSystem-designation-usage.html */
+const DISPLAY = { system: 'http://terminology.hl7.org/CodeSystem/designation-usage', code: 'display' };
+
+/** The designations of something; its display is one of them where another one is shown in its place. */
+export function designationsIn(
+  { display, language, designations }: Named<Designation>,
+  shown: string | undefined,
+): readonly Designation[] {
+  if (display === undefined || display === shown) return designations;
+  return [{ ...(language !== undefined && { language }), use: DISPLAY, value: display }, ...designations];
 }
 
 /** The tags to look for, the best first: `de-CH` is followed by `de`. RFC 4647, 3.4 */

@@ -1,6 +1,6 @@
 import { FhirError } from '../fhir/errors.js';
 import type { JsonObject } from '../fhir/resource.js';
-import { objectsOf, type CodeSystemIndex } from './concepts.js';
+import { latestKnown, objectsOf, type CodeSystemIndex } from './concepts.js';
 import { TerminologyFault } from './fault.js';
 import type { Effort } from './effort.js';
 import { readFilter, type Filter } from './filter.js';
@@ -58,7 +58,7 @@ export async function openSystem(
     const known = asked === undefined ? undefined : await resolver.codeSystem(url);
     if (known !== undefined) {
       const kind = isFree && sent !== undefined ? 'coding-version' : 'pinned-version';
-      const text = `The server does not know the code system ${url} in version ${asked}; it knows ${known.version ?? 'one without a version'}`;
+      const text = `The server does not know the code system ${url} in version ${asked}; ${latestKnown(known)}`;
       throw new TerminologyFault(kind, `${url}|${asked}`, text);
     }
     if (concepts === undefined) {

@@ -4,6 +4,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
 import {
   ancestorsOf,
+  latestKnown,
   objectsOf,
   subsumesByHierarchy,
   type CodeSystemIndex,
@@ -11,7 +12,7 @@ import {
 } from '../../terminology/concepts.js';
 import { fold } from '../../search/values/fold.js';
 import { GRAMMARS, type Grammar } from '../../terminology/grammar.js';
-import { displayIn, isLanguage, type Languages } from '../../terminology/languages.js';
+import { designationsIn, displayIn, isLanguage, type Languages } from '../../terminology/languages.js';
 import { splitCanonical } from '../../terminology/resolver.js';
 import { isVersion } from '../../terminology/version.js';
 import { valueOf, valuesOf } from '../arguments.js';
@@ -49,9 +50,10 @@ function describe(index: CodeSystemIndex, concept: Concept, asked: readonly stri
   const wants = (name: string): boolean => asked.length === 0 || asked.includes('*') || asked.includes(name);
   const display = displayIn(concept, languages) ?? concept.display ?? concept.code;
   const inLanguages = asked.filter((each) => each.startsWith('lang.')).map((each) => each.slice('lang.'.length));
+  const all = designationsIn(concept, display);
   const designations = wants('designation')
-    ? concept.designations
-    : concept.designations.filter(({ language }) => language !== undefined && inLanguages.some((each) => isLanguage(language, each))); // prettier-ignore
+    ? all
+    : all.filter(({ language }) => language !== undefined && inLanguages.some((each) => isLanguage(language, each))); // prettier-ignore
   const part = (name: string, kind: string, value: unknown) => ({ name, [kind]: value });
   const property = (code: string, kind: string, value: JsonValue, description?: string, source?: string) => ({
     name: 'property',
@@ -251,16 +253,19 @@ async function systemOf(
   services: Services,
   version?: string,
 ): Promise<CodeSystemIndex | undefined> {
-  if (call.id !== undefined) return systemAt(await resourceOf('CodeSystem', NAMES, opened, call, services), opened);
-  if (system === undefined) throw new FhirError('parameter-invalid', 'Name the code system as "system"');
-  const index = await opened.resolver.codeSystem(system, version ?? opened.text('version'));
+  if (call.id === undefined && system === undefined) throw new FhirError('parameter-invalid', 'Name the code system as "system"'); // prettier-ignore
+  const asked = version ?? opened.text('version');
+  const index =
+    call.id === undefined
+      ? await opened.resolver.codeSystem(system!, asked)
+      : await systemAt(await resourceOf('CodeSystem', NAMES, opened, call, services), opened);
   if (index?.content === 'supplement') {
-    throw new FhirError('terminology-not-found', `${JSON.stringify(system)} is a supplement and no code system`);
+    throw new FhirError('terminology-not-found', `${JSON.stringify(index.url)} is a supplement and no code system`);
   }
-  if (index === undefined && !isRule) {
-    throw new FhirError('terminology-not-found', `The server does not know the code system ${JSON.stringify(system)}`);
-  }
-  return index;
+  if (index !== undefined || isRule) return index;
+  const known = asked === undefined ? undefined : await opened.resolver.codeSystem(system!);
+  const text = known === undefined ? '' : ` in version ${asked}; ${latestKnown(known)}`;
+  throw new FhirError('terminology-not-found', `The server does not know the code system ${JSON.stringify(system)}${text}`); // prettier-ignore
 }
 
 /** How codes of other systems relate to those of a code system is not known. @throws FhirError `parameter-invalid` */

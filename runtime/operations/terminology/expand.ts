@@ -7,6 +7,8 @@ import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
 import { expand } from '../../terminology/expand.js';
+import type { Languages } from '../../terminology/languages.js';
+import { supplementsNamedBy } from '../../terminology/resolver.js';
 import { valueOf, valuesOf } from '../arguments.js';
 import { languagesOf, openTerminology, resourceOf, type TerminologyCall } from './context.js';
 
@@ -66,7 +68,7 @@ export async function expandValueSet(call: Call, services: Services): Promise<Re
   const expansion = await withinBudget(services.limits.queryTime, call.signal, (signal) =>
     expand(valueSet, options, { ...context, signal }),
   );
-  return { status: 200, resource: describe(valueSet, expansion, isSet('includeDefinition'), opened) };
+  return { status: 200, resource: describe(valueSet, expansion, options.languages, opened) };
 }
 
 /** The properties that the client asks for, else those of the value set: valueset-definitions.html#ValueSet.compose.property */
@@ -79,7 +81,7 @@ function propertiesOf({ found }: TerminologyCall, valueSet: Resource): readonly 
 function describe(
   valueSet: Resource,
   expansion: JsonObject,
-  hasDefinition: boolean,
+  languages: Languages,
   opened: TerminologyCall,
 ): JsonObject {
   const { compose, expansion: _old, meta: _meta, id: _id, text: _text, ...head } = valueSet;
@@ -89,6 +91,11 @@ function describe(
     ...Object.entries(REPEATED).flatMap(([name, kind]) =>
       valuesOf(opened.found, name).map((value) => ({ name, [kind]: value })),
     ),
+    // What the client did not send, and the header or the value set decides.
+    ...(opened.found.has('displayLanguage') || languages.tags.length === 0
+      ? []
+      : [{ name: 'displayLanguage', valueCode: languages.tags.join(', ') }]),
+    ...supplementsNamedBy(valueSet).map((each) => ({ name: 'used-supplement', valueUri: each })),
     ...[...used.systems].map((each) => ({ name: 'used-codesystem', valueUri: each })),
     ...[...used.systems].filter((each) => each.includes('|')).map((each) => ({ name: 'version', valueUri: each })),
     ...[...used.valueSets].map((each) => ({ name: 'used-valueset', valueUri: each })),
@@ -100,7 +107,7 @@ function describe(
     // "The server SHOULD populate the id with a newly created UUID": terminology-service.html#expand
     id: uuid,
     status: head['status'] ?? 'active',
-    ...(hasDefinition && compose !== undefined && { compose }),
+    ...(opened.isSet('includeDefinition') && compose !== undefined && { compose }),
     expansion: {
       identifier: `urn:uuid:${uuid}`,
       timestamp: formatInstant(Date.now()),

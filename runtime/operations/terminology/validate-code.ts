@@ -222,7 +222,8 @@ function sentOf({ found, text }: TerminologyCall, versionName: string): readonly
   }
   if (coding !== undefined) return [pick(coding as JsonObject, 'Coding')];
   const all = isObject(concept) ? objectsOf(concept['coding']) : [];
-  if (all.length === 0) throw new FhirError('parameter-invalid', `The CodeableConcept ${quote(String((concept as JsonObject)['text'] ?? ''))} has no coding`); // prettier-ignore
+  // A text alone is no code of anything, which is an answer and no fault of the request.
+  if (all.length === 0) return [{ place: 'CodeableConcept' }];
   return all.map((each, i) => pick(each, `CodeableConcept.coding[${i}]`));
 }
 

@@ -35,6 +35,8 @@ export const CODE_SYSTEM_CASES: readonly TerminologyCase[] = [
   lookup('by rule: no unit', 'system=http://unitsofmeasure.org&code=nope', { status: 404 }),
   posted('lookup', 'a coding', [coding('coding', 'b')], { display: 'Beta' }),
   posted('lookup', 'a coding and a code', [coding('coding', 'b'), { name: 'code', valueCode: 'b' }], { status: 400 }),
+  lookup('another language: the display of the code system is a designation', `${SYSTEM}&code=b&displayLanguage=de`, { designation: [{ language: 'en', value: 'Beta' }, { value: 'Bä' }, { value: 'Bé' }] }), // prettier-ignore
+  { title: 'lookup: a supplement is no code system', path: '/CodeSystem/supplement/$lookup?code=c', gives: { status: 404 } }, // prettier-ignore
   posted('lookup', 'a coding of another system than "system"', [{ name: 'system', valueUri: CS }, coding('coding', 'z', OTHER)], { status: 400 }), // prettier-ignore
   posted('lookup', 'a coding of another version than "version"', [{ name: 'coding', valueCoding: { system: CS, code: 'b', version: '1' } }, { name: 'version', valueString: '2' }], { status: 400 }), // prettier-ignore
   posted('lookup', 'a coding of the version asked for', [{ name: 'coding', valueCoding: { system: CS, code: 'b', version: '1' } }, { name: 'version', valueString: '1' }], { version: '1' }), // prettier-ignore

@@ -82,7 +82,7 @@ export const TERMINOLOGY_FIXTURES: readonly Fixture[] = [
   },
   { ...head, id: 'grouped', url: 'http://cases.example/grouped', hierarchyMeaning: 'grouped-by', concept: [{ code: 'x', concept: [{ code: 'y' }] }] }, // prettier-ignore
   { ...head, id: 'fragment', url: 'http://cases.example/fragment', content: 'fragment', concept: [{ code: 'known' }] },
-  { ...head, id: 'supplement', url: 'http://cases.example/more', content: 'supplement', supplements: CS, concept: [{ code: 'c', designation: [{ language: 'it', value: 'Raggio' }] }] }, // prettier-ignore
+  { ...head, id: 'supplement', url: 'http://cases.example/more', content: 'supplement', supplements: CS, property: [{ code: 'rays', uri: 'http://cases.example/rays', type: 'integer' }], concept: [{ code: 'c', designation: [{ language: 'it', value: 'Raggio' }], property: [{ code: 'rays', valueInteger: 3 }] }] }, // prettier-ignore
   valueSet('all', { include: [{ system: CS }] }),
   valueSet('one', { include: [{ system: CS, version: '1' }] }),
   valueSet('active', { inactive: false, include: [{ system: CS }] }),

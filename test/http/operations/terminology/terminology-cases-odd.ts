@@ -53,6 +53,7 @@ const TONGUES: readonly TerminologyCase[] = [
   expand('a language that is not there', `${vs('tongues')}&displayLanguage=ja`, { displays: ['Hello', 'Plain'] }),
   expand('weights', `${vs('tongues')}&displayLanguage=${encodeURIComponent('ja, pt;q=0.8, de;q=0.5')}`, { displays: ['Oi', 'Plain'] }), // prettier-ignore
   expand('the language of the value set', vs('german'), { displays: ['Hallo', 'Plain'] }),
+  expand('that language is recorded', vs('german'), { parameter: [{ name: 'displayLanguage', valueCode: 'de' }, {}] }),
   expand('the parameter goes before it', `${vs('german')}&displayLanguage=en`, { displays: ['Hello', 'Plain'] }),
   check('a display of the region', `${vs('tongues')}&${of('tongues', 'hi')}&display=Gr%C3%BCezi&displayLanguage=de-CH`, { result: true, display: 'Grüezi' }), // prettier-ignore
   check('a display of what the region falls back to', `${vs('tongues')}&${of('tongues', 'hi')}&display=Hallo&displayLanguage=de-AT`, { result: true, display: 'Hallo' }), // prettier-ignore
@@ -180,6 +181,7 @@ const REQUESTS: readonly TerminologyCase[] = [
   posted('ValueSet/$validate-code', 'a CodeableConcept with a wrong display', [uri('url', `${VS}/isa`), concept({ system: CS, code: 'c', display: 'Wrong' })], { result: false, display: 'Gamma ray' }), // prettier-ignore
   posted('ValueSet/$validate-code', 'a CodeableConcept with a code that does not exist beside a right one', [uri('url', `${VS}/isa`), concept({ system: CS, code: 'c' }, { system: CS, code: 'nope' })], { result: false }), // prettier-ignore
   posted('ValueSet/$validate-code', 'membership alone', [uri('url', `${VS}/isa`), concept({ system: CS, code: 'c' }, { system: CS, code: 'nope' }), { name: 'valueset-membership-only', valueBoolean: true }], { result: true }), // prettier-ignore
+  ...['ValueSet', 'CodeSystem'].map((type) => posted(`${type}/$validate-code`, 'a CodeableConcept with a text alone', [uri('url', type === 'ValueSet' ? `${VS}/isa` : CS), { name: 'codeableConcept', valueCodeableConcept: { text: 'words' } }], { status: 200, result: false, message: contains('no code') })), // prettier-ignore
   posted('ValueSet/$validate-code', 'two CodeableConcepts', [uri('url', `${VS}/isa`), concept({ system: CS, code: 'c' }), concept({ system: CS, code: 'c' })], { status: 400 }), // prettier-ignore
   posted('ValueSet/$validate-code', 'a coding where a code belongs', [uri('url', `${VS}/isa`), { name: 'code', valueCoding: { code: 'c' } }], { status: 400 }), // prettier-ignore
   posted('CodeSystem/$validate-code', 'a coding alone names its system', [coding('coding', CS, 'c')], { result: true }),

@@ -78,6 +78,12 @@ export const EXPAND_CASES: readonly TerminologyCase[] = [
   expand('property by its code', `${vs('isa')}&property=weight`, { first: { property: [{ code: 'weight', valueDecimal: 2.5 }] }, property: [{ code: 'weight', uri: 'http://cases.example/weight' }] }), // prettier-ignore
   expand('property by its URI', `${vs('isa')}&property=http://cases.example/weight`, { first: { property: [{ code: 'weight' }] } }), // prettier-ignore
   expand('property *', `${vs('isa')}&property=*`, { first: { property: [{ code: 'weight' }, { code: 'parent', valueCode: 'a' }, { code: 'child', valueCode: 'c' }] } }), // prettier-ignore
+  expand('"property.code refers to expansion.property.code": each that is there, and no other', `${vs('all')}&property=weight&property=parent&property=definition&excludeNested=true`, { property: [{ code: 'definition', uri: 'http://hl7.org/fhir/concept-properties#definition' }, { code: 'weight' }, { code: 'parent', uri: 'http://hl7.org/fhir/concept-properties#parent' }, { code: 'status', uri: 'http://hl7.org/fhir/concept-properties#status' }] }), // prettier-ignore
+  expand('the status of a retired code is declared', vs('all'), { property: [{ code: 'status', uri: 'http://hl7.org/fhir/concept-properties#status' }] }), // prettier-ignore
+  expand('a property of a supplement is declared', `${vs('isa')}&property=rays&useSupplement=http://cases.example/more`, { property: [{ code: 'rays', uri: 'http://cases.example/rays' }] }), // prettier-ignore
+  expand('no code has the property', `${vs('two')}&property=none`, { status: 200, property: undefined }),
+  expand('another language: the display of the code system is a designation', `${vs('isa')}&displayLanguage=de&includeDesignations=true`, { first: { display: 'Bä', designation: [{ language: 'en', use: { code: 'display' }, value: 'Beta' }, { language: 'de' }, { language: 'fr' }] } }), // prettier-ignore
+  expand('the supplement of the extension is recorded', vs('supplemented'), { parameter: [{ name: 'used-supplement', valueUri: 'http://cases.example/more' }, {}, {}] }), // prettier-ignore
   expand('useSupplement', `${vs('isa')}&useSupplement=http://cases.example/more&displayLanguage=it`, { displays: ['Beta', 'Raggio'] }), // prettier-ignore
   expand('a value set may name its supplement', `${vs('supplemented')}&displayLanguage=it&filter=gamma`, { displays: ['Raggio'] }), // prettier-ignore
   expand('an unknown supplement', `${vs('isa')}&useSupplement=a:b`, { status: 404 }),

@@ -151,7 +151,7 @@ export function terminology(store: Store): void {
         await get(`${all}&displayLanguage=de&excludeNested=true&includeDesignations=true&property=legs`)
       ).json();
       const dog = german.expansion.contains.find(({ code }: Contained) => code === 'dog');
-      expect(dog).toMatchObject({ display: 'Hund', designation: [{ language: 'de', value: 'Hund' }], property: [{ code: 'legs', valueInteger: 4 }] }); // prettier-ignore
+      expect(dog).toMatchObject({ display: 'Hund', designation: [{ use: { code: 'display' }, value: 'Dog' }, { language: 'de', value: 'Hund' }], property: [{ code: 'legs', valueInteger: 4 }] }); // prettier-ignore
     });
 
     it('resources that come with the request, and shipped ones', async () => {
