@@ -137,6 +137,18 @@ export function graphqlErrors(store: Store): void {
       expect((await send('query', 'text/plain')).status).toBe(415);
     });
 
+    it.each<[accept: string, type: string]>([
+      ['application/graphql-response+json', 'application/graphql-response+json; charset=utf-8'],
+      ['application/graphql-response+json, application/json;q=0.9', 'application/json; charset=utf-8'],
+    ])('accepts %s', async (accept, type) => {
+      const headers = { 'content-type': 'application/json', accept };
+      const answer = await server.all.send('POST', '/$graphql', { query: '{ Patient(id: "a") { id } }' }, headers);
+      expect([answer.status, answer.headers['content-type']]).toEqual([200, type]);
+      expect((await server.all.send('GET', '/Patient/a', undefined, headers)).status).toBe(
+        type.startsWith('application/json') ? 200 : 406,
+      );
+    });
+
     it('an instance that is not there: 404', async () => {
       const answer = await send({ query: '{ id }' }, 'application/json', '/Patient/none/$graphql');
       expect(answer.status).toBe(404);
