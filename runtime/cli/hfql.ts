@@ -1,5 +1,6 @@
 import { createWriteStream } from 'node:fs';
-import { once } from 'node:events';
+import { realpath, rename, rm, stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
 
 import { OPEN_PRINCIPAL } from '../auth/scopes/principal.js';
 import { ConfigError } from '../config/config-error.js';
@@ -142,6 +143,10 @@ function parametersOf(action: string, args: Readonly<Record<string, string | num
 async function show(ask: Ask, statement: string, { csv }: HfqlFlags, terminal: Terminal): Promise<void> {
   const result = await open(ask, statement);
   if (csv === undefined) return printTable(result, terminal);
+  if (csv === '-') {
+    for await (const line of csvLines(result)) terminal.out(line.slice(0, -1));
+    return;
+  }
   const count = await writeFile(csv, result);
   terminal.out(`${count} rows in ${printable(csv)}`);
 }
@@ -192,17 +197,42 @@ async function head(text: AsyncIterable<string>): Promise<Head> {
   return { searchId, limit: Number(limit), statement, records };
 }
 
-async function writeFile(file: string, { names, rows }: Result): Promise<number> {
-  const out = createWriteStream(file);
-  await once(out, 'open');
-  let count = 0;
-  out.write(csvLine(names));
-  for await (const fields of rows) {
-    count++;
-    if (!out.write(csvLine(fields))) await once(out, 'drain');
+async function* csvLines({ names, rows }: Result): AsyncGenerator<string> {
+  yield csvLine(names);
+  for await (const fields of rows) yield csvLine(fields);
+}
+
+/**
+ * Writes all rows to a file, or leaves it as it was: they go to one beside it first. What is no file (`/dev/null`) is written to at once.
+ *
+ * @returns how many rows there were
+ */
+async function writeFile(file: string, result: Result): Promise<number> {
+  let count = -1;
+  const write = (to: string, mode = 0o666): Promise<void> =>
+    pipeline(
+      async function* () {
+        for await (const line of csvLines(result)) {
+          count++;
+          yield line;
+        }
+      },
+      createWriteStream(to, { mode }),
+    );
+  const before = await stat(file).catch(() => undefined);
+  if (before?.isFile() === false) {
+    await write(file);
+    return count;
   }
-  out.end();
-  await once(out, 'close');
+  const place = before === undefined ? file : await realpath(file);
+  const part = `${place}.${process.pid}.part`;
+  try {
+    await write(part, before?.mode);
+    await rename(part, place);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
   return count;
 }
 

@@ -154,7 +154,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   withSettings(program.command('hfql'), EXPLAIN_SETTINGS)
     .description('run an HFQL statement on a store or a server, and print a table')
     .argument('<statement>', "'select id, name[0].family from Patient where gender = ''male'' limit 10'")
-    .option('--csv <FILE>', 'write the rows to a file, as CSV')
+    .option('--csv <FILE>', 'write the rows to a file, as CSV (-: standard output)')
     .option('--explain', 'print how the statement would be run instead')
     .option('--url <URL>', 'FHIR base of a server to ask, instead of a store (also KILN_URL)')
     .option('--token <TOKEN>', 'bearer token for that server (also KILN_TOKEN)')

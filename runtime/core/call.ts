@@ -119,6 +119,8 @@ export interface ReplyBody {
   readonly contentType: string;
   /** A text, or pieces that are sent as they come; those are never held in memory as a whole. */
   readonly content: string | AsyncIterable<string | Uint8Array>;
+  /** What its type is called for a client that accepts this name and not `contentType`. */
+  readonly otherType?: string;
   /** It is JSON, which a client that takes XML alone is refused. */
   readonly isJson?: true;
 }

@@ -89,6 +89,12 @@ export function negotiate(
   return described(best.format, format === undefined ? best : undefined);
 }
 
+/** The first of some media types that a client names in `Accept`; undefined: it names none. */
+export function namedType(accept: string | undefined, types: readonly string[]): string | undefined {
+  const ranges = splitList(accept ?? '').map(parseMediaType);
+  return types.find((type) => ranges.some(({ name, parameters }) => name === type && quality(parameters) > 0));
+}
+
 /** Whether a client likes a page best, as browsers do that show one. */
 export function wantsPage(accept: string | undefined): boolean {
   try {

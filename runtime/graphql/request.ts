@@ -9,6 +9,9 @@ export interface GraphqlRequest {
   readonly operationName?: string;
 }
 
+/** What an answer may be called instead of JSON. https://graphql.github.io/graphql-over-http/draft/#sec-Media-Types */
+export const GRAPHQL_ANSWER_TYPE = 'application/graphql-response+json';
+
 /** What one query may ask for. A client that needs more asks in several queries, or with a connection in pages. */
 export const QUERY_LIMITS = {
   /** Tokens of a document. */

@@ -13,7 +13,7 @@ import { writeAnswer, type QueryAnswer } from './execute/write-answer.js';
 import { introspector } from './introspect.js';
 import { knownAnswer } from './known-answers.js';
 import { prepareQuery } from './plan/prepare.js';
-import { QUERY_LIMITS, type GraphqlRequest } from './request.js';
+import { GRAPHQL_ANSWER_TYPE, QUERY_LIMITS, type GraphqlRequest } from './request.js';
 
 /** Characters that are sent at a time. */
 const PIECE = 64 * 1024;
@@ -105,5 +105,5 @@ function* inPieces(texts: Iterable<string>): Iterable<string> {
 }
 
 function textReply(status: number, content: string | AsyncIterable<string>): Reply {
-  return { status, body: { contentType: JSON_TYPE, content } };
+  return { status, body: { contentType: JSON_TYPE, otherType: GRAPHQL_ANSWER_TYPE, content } };
 }

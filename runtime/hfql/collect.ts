@@ -26,10 +26,9 @@ export async function collectRows(
   const rows = compiled.isGrouped ? await groupedRows(compiled, matches) : await plainRows(compiled, matches);
   const { order, statement } = compiled;
   if (order.length === 0) return rows;
-  const numeric = statement.select.map(({ dataType }) => NUMERIC.has(dataType));
   return [...rows].sort((a, b) => {
     for (const { column, ascending } of order) {
-      const compared = compare(a[column] ?? '', b[column] ?? '', numeric[column] === true);
+      const compared = compare(a[column] ?? '', b[column] ?? '', statement.select[column]?.dataType);
       if (compared !== 0) return ascending ? compared : -compared;
     }
     return 0;
@@ -37,11 +36,18 @@ export async function collectRows(
 }
 
 /** Absent values come first. */
-function compare(a: string, b: string, isNumeric: boolean): number {
+function compare(a: string, b: string, type: ColumnType | undefined): number {
   if (a === b) return 0;
   if (a === '' || b === '') return a === '' ? -1 : 1;
-  if (isNumeric) return Number(a) - Number(b);
+  if (type !== undefined && NUMERIC.has(type)) return Number(a) - Number(b);
+  const order = type === 'TIMESTAMP' ? instantOf(a) - instantOf(b) : 0;
+  if (order !== 0) return order;
   return a < b ? -1 : 1;
+}
+
+/** Milliseconds since the epoch. A time that is less exact begins in UTC; a leap second is the one before it. */
+function instantOf(text: string): number {
+  return Date.parse(text.replace(/:60(?=[.Z+-])/, ':59'));
 }
 
 async function plainRows(compiled: CompiledStatement, matches: Matches): Promise<string[][]> {

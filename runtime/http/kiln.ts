@@ -4,7 +4,7 @@ import { scopeTargetOf } from '../auth/access/scope-rows.js';
 import { OPEN_ACCESS, type Principal } from '../auth/scopes/principal.js';
 import { FhirError } from '../fhir/errors.js';
 import { parseQuery } from '../fhir/parse-query.js';
-import { asksForResource, negotiate, type FormatName, type Negotiated } from '../format/negotiate.js';
+import { asksForResource, namedType, negotiate, type FormatName, type Negotiated } from '../format/negotiate.js';
 import type { Trace } from '../core/call.js';
 import type { FailedCall } from '../core/call-audit.js';
 import type { LargeBodies } from '../core/write/large-bodies.js';
@@ -14,6 +14,7 @@ import { execute } from '../interactions/execute.js';
 import { explain, isSearch } from '../interactions/search/explain.js';
 import { hasContent } from '../interactions/registry.js';
 import { patchTypes } from '../core/patch/sent-patch.js';
+import { OPERATION_ANSWERS } from '../operations/registry.js';
 import { SILENT, type Log } from '../observe/log.js';
 import { VIEW_PARAMETER, type PageRequest, type View } from '../pages/site.js';
 import { createServing, type ServiceOptions, type Serving } from './create-services.js';
@@ -211,7 +212,7 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
   if (principal.access !== OPEN_ACCESS) authorizeHead(exchange, destination, principal, services);
   const isContent = destination.type !== undefined && hasContent(destination.row.interaction, destination.type);
   const wantsContent = isContent && chooseContent(exchange);
-  exchange.form = wantsContent ? PLAIN : negotiated(exchange, services.formats);
+  exchange.form = wantsContent ? PLAIN : formOfAnswer(exchange, destination, services.formats);
   const base = baseOf(exchange, context);
   const { params } = exchange;
   const call = await readCall(
@@ -330,6 +331,19 @@ function negotiated({ req, params }: Exchange, formats: readonly FormatName[]): 
   const { accept } = req.headers;
   const format = formatOf(params);
   return accept === undefined && format === undefined ? PLAIN : negotiate(accept, format, formats);
+}
+
+/** The form of an answer. An operation may answer in another one: who asks for that alone gets failures in JSON. */
+function formOfAnswer(exchange: Exchange, { row }: Destination, formats: readonly FormatName[]): Negotiated {
+  try {
+    return negotiated(exchange, formats);
+  } catch (error) {
+    const own = row.operation === undefined ? undefined : OPERATION_ANSWERS.get(row.operation);
+    const { req, params } = exchange;
+    if (own === undefined || formatOf(params) !== undefined || namedType(req.headers.accept, own) === undefined)
+      throw error;
+    return PLAIN;
+  }
 }
 
 /** A search that is posted may say in its body how to write the answer. */

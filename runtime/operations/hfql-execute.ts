@@ -10,6 +10,9 @@ import { errorCsv, runStatement, staticCsv, type Wanted } from '../hfql/run.js';
 import { StatementError, statementOfJson } from '../hfql/statement.js';
 import { readArguments, valueOf, type Arguments } from './arguments.js';
 
+/** What the answer is. */
+export const HFQL_ANSWER_TYPE = 'text/csv';
+
 /** Rows of one answer: where the client does not say, where it says 0, and at most. */
 const FETCH = { initial: 1000, zero: 10_000, most: 10_000 };
 
@@ -113,7 +116,7 @@ function introspect(action: string, found: Arguments, call: Call, services: Serv
 }
 
 function csvReply(content: AsyncIterable<string>): Reply {
-  return { status: 200, body: { contentType: 'text/csv; charset=UTF-8', content } };
+  return { status: 200, body: { contentType: `${HFQL_ANSWER_TYPE}; charset=UTF-8`, content } };
 }
 
 function invalid(name: string, text: string): FhirError {

@@ -1,3 +1,4 @@
+import { GRAPHQL_ANSWER_TYPE } from '../graphql/request.js';
 import type { WiredOperation } from '../contract/index.js';
 import type { InteractionHandler } from '../core/services.js';
 import { addMeta, deleteMeta } from './meta/amend-meta.js';
@@ -7,7 +8,7 @@ import { diff } from './diff.js';
 import { document } from './documents/document.js';
 import { docref } from './documents/docref.js';
 import { getResourceCounts } from './meta/get-resource-counts.js';
-import { hfqlExecute } from './hfql-execute.js';
+import { hfqlExecute, HFQL_ANSWER_TYPE } from './hfql-execute.js';
 import { graph } from './documents/graph.js';
 import { importStatus } from './import/import-status.js';
 import { startImport } from './import/import.js';
@@ -106,6 +107,12 @@ export const OPERATIONS: ReadonlyMap<string, InteractionHandler> = new Map(Objec
 /** Media types of bodies that an operation reads itself, besides the formats of FHIR: they come as `Call.content`. */
 export const OPERATION_CONTENT: ReadonlyMap<string, readonly string[]> = new Map([
   ['Resource-graphql', [GRAPHQL_TYPE]],
+]);
+
+/** Media types that only an operation answers with, beside the formats of FHIR. */
+export const OPERATION_ANSWERS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Resource-graphql', [GRAPHQL_ANSWER_TYPE]],
+  ['hfql-execute', [HFQL_ANSWER_TYPE]],
 ]);
 
 /** What removes versions for good: interactions, and operations by their id. It is off unless the configuration says `admin.expunge`. */

@@ -83,7 +83,8 @@ export async function readConnection(
   const lastOffset = page.total === undefined || !isPaged ? 0 : Math.max(0, Math.ceil(page.total / size) - 1) * size;
   const before = place.trail.at(-1);
   return {
-    ...(page.total !== undefined && { count: page.total }),
+    // How many of them FHIRPath keeps is not known.
+    ...(page.total !== undefined && fhirpath === undefined && { count: page.total }),
     ...{ offset, pagesize: size, pageSize: size, edges },
     ...(isPaged && wants.has('first') && { first: await cursor({ offset: 0, trail: [] }) }),
     ...(isPaged &&

@@ -222,7 +222,7 @@ class AnswerWriter {
         for (const below of field.fieldsOn(type)) this.writeField(below, { value: each, type, place }, nested, inside);
       } else this.#put(field, [this.#object(field, each, type, place, inside)], type, true, inner);
     });
-    const isEmptyList = isList && field.facts.is === 'search';
+    const isEmptyList = isList && (field.facts.is === 'search' || isEdges(field, parent));
     if (isWritten && (written.length > 0 || isEmptyList)) this.#put(field, written, type, isList, out);
   }
 
@@ -261,6 +261,11 @@ class AnswerWriter {
     }
     this.errors.push(writeError(fault, pathOf(trail), field.nodes));
   }
+}
+
+/** Whether a field has the matches of a connection. */
+function isEdges({ name }: PlannedField, { type }: Around): boolean {
+  return name === 'edges' && type.endsWith('Connection');
 }
 
 function pathOf(trail: Trail): Path {

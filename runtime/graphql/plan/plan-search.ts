@@ -61,6 +61,8 @@ export function planSearch(
   const cursor = args[SEARCH_ARGUMENTS.cursor] ?? args[SEARCH_ARGUMENTS.otherCursor];
   const fhirpath = args[SEARCH_ARGUMENTS.fhirpath];
   if (!isConnection && count !== undefined && count > QUERY_LIMITS.list) throw tooMany('_count', QUERY_LIMITS.list);
+  const { maxCount } = services.search;
+  if (isConnection && count !== undefined && count > maxCount) throw tooMany('_count', maxCount);
   if (offset > QUERY_LIMITS.resources) throw tooMany(SEARCH_ARGUMENTS.offset, QUERY_LIMITS.resources);
   if (typeof cursor === 'string' && Object.keys(args).length > 1) {
     throw new FhirError('parameter-invalid', 'A cursor is complete; it takes no other arguments');
@@ -115,7 +117,8 @@ export function sent(name: string, value: string): SentParameter {
   return { name, value, isInUrl: false };
 }
 
-function numberOf(args: Readonly<Record<string, unknown>>, name: string): number | undefined {
+/** The value of an argument that counts. @throws FhirError `parameter-invalid` */
+export function numberOf(args: Readonly<Record<string, unknown>>, name: string): number | undefined {
   const value = args[name];
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number' && value >= 0) return value;

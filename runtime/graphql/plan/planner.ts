@@ -179,7 +179,7 @@ function choiceOf(args: Readonly<Record<string, unknown>>): ListChoice | undefin
   return {
     equals: given.flatMap(([name, value]) => (NAMES.has(name) ? [] : [[name, String(value)] as const])),
     ...(typeof fhirpath === 'string' && { fhirpath }),
-    offset: Math.max(0, Number(args[LIST_ARGUMENTS.offset] ?? 0)),
-    count: Math.max(0, Number(args[LIST_ARGUMENTS.count] ?? Infinity)),
+    offset: Number(args[LIST_ARGUMENTS.offset] ?? 0),
+    count: Number(args[LIST_ARGUMENTS.count] ?? Infinity),
   };
 }

@@ -25,7 +25,7 @@ import { RequestError, documentError } from '../errors.js';
 import { QUERY_LIMITS } from '../request.js';
 import { LIST_ARGUMENTS, factsOf } from '../schema/facts.js';
 import { Filters } from './filters.js';
-import { planSearch, type PlannedSearch } from './plan-search.js';
+import { numberOf, planSearch, type PlannedSearch } from './plan-search.js';
 import { Planner, type PlannedField } from './planner.js';
 
 /** A query whose searches are read and allowed. */
@@ -69,6 +69,8 @@ export function prepareQuery(query: ValidQuery, call: Call, services: Services):
       if (definition === null || definition === undefined || facts === undefined) return undefined;
       attempt(node, () => {
         const args = getArgumentValues(definition, node, query.variables);
+        if (facts.is === 'complex')
+          for (const name of [LIST_ARGUMENTS.count, LIST_ARGUMENTS.offset]) numberOf(args, name);
         if (facts.is === 'read') reads.add(facts.type);
         const type = facts.is === 'complex' || facts.is === 'search' ? facts.type : undefined;
         if (facts.is === 'search') {

@@ -6,10 +6,10 @@ import { errorOutcome } from '../../fhir/operation-outcome.js';
 import type { Resource } from '../../fhir/resource.js';
 import { chooseEncoding, compress, COMPRESS_FROM, type Encoding } from '../../format/compress.js';
 import { HTML_TYPE } from '../../format/html.js';
-import { JSON_TYPE, type Negotiated } from '../../format/negotiate.js';
+import { JSON_TYPE, namedType, type Negotiated } from '../../format/negotiate.js';
 import { readJson } from '../../format/read-json.js';
 import { writeJson } from '../../format/write-json.js';
-import { joinBundle, type Reply } from '../../core/call.js';
+import { joinBundle, type Reply, type ReplyBody } from '../../core/call.js';
 import type { Codecs, Writer } from './codecs.js';
 import { headOf, typeOf, varyOf, type Presentation } from './presentation.js';
 import { sendBody } from './send-body.js';
@@ -52,7 +52,9 @@ export async function sendReply(
   if (reply.body?.isJson === true && look.format === 'xml' && !takesJson(req)) {
     throw new FhirError('not-acceptable', 'The answer is JSON; accept application/json');
   }
-  if (reply.body !== undefined) return sendBody(req, res, reply.status, reply.body, look, headers);
+  if (reply.body !== undefined) {
+    return sendBody(req, res, reply.status, named(reply.body, req), look, headers);
+  }
   if (reply.content !== undefined && reply.around === undefined) {
     return sendContent(req, res, reply, reply.content, look, headers);
   }
@@ -71,6 +73,14 @@ export async function sendReply(
   // RFC 9110, 8.6
   if (reply.status !== 304 && reply.status !== 204) headers.push('Content-Length', '0');
   res.writeHead(reply.status, headers).end();
+}
+
+/** A body by the name of its type that the client accepts. */
+function named(body: ReplyBody, { headers: { accept } }: IncomingMessage): ReplyBody {
+  const { otherType } = body;
+  if (otherType === undefined || namedType(accept, [otherType]) === undefined) return body;
+  const takesUsual = namedType(accept, ['application/json', 'application/*', '*/*']) !== undefined;
+  return takesUsual ? body : { ...body, contentType: `${otherType}; charset=utf-8` };
 }
 
 function takesJson({ headers: { accept = '' } }: IncomingMessage): boolean {

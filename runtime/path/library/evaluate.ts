@@ -136,6 +136,7 @@ const FUNCTIONS = regularFunctions(() => meter?.evaluation.regular ?? { left: RE
 
 /** Called by the library after each step, so that it can be stopped before one that takes long. */
 function spend(_context: unknown, _input: unknown, result: unknown): void {
+  if (Array.isArray(result)) leaveNumbers(result);
   if (meter === undefined) return;
   const { evaluation } = meter;
   const { limits, deadline } = evaluation;
@@ -149,6 +150,21 @@ function spend(_context: unknown, _input: unknown, result: unknown): void {
     );
   if (performance.now() > deadline)
     throw new TooCostly(`the expressions on the resource take more than ${limits.time} ms`);
+}
+
+/**
+ * Takes out of a result what was found within a number: the library has numbers as objects, and gave `value` of these for an element,
+ * so that `value.value > 50` held for `valueInteger`, too.
+ */
+function leaveNumbers(result: unknown[]): void {
+  const isWithin = (each: unknown): boolean => {
+    const inside = (each as Partial<LibraryNode> | null | undefined)?.parentResNode?.data;
+    return typeof inside === 'object' && inside !== null && inside.constructor.name.startsWith('FP_Decimal');
+  };
+  if (!result.some(isWithin)) return;
+  const others = result.filter((each) => !isWithin(each));
+  result.length = 0;
+  for (const each of others) result.push(each);
 }
 
 /** What a step costs beyond the number of values that it found. @throws TooCostly where the next step may take long */
@@ -212,6 +228,7 @@ interface LibraryNode {
   /** What is beside a primitive: its id and extensions. */
   readonly _data?: unknown;
   readonly fhirNodeDataType: string | null;
+  readonly parentResNode?: LibraryNode | null;
 }
 
 function found(result: unknown): FoundValue[] {

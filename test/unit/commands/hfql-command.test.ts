@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -49,6 +49,30 @@ describe('kiln hfql', () => {
     expect(records[0]).toEqual(['id', 'f']);
     expect(records).toContainEqual(['p0', 'Comma, "quoted"']);
     expect(new Set(records.map(([id]) => id)).size).toBe(1204);
+  });
+
+  it('leaves the file as it was where the statement fails, at once or later', async () => {
+    const file = join(folder, 'kept.csv');
+    writeFileSync(file, 'before');
+    const late = "select iif(id = 'p1202', 'y' | 'z', 'a').single() from Patient";
+    for (const [query, text] of Object.entries({
+      'select nonsense from Patient': 'nonsense',
+      [late]: 'Patient/p1202',
+    })) {
+      const { code, err } = await kiln('hfql', query, '--csv', file, ...store);
+      expect({ code, err }).toEqual({ code: 1, err: [expect.stringContaining(text) as string] });
+      expect(readFileSync(file, 'utf8')).toBe('before');
+      expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
+    }
+  });
+
+  it('writes CSV to standard output', async () => {
+    const query = "select id, name[0].family as f from Patient where id = 'p0'";
+    expect(await kiln('hfql', query, '--csv', '-', ...store)).toEqual({
+      code: 0,
+      out: ['id,f', 'p0,"Comma, ""quoted"""'],
+      err: [],
+    });
   });
 
   it('explains how a statement would be run', async () => {

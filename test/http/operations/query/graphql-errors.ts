@@ -19,6 +19,14 @@ const DOCUMENTS: readonly Case[] = [
   ['an argument that is missing', '{ Patient { id } }', 'graphql-invalid', 'id'],
   ['an argument of another type', '{ PatientList(_count: "x") { id } }', 'graphql-invalid', 'Int cannot represent'],
   ['a negative count', '{ PatientList(_count: -1) { id } }', 'parameter-invalid', '_count'],
+  ['a negative count of values', '{ Patient(id: "a") { name(_count: -1) { id } } }', 'parameter-invalid', '_count'],
+  ['a negative offset of values', '{ Patient(id: "a") { name(_offset: -1) { id } } }', 'parameter-invalid', '_offset'],
+  [
+    'a page longer than pages may be',
+    '{ PatientConnection(_count: 1001) { edges { mode } } }',
+    'graphql-limit',
+    '1000',
+  ],
   ['an unknown type', '{ Patient(id: "a") { ... on Nothing { id } } }', 'graphql-invalid', 'Nothing'],
   ['a type that is not possible', '{ Patient(id: "a") { ... on Group { id } } }', 'graphql-invalid', 'Group'],
   ['no selection of an object', '{ Patient(id: "a") { name } }', 'graphql-invalid', 'name'],
@@ -135,6 +143,18 @@ export function graphqlErrors(store: Store): void {
     it('another method or type: 405, 415', async () => {
       expect((await server.all.send('DELETE', '/$graphql')).status).toBe(405);
       expect((await send('query', 'text/plain')).status).toBe(415);
+    });
+
+    it.each<[accept: string, type: string]>([
+      ['application/graphql-response+json', 'application/graphql-response+json; charset=utf-8'],
+      ['application/graphql-response+json, application/json;q=0.9', 'application/json; charset=utf-8'],
+    ])('accepts %s', async (accept, type) => {
+      const headers = { 'content-type': 'application/json', accept };
+      const answer = await server.all.send('POST', '/$graphql', { query: '{ Patient(id: "a") { id } }' }, headers);
+      expect([answer.status, answer.headers['content-type']]).toEqual([200, type]);
+      expect((await server.all.send('GET', '/Patient/a', undefined, headers)).status).toBe(
+        type.startsWith('application/json') ? 200 : 406,
+      );
     });
 
     it('an instance that is not there: 404', async () => {

@@ -299,6 +299,16 @@ export function graphql(store: Store): void {
     });
   });
 
+  it('a connection without matches has empty edges', async () => {
+    const query = '{ PatientConnection(name: "zzzz") { count edges { resource { id } } } }';
+    expect(dataOf(await post(query))).toEqual({ PatientConnection: { count: 0, edges: [] } });
+  });
+
+  it('a connection does not count what its FHIRPath leaves out', async () => {
+    const query = '{ PatientConnection(fhirpath: "name.count() > 1") { count edges { resource { id } } } }';
+    expect(dataOf(await post(query))).toEqual({ PatientConnection: { edges: [{ resource: { id: 'example' } }] } });
+  });
+
   it('an entry of a batch', async () => {
     const query = encodeURIComponent('{ Patient(id: example) { active } }');
     const get = { request: { method: 'GET', url: `$graphql?query=${query}` } };

@@ -280,6 +280,35 @@ export function hfql(store: Store): void {
     });
   });
 
+  it('what has a value of its own is not what has a number as its value', async () => {
+    const goal = {
+      resourceType: 'Goal',
+      lifecycleStatus: 'active',
+      description: { text: 'x' },
+      subject: { reference: 'Patient/homer' },
+    };
+    for (const [id, detail] of Object.entries({ q: { detailQuantity: { value: 60 } }, i: { detailInteger: 70 } })) {
+      const target = [{ measure: { text: 'x' }, ...detail }];
+      expect((await server.all.send('PUT', `/Goal/${id}`, { ...goal, id, target })).status).toBe(201);
+    }
+    for (const where of ['target.detail.value > 50', '(target.detail.value > 50)', 'target.detail.value.exists()']) {
+      expect(await fieldsOf(`select id from Goal where ${where}`), where).toEqual([['q']]);
+    }
+  });
+
+  it('times are sorted as points in time, whatever their zones', async () => {
+    for (const [id, sent] of [
+      ['second', '2024-01-01T07:00:00Z'],
+      ['first', '2024-01-01T10:00:00+05:00'],
+      ['third', '2024-01-01T05:00:00-03:00'],
+    ] as const) {
+      const answer = await server.all.send('PUT', `/Communication/${id}`, { resourceType: 'Communication', id, status: 'completed', sent }); // prettier-ignore
+      expect(answer.status, answer.text).toBe(201);
+    }
+    const ids = (await fieldsOf('select id, sent from Communication order by sent')).map(([id]) => id);
+    expect(ids).toEqual(['first', 'second', 'third']);
+  });
+
   describe('further rows', () => {
     it('a walk gives each row once, with gaps where conditions leave resources out', async () => {
       const query = 'select id from Patient where name.given.count() < 2';
@@ -400,6 +429,21 @@ export function hfql(store: Store): void {
       const more = { action: 'searchContinuation', continuation: 'x', statement: '{}' };
       expectRefusal(await run(more), 400, 'parameter-invalid', 'offset');
       expect((await server.all.send('GET', '/$hfql-execute?action=introspectTables')).status).toBe(405);
+    });
+
+    it('may accept CSV alone', async () => {
+      const parameter = [
+        { name: 'action', valueCode: 'search' },
+        { name: 'query', valueString: "select id from Patient where id = 'moe'" },
+      ];
+      const body = { resourceType: 'Parameters', parameter };
+      const answer = await server.all.send('POST', '/$hfql-execute', body, { accept: 'text/csv' });
+      expect(readResult(answer).rows).toEqual([['0', 'moe']]);
+      const wrong = { ...body, parameter: [{ name: 'action', valueCode: 'x' }] };
+      const failed = await server.all.send('POST', '/$hfql-execute', wrong, { accept: 'text/csv' });
+      expectRefusal(failed, 400, 'parameter-invalid', 'action');
+      const other = await server.all.send('POST', '/$hfql-execute', body, { accept: 'text/plain' });
+      expect(other.status).toBe(406);
     });
 
     it('in a batch give a Binary', async () => {
