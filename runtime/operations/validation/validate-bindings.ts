@@ -3,6 +3,7 @@ import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { membershipOf } from '../../terminology/binding.js';
 import type { ValueSetContext } from '../../terminology/value-set-context.js';
+import { systemsOf } from '../../terminology/value-set.js';
 import type { OpenBinding } from '../../validate/rules/rule-run.js';
 import type { ValidationIssue } from '../../validate/validation-issue.js';
 import { openContext } from '../terminology/context.js';
@@ -45,6 +46,27 @@ export async function decideBindings(
   return issues;
 }
 
+/**
+ * Whether a value set has a code of any system: what a value of the type `code` is judged by, for its system is that of the value set.
+ * Undefined: that cannot be decided. https://hl7.org/fhir/R5/datatypes.html#code
+ */
+export async function isCodeOf(
+  canonical: string,
+  code: string,
+  context: ValueSetContext,
+): Promise<boolean | undefined> {
+  const valueSet = await context.resolver.valueSet(canonical);
+  const systems = valueSet === undefined ? undefined : await orUndecided(systemsOf(valueSet, context));
+  if (systems === undefined) return undefined;
+  let isUnknown = false;
+  for (const system of systems) {
+    const answer = await isMember(canonical, system, code, context);
+    if (answer === true) return true;
+    isUnknown ||= answer === undefined;
+  }
+  return isUnknown ? undefined : false;
+}
+
 /** Whether a code is in a value set; undefined: that cannot be decided. */
 export async function isMember(
   canonical: string,
@@ -53,9 +75,14 @@ export async function isMember(
   context: ValueSetContext,
 ): Promise<boolean | undefined> {
   if (system === undefined) return undefined;
+  const membership = await orUndecided(membershipOf({ system, code }, canonical, context));
+  return membership === undefined || membership === 'unknown' ? undefined : membership === 'in';
+}
+
+/** Undefined: what is asked cannot be decided. */
+async function orUndecided<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    const membership = await membershipOf({ system, code }, canonical, context);
-    return membership === 'unknown' ? undefined : membership === 'in';
+    return await answer;
   } catch (error) {
     if (error instanceof FhirError && error.status < 500) return undefined;
     throw error;

@@ -7,7 +7,7 @@ const evaluators = new WeakMap<FhirTypes, (request?: object) => EvaluateRule>();
 
 /** See `ProfileValidator`. What validates is loaded with the first resource that has a profile. */
 export const validateByProfiles: ProfileValidator = async (subject, canonicals, call, services, how) => {
-  const [{ createRuleEvaluator }, { validateProfiles }, { openContext }, { isMember }] = await Promise.all([
+  const [{ createRuleEvaluator }, { validateProfiles }, { openContext }, { isMember, isCodeOf }] = await Promise.all([
     import('../../validate/profiles/evaluate-rule.js'),
     import('../../validate/profiles/validate-profiles.js'),
     import('../terminology/context.js'),
@@ -21,6 +21,9 @@ export const validateByProfiles: ProfileValidator = async (subject, canonicals, 
     ...{ types, profile, pace: yieldUntil(call.signal), ...how },
     // Entries of a Bundle have the signal of the request in common.
     beginRules: () => evaluator(call.signal),
-    bindings: { isMember: (valueSet, { system, code }) => isMember(valueSet, system, code, context) },
+    bindings: {
+      isMember: (valueSet, { system, code, isPlain }) =>
+        isPlain === true ? isCodeOf(valueSet, code, context) : isMember(valueSet, system, code, context),
+    },
   });
 };

@@ -32,7 +32,7 @@ export function isAnyMember(codes: readonly CodeToCheck[], valueSet: string, run
 
 /** The codes of a value; undefined: it has none to speak of, or nothing but extensions. */
 export function codesOf({ value, type }: Item): CodeToCheck[] | undefined {
-  if (typeof value === 'string') return [{ code: value }];
+  if (typeof value === 'string') return [{ code: value, isPlain: true }];
   if (!isObject(value)) return undefined;
   if (type === 'CodeableReference') return isObject(value['concept']) ? conceptCodes(value['concept']) : undefined;
   return type === 'CodeableConcept' ? conceptCodes(value) : codingCode(value);

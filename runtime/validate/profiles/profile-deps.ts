@@ -9,6 +9,8 @@ export type Soon<T> = T | Promise<T>;
 export interface CodeToCheck {
   readonly system?: string;
   readonly code: string;
+  /** It is a value of the type `code`, whose system is that of the value set. https://hl7.org/fhir/R5/datatypes.html#code */
+  readonly isPlain?: true;
 }
 
 /** What a rule is evaluated on. */

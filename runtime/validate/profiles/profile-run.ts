@@ -235,7 +235,7 @@ export class ProfileRun {
   isMember(valueSet: string, coding: CodeToCheck): boolean | undefined {
     const { bindings } = this.deps;
     if (bindings === undefined) return undefined;
-    const key = `code ${valueSet} ${coding.system ?? ''} ${coding.code}`;
+    const key = `code ${valueSet} ${coding.isPlain === true ? '*' : (coding.system ?? '')} ${coding.code}`;
     const answer = this.answers.get(key, () => bindings.isMember(valueSet, coding));
     return answer === PENDING ? undefined : answer;
   }
