@@ -10,8 +10,8 @@ import { findMatches } from '../find-matches.js';
 const MOST_SUPPLEMENTS = 20;
 
 /**
- * The designations of a concept in some languages, from stored supplements that the client does not name: those "are not automatically included
- * except where they provide additional designations that may be indicated by, for example, the displayLanguage parameter".
+ * The designations of a concept in some languages, from stored supplements that the client does not name: those "are not automatically
+ * included except where they provide additional designations that may be indicated by, for example, the displayLanguage parameter".
  * https://hl7.org/fhir/R5/codesystem-operation-lookup.html
  *
  * @param languages tags; those of a region stand for their language
