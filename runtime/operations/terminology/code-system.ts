@@ -9,6 +9,7 @@ import {
   subsumesByHierarchy,
   type CodeSystemIndex,
   type Concept,
+  type Designation,
 } from '../../terminology/concepts.js';
 import { fold } from '../../search/values/fold.js';
 import { GRAMMARS, type Grammar } from '../../terminology/grammar.js';
@@ -17,6 +18,7 @@ import { splitCanonical } from '../../terminology/resolver.js';
 import { isVersion } from '../../terminology/version.js';
 import { valueOf, valuesOf } from '../arguments.js';
 import { languagesOf, openTerminology, parametersOf, resourceOf, systemAt, type TerminologyCall } from './context.js';
+import { designationsOfSupplements } from './stored-supplements.js';
 
 const NAMES = { url: 'system', version: 'version', resource: 'codeSystem' };
 
@@ -43,13 +45,23 @@ export async function lookup(call: Call, services: Services): Promise<Reply> {
   checkSystem(index, system, 'coding');
   const concept = index.find(code);
   if (concept === undefined) throw unknownCode(index.url, code);
-  return describe(index, concept, valuesOf(opened.found, 'property').map(String), languagesOf(opened, call));
+  const asked = valuesOf(opened.found, 'property').map(String);
+  const languages = languagesOf(opened, call);
+  const more = await designationsOfSupplements(index, concept, [...languages.tags, ...tagsIn(asked)], call, services);
+  const isNew = ({ language, value }: Designation): boolean =>
+    !concept.designations.some((each) => each.language === language && each.value === value);
+  return describe(index, { ...concept, designations: [...concept.designations, ...more.filter(isNew)] }, asked, languages); // prettier-ignore
+}
+
+/** The languages of designations that are asked for as properties: `lang.de`. */
+function tagsIn(properties: readonly string[]): readonly string[] {
+  return properties.filter((each) => each.startsWith('lang.')).map((each) => each.slice('lang.'.length));
 }
 
 function describe(index: CodeSystemIndex, concept: Concept, asked: readonly string[], languages: Languages): Reply {
   const wants = (name: string): boolean => asked.length === 0 || asked.includes('*') || asked.includes(name);
   const display = displayIn(concept, languages) ?? concept.display ?? concept.code;
-  const inLanguages = asked.filter((each) => each.startsWith('lang.')).map((each) => each.slice('lang.'.length));
+  const inLanguages = tagsIn(asked);
   const all = designationsIn(concept, display);
   const designations = wants('designation')
     ? all

@@ -28,6 +28,10 @@ export const CODE_SYSTEM_CASES: readonly TerminologyCase[] = [
   lookup('lang.X', `${SYSTEM}&code=b&property=lang.fr`, { designation: [{ language: 'fr' }], property: undefined }),
   lookup('inactive', `${SYSTEM}&code=d&property=inactive`, { property: [{ code: 'inactive', value: true }] }),
   lookup('a supplement, with its source', `${SYSTEM}&code=c&useSupplement=http://cases.example/more&displayLanguage=it`, { display: 'Raggio' }), // prettier-ignore
+  lookup('a stored supplement is taken for the language that it has', `${SYSTEM}&code=c&displayLanguage=it`, { display: 'Raggio' }), // prettier-ignore
+  lookup('by lang.X too', `${SYSTEM}&code=c&property=lang.it`, { designation: [{ language: 'it', value: 'Raggio' }] }),
+  lookup('for another language it is not', `${SYSTEM}&code=c&displayLanguage=de`, { display: 'Gamma ray', designation: undefined }), // prettier-ignore
+  lookup('nor are its properties', `${SYSTEM}&code=c&displayLanguage=it&property=rays`, { status: 200, property: undefined }), // prettier-ignore
   lookup('where case does not count', `system=${LOOSE}&code=MIXED`, { display: 'Mixed', code: 'Mixed' }),
   lookup('shipped', 'system=http://hl7.org/fhir/administrative-gender&code=male', { name: 'AdministrativeGender', display: 'Male' }), // prettier-ignore
   lookup('by rule: a unit', 'system=http://unitsofmeasure.org&code=kg', { display: 'kilogram' }),

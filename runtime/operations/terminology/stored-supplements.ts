@@ -1,0 +1,45 @@
+import type { Call } from '../../core/call.js';
+import type { Services } from '../../core/services.js';
+import { indexOf, splitCanonical } from '../../terminology/resolver.js';
+import type { CodeSystemIndex, Concept, Designation } from '../../terminology/concepts.js';
+import { isLanguage } from '../../terminology/languages.js';
+import { isVersion } from '../../terminology/version.js';
+import { findMatches } from '../find-matches.js';
+
+/** Stored supplements of one code system that are looked at. */
+const MOST_SUPPLEMENTS = 20;
+
+/**
+ * The designations of a concept in some languages, from stored supplements that the client does not name: those "are not automatically
+ * included except where they provide additional designations that may be indicated by, for example, the displayLanguage parameter".
+ * https://hl7.org/fhir/R5/codesystem-operation-lookup.html
+ *
+ * @param languages tags; those of a region stand for their language
+ */
+export async function designationsOfSupplements(
+  index: CodeSystemIndex,
+  { code }: Concept,
+  languages: readonly string[],
+  call: Call,
+  services: Services,
+): Promise<readonly Designation[]> {
+  if (languages.length === 0 || call.principal.access.on('CodeSystem', 's') === 'nothing') return [];
+  const wanted = languages.map((tag) => tag.split('-')[0]!);
+  const value = index.url.replaceAll(/[\\,$|]/g, String.raw`\$&`);
+  const query = [
+    ['supplements', value],
+    ['status:not', 'retired'],
+    ['_count', String(MOST_SUPPLEMENTS)],
+  ] as const;
+  const found: Designation[] = [];
+  let seen = 0;
+  for await (const supplement of findMatches('CodeSystem', query, call, services)) {
+    if (seen++ === MOST_SUPPLEMENTS) break;
+    const [url, version] = splitCanonical(String(supplement['supplements']));
+    const isOf = url === index.url && (version === undefined || isVersion(index.version, version));
+    if (supplement['content'] !== 'supplement' || !isOf) continue;
+    const { designations = [] } = indexOf(supplement).concepts.get(code) ?? {};
+    found.push(...designations.filter(({ language }) => language !== undefined && wanted.some((each) => isLanguage(language, each)))); // prettier-ignore
+  }
+  return found;
+}
