@@ -101,6 +101,8 @@ const GRAMMAR: readonly (readonly [statement: string, rows: readonly (readonly s
   ['select id from Patient where meta.lastUpdated < @2020-01-01', []],
   ['select id from Patient where meta.lastUpdated <= @2020', []],
   ['select id from Patient where meta.lastUpdated ~ @2001-01-01', []],
+  ['select id from Patient where birthDate > @1979-12-31', [['all']]],
+  ['select id from Patient where birthDate >= @1980', []],
   ['select count(*) from Patient', [['1']]],
   ['select COUNT( name.given ) as n from Patient', [['1']]],
   ['select count(gender) from Patient', [['0']]],
