@@ -2,7 +2,8 @@ import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
 import { ExpressionError } from '../path/expression/expression-error.js';
 import { parseExpression, type Expression } from '../path/expression/parse.js';
 import { formsOf, type TypeIndex } from '../path/expression/type-index.js';
-import { checkExpression } from '../path/library/check.js';
+import { checkExpression, parse } from '../path/library/check.js';
+import { givesOne } from '../path/library/gives-one.js';
 import type { ElementPath } from '../store/store.js';
 import { beginEvaluation, compileLibrary, type Evaluation } from '../path/library/evaluate.js';
 import { StatementError, type ColumnType } from './statement.js';
@@ -189,10 +190,6 @@ function narrowed(path: OwnPath | undefined, type: string): OwnPath | undefined 
   };
 }
 
-/** The functions whose result is one value, whatever they are called on. */
-const ONE =
-  /(?:\]|\.(?:first|last|single|exists|empty|count|not|all|allTrue|anyTrue|allFalse|anyFalse|isDistinct|hasValue|getValue|join|iif|length|indexOf|substring|startsWith|endsWith|contains|upper|lower|trim|abs|ceiling|floor|round|truncate|to[A-Z][A-Za-z]*|convertsTo[A-Za-z]*)\([^()]*\))$/;
-
 function compileByLibrary(text: string, root: string, index: TypeIndex): ColumnPath {
   let types: readonly string[] | undefined;
   try {
@@ -202,10 +199,14 @@ function compileByLibrary(text: string, root: string, index: TypeIndex): ColumnP
     throw new StatementError(`${text.slice(0, 200)}: ${error.message}`);
   }
   const run = compileLibrary(text);
+  const isOne = (name: string): boolean => {
+    const element = index.element(root, name);
+    return element !== undefined && element.max !== '*';
+  };
   const isBoolean = types?.length === 1 && types[0] === 'boolean';
   return {
     types,
-    isList: !isBoolean && !ONE.test(text),
+    isList: !isBoolean && !givesOne(parse(text), isOne),
     values: (row) => {
       try {
         row.evaluation ??= beginEvaluation(row.resource);

@@ -110,6 +110,11 @@ function columnOf(clause: string, select: readonly SelectItem[]): number {
 function testOf({ left, operator, right }: WhereItem, compile: (text: string) => ColumnPath): (row: Row) => boolean {
   const path = compile(left);
   if (operator === 'UNARY_BOOLEAN') {
+    if (path.types?.includes('boolean') === false) {
+      const name = left.slice(0, 200);
+      const text = `${name} is no condition: it is ${path.types.slice(0, 5).join('|')}, and neither true nor false`;
+      throw new StatementError(`${text}; write ${name} = '…' or ${name}.exists()`);
+    }
     return (row) => {
       const [value, ...others] = path.values(row);
       return value === true && others.length === 0;

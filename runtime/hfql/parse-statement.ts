@@ -1,5 +1,12 @@
 import { nearest } from '../fhir/nearest.js';
-import { StatementError, type OrderItem, type SelectItem, type Statement, type WhereItem } from './statement.js';
+import {
+  StatementError,
+  unescaped,
+  type OrderItem,
+  type SelectItem,
+  type Statement,
+  type WhereItem,
+} from './statement.js';
 import { placeOf, tokenize, type Token } from './tokenize.js';
 
 /** An item of SELECT before `*` is expanded, names are given and types are known. */
@@ -187,7 +194,8 @@ class Parser {
 
   private number(): number {
     const token = this.take();
-    if (token.kind !== 'number' || !/^[0-9]{1,9}$/.test(token.text)) throw this.unexpected(token, 'a whole number');
+    if (token.kind !== 'number' || !/^[0-9]{1,9}$/.test(token.text))
+      throw this.unexpected(token, 'a whole number of at most 9 digits');
     return Number(token.text);
   }
 
@@ -283,5 +291,5 @@ class Parser {
 }
 
 function unquoted(text: string): string {
-  return /^['`]/.test(text) ? text.slice(1, -1).replace(/\\(.)/g, '$1') : text;
+  return /^['`]/.test(text) ? unescaped(text.slice(1, -1)) : text;
 }

@@ -1,4 +1,5 @@
 import type { SearchRow } from '../contract/search.js';
+import { unknownParameter } from '../search/parse/unknown-parameter.js';
 import { StatementError, literalText, type Statement, type WhereItem } from './statement.js';
 
 /** A parameter of the search behind a statement. */
@@ -47,7 +48,7 @@ export function planWhere(
   const helping: PlanParameter[] = [];
   const filters: WhereItem[] = [];
   for (const item of where) {
-    const own = decided(item);
+    const own = decided(item, rows);
     if (own !== undefined) {
       required.push(own);
       continue;
@@ -60,27 +61,34 @@ export function planWhere(
 }
 
 /** The parameter that decides a condition alone; undefined: none does. */
-function decided({ left, operator, right }: WhereItem): PlanParameter | undefined {
-  if (operator === 'SEARCH_MATCH') return matching(right);
+function decided(
+  { left, operator, right }: WhereItem,
+  rows: ReadonlyMap<string, SearchRow>,
+): PlanParameter | undefined {
+  if (operator === 'SEARCH_MATCH') return matching(right, rows);
   if (operator === 'UNARY_BOOLEAN') {
     const [, comparison = '', date, text] = COMPARED.exec(left) ?? [];
     const prefix = PREFIXES[comparison];
     return prefix === undefined ? undefined : ['_lastUpdated', `${prefix}${date ?? text}`];
   }
-  if (left === LAST_UPDATED && operator === 'EQUALS') return ['_lastUpdated', literalText(right[0] ?? '')];
-  return left === 'id' ? ['_id', right.map((each) => escaped(literalText(each))).join(',')] : undefined;
+  const parameter = left === LAST_UPDATED ? '_lastUpdated' : left === 'id' ? '_id' : undefined;
+  return parameter && [parameter, right.map((each) => escaped(literalText(each))).join(',')];
 }
 
 /** The parameters of all types that `search_match` takes: the others are about the form of the answer, or are no conditions of one type. */
 const COMMON: ReadonlySet<string> = new Set(['_id', '_lastUpdated', '_has']);
 
-function matching(right: readonly string[]): PlanParameter {
+function matching(right: readonly string[], rows: ReadonlyMap<string, SearchRow>): PlanParameter {
   const [name = '', value = ''] = right.map(literalText);
   const code = /^[^:.]*/.exec(name)?.[0] ?? '';
   if (code.startsWith('_') && !COMMON.has(code)) {
     throw new StatementError(
       `search_match does not take ${JSON.stringify(name.slice(0, 64))}; of the parameters of all types it takes _id, _lastUpdated and _has`,
     );
+  }
+  if (!code.startsWith('_') && !rows.has(code)) {
+    const isTaken = (each: string): boolean => !each.startsWith('_') || COMMON.has(each);
+    throw new StatementError(unknownParameter(name, code, rows, isTaken).message);
   }
   return [name, value];
 }

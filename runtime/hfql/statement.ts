@@ -49,7 +49,16 @@ export class StatementError extends Error {
 
 /** The text of a literal: without its quotes, escapes undone. */
 export function literalText(literal: string): string {
-  return literal.startsWith("'") ? literal.slice(1, -1).replace(/\\(.)/g, '$1') : literal;
+  return literal.startsWith("'") ? unescaped(literal.slice(1, -1)) : literal;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', f: '\f' };
+
+/** A text with its escapes undone, which are those of FHIRPath. https://hl7.org/fhirpath/N1/#string */
+export function unescaped(text: string): string {
+  return text.replace(/\\(?:u([0-9A-Fa-f]{4})|(.))/gs, (_all, code: string | undefined, sign: string) =>
+    code === undefined ? (ESCAPES[sign] ?? sign) : String.fromCharCode(Number.parseInt(code, 16)),
+  );
 }
 
 /**

@@ -11,6 +11,9 @@ type Types = readonly string[] | undefined;
 /** Functions that give what they are called on, or some of it. */
 const KEEPING: ReadonlySet<string> = new Set(['where', 'first', 'last', 'tail', 'single', 'take', 'skip', 'distinct']);
 
+/** Functions whose arguments are about each value that they are called on. */
+const LOOKING: ReadonlySet<string> = new Set(['where', 'select', 'all', 'exists', 'iif']);
+
 /**
  * Reads an expression that has no steps: whether the library can, whether all that it calls may be called, and whether the
  * names in it are those of elements, as far as that is known.
@@ -27,7 +30,8 @@ export function checkExpression(text: string, root: string, types: TypeIndex): T
 const parsed = new Map<string, SyntaxNode>();
 const KEPT = 500;
 
-function parse(text: string): SyntaxNode {
+/** The tree of an expression. @throws ExpressionError `wrong`, with the place, or `too-large` */
+export function parse(text: string): SyntaxNode {
   let tree = parsed.get(text);
   if (tree !== undefined) return tree;
   tree = parseAnew(text);
@@ -58,10 +62,17 @@ function parseAnew(text: string): SyntaxNode {
 }
 
 class Checker {
+  /** Types of `$this`. */
+  private focus: Types;
+  /** Whether that is no longer what the expression starts from. */
+  private isWithin = false;
+
   constructor(
     private readonly root: string,
     private readonly index: TypeIndex,
-  ) {}
+  ) {
+    this.focus = [root];
+  }
 
   /** @param isInner a name at the front is a child, never the type */
   types(node: SyntaxNode, input: Types, isInner: boolean): Types {
@@ -117,7 +128,7 @@ class Checker {
     const counts = FUNCTIONS.get(name);
     if (counts === undefined) {
       const why = Object.hasOwn(REFUSALS, name) ? `: ${REFUSALS[name]}` : '';
-      throw wrong(`the function ${name}() is not for search parameters${why}`, columnOf(at));
+      throw wrong(`the function ${name}() cannot be called here${why}`, columnOf(at));
     }
     const args = node.children?.find(({ type }) => type === 'ParamList')?.children ?? [];
     if (!counts.includes(args.length)) {
@@ -128,12 +139,22 @@ class Checker {
       const type = first && this.narrowed(first);
       return name === 'is' ? ['boolean'] : type;
     }
-    const results = args.map((each) => this.types(each, input, true));
+    const results = args.map((each) => this.argument(name, each, input));
     if (KEEPING.has(name)) return input;
     if (name === 'select') return results[0];
     if (name === 'combine' || name === 'union') return either([input, results[0]]);
     if (name === 'extension') return ['Extension'];
     return undefined;
+  }
+
+  /** Most arguments are about what the expression starts from, or what the function around it looks at. */
+  private argument(name: string, node: SyntaxNode, input: Types): Types {
+    if (!LOOKING.has(name)) return this.types(node, this.focus, this.isWithin);
+    const { focus, isWithin } = this;
+    [this.focus, this.isWithin] = [input, true];
+    const found = this.types(node, input, true);
+    [this.focus, this.isWithin] = [focus, isWithin];
+    return found;
   }
 
   private constant(node: SyntaxNode): Types {

@@ -1,5 +1,5 @@
 /**
- * Functions that expressions of search parameters may call, and how many arguments each takes. They look at nothing but the
+ * Functions that expressions of search parameters, HFQL and GraphQL may call, and how many arguments each takes. They look at nothing but the
  * resource, find the same at any time, and their work is in proportion to what they are given. https://hl7.org/fhirpath/N1
  */
 export const FUNCTIONS: ReadonlyMap<string, readonly number[]> = new Map([
@@ -22,14 +22,15 @@ export const FUNCTIONS: ReadonlyMap<string, readonly number[]> = new Map([
   ...taking([2, 3], ['iif']),
 ]);
 
-const REGULAR = 'expressions of search parameters have no regular expressions; use =, startsWith, endsWith or contains';
-const LATER = 'what it gives today it does not give tomorrow, and the index would not know';
+const REGULAR = 'there are no regular expressions here; use =, startsWith, endsWith or contains';
+const LATER = 'what it gives today it does not give tomorrow; write the date or time itself';
 
 /** Why a function that FHIRPath has is refused, where the reason helps. */
 export const REFUSALS: Readonly<Record<string, string>> = {
-  resolve: 'nothing is fetched for the index; only where(resolve() is Type) is understood, right behind a reference',
-  memberOf: 'the index cannot ask a terminology server',
-  trace: 'the index cannot write to the log',
+  resolve:
+    'no other resource is read; in search parameters only where(resolve() is Type) is understood, right behind a reference',
+  memberOf: 'no terminology server is asked',
+  trace: 'nothing is written to the log',
   matches: REGULAR,
   matchesFull: REGULAR,
   replaceMatches: REGULAR,

@@ -149,10 +149,10 @@ const union = (count: number, branch: (n: number) => string): string => list(cou
 
 /** What comes of a definition: a part of the refusal; null: it is in effect, and whatever it costs is bounded. */
 const DEFINITIONS: readonly (readonly [name: string, expression: string, refusal: RegExp | null])[] = [
-  ['repeat()', 'Patient.repeat(name)', /repeat\(\) is not for search parameters: use descendants\(\)/],
-  ['repeat() of itself', 'Patient.repeat($this)', /repeat\(\) is not/],
-  ['aggregate()', 'Patient.name.aggregate($total + 1, 0)', /aggregate\(\) is not for search parameters/],
-  ['defineVariable()', "Patient.defineVariable('a', %resource)", /defineVariable\(\) is not/],
+  ['repeat()', 'Patient.repeat(name)', /repeat\(\) cannot be called here: use descendants\(\)/],
+  ['repeat() of itself', 'Patient.repeat($this)', /repeat\(\) cannot be called/],
+  ['aggregate()', 'Patient.name.aggregate($total + 1, 0)', /aggregate\(\) cannot be called here/],
+  ['defineVariable()', "Patient.defineVariable('a', %resource)", /defineVariable\(\) cannot be called/],
   ['a huge literal', `Patient.id = '${'x'.repeat(3900)}'`, /at most 2000 characters/],
   ['a huge number', `Patient.name.given.take(${'9'.repeat(1900)})`, null],
   ['a huge position', `Patient.name[${'9'.repeat(3000)}].given`, null],

@@ -288,6 +288,7 @@ export function graphql(store: Store): void {
         { PatientList: [{ name: [{ given: ['Jim'] }] }] },
       ],
       ['{ PatientList(fhirpath: "name.count() > 1") { id } }', { PatientList: [{ id: 'example' }] }],
+      ['{ PatientList(_filter: "birthdate ge 1974 and birthdate lt 1975") { id } }', { PatientList: [{ id: 'example' }] }], // prettier-ignore
       ['{ PatientList(_filter: "gender eq female") { id } }', { PatientList: [{ id: 'other' }] }],
       ['{ ObservationConnection(status: final, patient: example) { count offset pagesize edges { mode, resource { id } } } }', { ObservationConnection: { count: 1, offset: 0, pagesize: 20, edges: [{ mode: 'match', resource: { id: 'o1' } }] } }], // prettier-ignore
     ])('on the system: %s', async (query, expected) => {

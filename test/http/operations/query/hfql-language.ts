@@ -47,6 +47,14 @@ const TYPES: readonly (readonly [fhir: string, from: string, clause: string, col
   ['integer64', 'Patient', 'photo[0].size', 'LONGINT', '9007199254740993'],
   ['meta.versionId', 'Patient', 'meta.versionId', 'LONGINT', '1'],
   ['time', 'Observation', 'value.ofType(time)', 'TIME', '12:30:00'],
+  ['a count of values', 'Patient', 'name.given.count()', 'STRING', '2'],
+  ['iif() with single values', 'Patient', "iif(name.given.count() > 1, 'many', 'few')", 'STRING', 'many'],
+  ['iif() with single elements', 'Patient', "iif(birthDate.exists(), birthDate, 'none')", 'STRING', '1980-02-29'],
+  ['iif() with what can repeat', 'Patient', "iif(active, name.given, 'none')", 'JSON', '["A","B"]'],
+  ['joined texts', 'Patient', "'x' & id", 'STRING', 'xall'],
+  ['a quotient', 'Patient', '1 / 2', 'STRING', '0.5'],
+  ['a date that is worked out', 'Patient', 'birthDate + 1 year', 'STRING', '1981-02-28'],
+  ['a union', 'Patient', 'name.given.union(name.given)', 'JSON', '["A","B"]'],
   ['what ends in toInteger()', 'Patient', 'meta.versionId.toInteger()', 'INTEGER', '1'],
   ['code', 'Observation', 'status', 'STRING', 'final'],
   ['uri', 'Observation', 'code.coding[0].system', 'STRING', 'http://example.org/c'],
@@ -60,6 +68,9 @@ const TYPES: readonly (readonly [fhir: string, from: string, clause: string, col
   ['complex that can repeat', 'Patient', 'telecom.period', 'JSON', '[{"start":"2020-01-01"}]'],
   ['nothing there', 'Patient', 'gender', 'STRING', ''],
 ];
+
+/** One of them is now. */
+const YEARS = Array.from({ length: 60 }, (_, i) => 2025 + i);
 
 /** Statements, and the fields of their rows. */
 const GRAMMAR: readonly (readonly [statement: string, rows: readonly (readonly string[])[]])[] = [
@@ -79,12 +90,19 @@ const GRAMMAR: readonly (readonly [statement: string, rows: readonly (readonly s
   ['select id from Patient where name.exists() and telecom.count() = 1', [['all']]],
   ['select id from Patient where name.given.count() > 5', []],
   ["select id from Patient where meta.lastUpdated = '2020-01-01'", []],
+  ["select id from Patient where meta.lastUpdated in ('2020', '2999')", []],
+  [`select id from Patient where meta.lastUpdated in ('2020', '${YEARS.join("', '")}')`, [['all']]],
+  ['select id from Patient where name.family = \'Line\\nbreak, "quoted"\'', [['all']]],
+  ['select id from Patient where (name.family = \'Line\\nbreak, "quoted"\')', [['all']]],
+  ['select id from Patient where name.family in (\'\\u004cine\\nbreak, "quoted"\')', [['all']]],
   ["select id from Patient where meta.lastUpdated != '2020-01-01'", [['all']]],
   ['select id from Patient where meta.lastUpdated > @2020-01-01', [['all']]],
   ['select id from Patient where meta.lastUpdated >= @2020-01-01T00:00:00Z', [['all']]],
   ['select id from Patient where meta.lastUpdated < @2020-01-01', []],
   ['select id from Patient where meta.lastUpdated <= @2020', []],
   ['select id from Patient where meta.lastUpdated ~ @2001-01-01', []],
+  ['select id from Patient where birthDate > @1979-12-31', [['all']]],
+  ['select id from Patient where birthDate >= @1980', []],
   ['select count(*) from Patient', [['1']]],
   ['select COUNT( name.given ) as n from Patient', [['1']]],
   ['select count(gender) from Patient', [['0']]],
@@ -115,6 +133,13 @@ const ERRORS: readonly (readonly [statement: string, text: string])[] = [
   ['select id from Patient limit 1 limit 1', 'second LIMIT'],
   ['select id from Patient order id', 'Expected BY'],
   ['select id from Patient limit', 'a whole number'],
+  ['select id from Patient limit 1000000000', 'a whole number of at most 9 digits'],
+  ['select id from Patient where gender', 'gender is no condition: it is code'],
+  [
+    "select id from Patient where id in search_match('nam', 'x')",
+    'did you mean "name"? valid here: _id, _lastUpdated, active',
+  ],
+  ['select id from Patient where birthDate < now()', 'now() cannot be called here: what it gives today'],
   ['select id from Patient limit -1', 'a whole number'],
   ['select id from Patient limit 1.5', 'a whole number'],
   ['select id,, active from Patient', 'Expected an expression'],
