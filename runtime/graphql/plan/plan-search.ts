@@ -61,8 +61,6 @@ export function planSearch(
   const cursor = args[SEARCH_ARGUMENTS.cursor] ?? args[SEARCH_ARGUMENTS.otherCursor];
   const fhirpath = args[SEARCH_ARGUMENTS.fhirpath];
   if (!isConnection && count !== undefined && count > QUERY_LIMITS.list) throw tooMany('_count', QUERY_LIMITS.list);
-  const { maxCount } = services.search;
-  if (isConnection && count !== undefined && count > maxCount) throw tooMany('_count', maxCount);
   if (offset > QUERY_LIMITS.resources) throw tooMany(SEARCH_ARGUMENTS.offset, QUERY_LIMITS.resources);
   if (typeof cursor === 'string' && Object.keys(args).length > 1) {
     throw new FhirError('parameter-invalid', 'A cursor is complete; it takes no other arguments');

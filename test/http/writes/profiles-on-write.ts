@@ -141,6 +141,44 @@ export function profilesOnWrite(store: Store): void {
       expectBroken(await server.send('POST', '/Bundle', bundle), 'Bundle.entry[0].resource.subject');
     });
 
+    it('bind codes that have no system of their own: they were never refused, and matched no slice', async () => {
+      const url = `http://x.org/StructureDefinition/${word()}`;
+      const valueSet = (id: string, system: string, codes: string[]) =>
+        server.send('PUT', `/ValueSet/${id}`, {
+          ...{ resourceType: 'ValueSet', id, url: `http://x.org/vs/${id}`, status: 'active' },
+          compose: { include: [{ system, concept: codes.map((code) => ({ code })) }] },
+        });
+      const [genders, phones] = [word(), word()];
+      expect((await valueSet(genders, 'http://hl7.org/fhir/administrative-gender', ['male', 'female'])).status).toBe(
+        201,
+      );
+      expect((await valueSet(phones, 'http://hl7.org/fhir/contact-point-system', ['phone'])).status).toBe(201);
+      const bound = (id: string) => ({ strength: 'required', valueSet: `http://x.org/vs/${id}` });
+      const slicing = { discriminator: [{ type: 'value', path: 'system' }], rules: 'open' };
+      const profile = await server.send('POST', '/StructureDefinition', {
+        ...definition(url, 0),
+        differential: {
+          element: [
+            { id: 'Patient', path: 'Patient' },
+            { id: 'Patient.telecom', path: 'Patient.telecom', slicing },
+            { id: 'Patient.telecom:p', path: 'Patient.telecom', sliceName: 'p', min: 1 },
+            { id: 'Patient.telecom:p.system', path: 'Patient.telecom.system', min: 1, binding: bound(phones) },
+            { id: 'Patient.gender', path: 'Patient.gender', binding: bound(genders) },
+          ],
+        },
+      });
+      expect(profile.status, profile.text).toBe(201);
+      const telecom = [{ system: 'phone', value: '1' }];
+      const good = await server.send('POST', '/Patient', patient(url, { gender: 'male', telecom }));
+      expect(good.status, good.text).toBe(201);
+      expectBroken(
+        await server.send('POST', '/Patient', patient(url, { gender: 'other', telecom })),
+        'gender',
+        'other',
+      );
+      expectBroken(await server.send('POST', '/Patient', patient(url, { telecom: [{ system: 'email', value: '1' }] })), 'slice'); // prettier-ignore
+    });
+
     it('that are unknown refuse nothing; $validate warns', async () => {
       const unknown = patient('http://x.org/unknown');
       expect((await server.send('POST', '/Patient', unknown)).status).toBe(201);

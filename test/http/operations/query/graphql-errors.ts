@@ -21,12 +21,6 @@ const DOCUMENTS: readonly Case[] = [
   ['a negative count', '{ PatientList(_count: -1) { id } }', 'parameter-invalid', '_count'],
   ['a negative count of values', '{ Patient(id: "a") { name(_count: -1) { id } } }', 'parameter-invalid', '_count'],
   ['a negative offset of values', '{ Patient(id: "a") { name(_offset: -1) { id } } }', 'parameter-invalid', '_offset'],
-  [
-    'a page longer than pages may be',
-    '{ PatientConnection(_count: 1001) { edges { mode } } }',
-    'graphql-limit',
-    '1000',
-  ],
   ['an unknown type', '{ Patient(id: "a") { ... on Nothing { id } } }', 'graphql-invalid', 'Nothing'],
   ['a type that is not possible', '{ Patient(id: "a") { ... on Group { id } } }', 'graphql-invalid', 'Group'],
   ['no selection of an object', '{ Patient(id: "a") { name } }', 'graphql-invalid', 'name'],
