@@ -107,13 +107,14 @@ function composeStatement(services: Services, currency: string | undefined, now:
   const routed = new Set(tables.routes.filter(({ interaction }) => wired.has(interaction)).map(routeKey));
   const operations = tables.operations.filter(({ id }) => services.operations.has(id));
   const includable = includableOf(searchDefinitions(tables));
-  const profiles = new Map(tables.capabilities.map((row) => [row.type, row.profile]));
+  const claims = new Map(tables.capabilities.map((row) => [row.type, row]));
   const resources = tables.resourceTypes.map((type): JsonObject => {
-    const profile = profiles.get(type);
+    const { profile, supportedProfiles = [] } = claims.get(type) ?? {};
     const codes = TYPE_INTERACTIONS.filter((code) => routed.has(`${code} [type]`) || routed.has(`${code} ${type}`));
     return {
       type,
       ...(profile === undefined ? {} : { profile }),
+      ...(supportedProfiles.length > 0 && { supportedProfile: [...supportedProfiles] }),
       ...(codes.length > 0 ? { interaction: codes.map((code) => describeInteraction(code, services)) } : {}),
       versioning: codes.includes('update') ? 'versioned-update' : 'versioned',
       ...(codes.includes('vread') ? { readHistory: true } : {}),

@@ -57,4 +57,14 @@ export function claims(store: Store): void {
     expect(calls).toBeGreaterThan(80);
     expect(server.defects).toEqual([]);
   });
+
+  it('the 63 profiles that resources are validated by are listed with their types', async () => {
+    const { rest } = (await server.all.send('GET', '/metadata')).json() as {
+      rest: [{ resource: { type: string; supportedProfile?: string[] }[] }];
+    };
+    const listed = rest[0].resource.flatMap(({ supportedProfile = [] }) => supportedProfile);
+    expect(new Set(listed).size).toBe(63);
+    const vitals = 'http://hl7.org/fhir/StructureDefinition/vitalsigns';
+    expect(rest[0].resource.find(({ type }) => type === 'Observation')?.supportedProfile).toContain(vitals);
+  });
 }
