@@ -62,7 +62,7 @@ async function members(
   above: Path,
 ): Promise<ReadonlyMap<string, Member>> {
   const path = enter(valueSet, above);
-  const { compose } = valueSet as { compose?: JsonObject };
+  const compose = composeOf(valueSet);
   if (compose === undefined) return membersOfExpansion(valueSet);
   return computed(compose, valueSet, context, path).catch((error: unknown) => {
     if (canBeReplaced(error, valueSet)) return membersOfExpansion(valueSet);
@@ -113,7 +113,7 @@ async function find(
   above: Path,
 ): Promise<Member | undefined> {
   const path = enter(valueSet, above);
-  const { compose } = valueSet as { compose?: JsonObject };
+  const compose = composeOf(valueSet);
   const listed = (): Member | undefined => membersOfExpansion(valueSet).get(keyOf(coded.system, coded.code));
   if (compose === undefined) return listed();
   return findComputed(compose, coded, valueSet, context, path).catch((error: unknown) => {
@@ -148,6 +148,11 @@ async function findComputed(
   return compose['inactive'] === false && found.isInactive ? undefined : found;
 }
 
+/** What a value set is computed from; undefined: nothing. A stored one that was never validated may have anything in its place. */
+function composeOf({ compose }: Resource): JsonObject | undefined {
+  return isObject(compose) ? compose : undefined;
+}
+
 /** Systems that a value set draws codes from, those of imported value sets included. */
 export function systemsOf(valueSet: Resource, context: ValueSetContext): Promise<ReadonlySet<string>> {
   return systems(valueSet, context, top(context));
@@ -155,7 +160,7 @@ export function systemsOf(valueSet: Resource, context: ValueSetContext): Promise
 
 async function systems(valueSet: Resource, context: ValueSetContext, above: Path): Promise<ReadonlySet<string>> {
   const path = enter(valueSet, above);
-  const { compose } = valueSet as { compose?: JsonObject };
+  const compose = composeOf(valueSet);
   const found = new Set<string>();
   if (compose === undefined) for (const { system } of membersOfExpansion(valueSet).values()) found.add(system);
   for (const include of objectsOf(compose?.['include'])) {
