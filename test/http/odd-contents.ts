@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue, Resource } from '../../runtime/fhir/resourc
 import { isObject } from '../../runtime/fhir/resource.js';
 import type { Random } from '../contract/random.js';
 
-/** What stands where something else belongs. */
+/** Values of the wrong kind, to put in the place of others. */
 const WRONG: readonly JsonValue[] = [null, true, 5, -0.5, '', ' ', 'x', 'Patient/a', [], {}, [null], [[]], [5], ['x'], [{}], { x: 1 }, { resourceType: 'Nope' }, [{ resourceType: 'Patient' }], { reference: 5 }, { coding: 'x' }]; // prettier-ignore
 
 /** Properties that no type has, or only others. */

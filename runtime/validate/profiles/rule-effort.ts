@@ -17,7 +17,7 @@ interface RequestEffort {
   left: number;
 }
 
-/** By what stands for a request. */
+/** The effort of each request, by an object that the request has for itself: its signal. */
 const requests = new WeakMap<object, RequestEffort>();
 
 /** What the rules of a request may still cost, those of all entries of a Bundle together. */

@@ -172,14 +172,14 @@ export function tryOddContents(store: Store, mutants: number, seed: number): voi
           }
           for (const { method, path, body, headers = {} } of askedOf(type, id)) {
             const answer = await server.all.send(method, path, body, headers);
-            const told = `${method} ${path} of ${JSON.stringify(odd)}: ${answer.status} ${answer.text.slice(0, 500)}`;
-            expect.soft(answer.status < 500 || answer.status === 501, told).toBe(true);
+            const message = `${method} ${path} of ${JSON.stringify(odd)}: ${answer.status} ${answer.text.slice(0, 500)}`;
+            expect.soft(answer.status < 500 || answer.status === 501, message).toBe(true);
             if (answer.status === 200 && String(answer.headers['content-type']).includes('xml')) {
-              expect.soft(() => wellFormed(answer.text), told).not.toThrow();
+              expect.soft(() => wellFormed(answer.text), message).not.toThrow();
             }
-            if (answer.status >= 400) expect.soft(answer.text, told).toContain('OperationOutcome');
+            if (answer.status >= 400) expect.soft(answer.text, message).toContain('OperationOutcome');
             const [defect] = server.defects.splice(0);
-            expect.soft(defect, told).toBeUndefined();
+            expect.soft(defect, message).toBeUndefined();
           }
         }
       });
@@ -212,10 +212,10 @@ export function tryOddContents(store: Store, mutants: number, seed: number): voi
     // What both have makes no difference.
     await write({ resourceType: 'Patient', id: 'both', active: true, older: ['x'], name: 'A' }, 0);
     await write({ resourceType: 'Patient', id: 'both', active: false, older: ['x'], name: 'A' }, 1);
-    const told = await server.all.send('GET', '/Patient/both/$diff');
-    expect(told.status, told.text).toBe(200);
-    expect(told.json().parameter).toHaveLength(1);
-    expect(told.json().parameter[0].part[1]).toEqual({ name: 'path', valueString: 'Patient.active' });
+    const reply = await server.all.send('GET', '/Patient/both/$diff');
+    expect(reply.status, reply.text).toBe(200);
+    expect(reply.json().parameter).toHaveLength(1);
+    expect(reply.json().parameter[0].part[1]).toEqual({ name: 'path', valueString: 'Patient.active' });
   });
 }
 
