@@ -51,7 +51,7 @@ describe('another package: the generator knows the meta-model of FHIR, not the t
       ['wrong/maximum.ts', basic.replace("max: '*'", "max: '7'")],
       [
         'wrong/resource.ts',
-        "import type { AnyResource } from '../../r5/types/resource-union.js';\n" +
+        "import type { AnyResource } from '../r5/types/resource-union.js';\n" +
           "export const patient: AnyResource = { resourceType: 'Patient', birthDate: 1970 };\n",
       ],
     ]);
