@@ -42,7 +42,7 @@ export function documentNames({ tables }: Pick<Services, 'tables'>): readonly st
  */
 export function makeDocument(name: string, services: DocumentServices, urls: DocumentUrls): JsonObject {
   const refTo = (type: string): string => refIn(name, type, services);
-  const head = headOf(name, urls);
+  const head = headOf(name, services, urls);
   if (name === DATATYPES) return { ...head, paths: {}, components: sharedComponents(services, refTo) };
   const type = name === SYSTEM ? undefined : name;
   const schemas = Object.fromEntries(
@@ -53,7 +53,7 @@ export function makeDocument(name: string, services: DocumentServices, urls: Doc
   const paths = pathsOf(type, services, contextOf(name, services));
   return {
     ...head,
-    tags: [{ name: type ?? SYSTEM }],
+    tags: [tagOf(type ?? SYSTEM)],
     paths,
     components: {
       schemas,
@@ -75,10 +75,10 @@ export function makeWhole(services: DocumentServices, urls: DocumentUrls): JsonO
   }
   const schemes = securitySchemes(merged.paths, services, urls);
   return localized({
-    ...headOf(SYSTEM, urls),
+    ...headOf(SYSTEM, services, urls),
     tags: documentNames(services)
       .filter((name) => name !== DATATYPES)
-      .map((name) => ({ name })),
+      .map(tagOf),
     paths: merged.paths,
     components: { ...merged.components, ...schemes },
   }) as JsonObject;
@@ -94,7 +94,7 @@ export function makeIndex(services: DocumentServices): JsonObject {
   };
 }
 
-function headOf(name: string, { base }: DocumentUrls): JsonObject {
+function headOf(name: string, { authorization }: DocumentServices, { base }: DocumentUrls): JsonObject {
   const title = name === SYSTEM ? `${PRODUCT.name}: the system` : `${PRODUCT.name}: ${name}`;
   return {
     openapi: '3.1.0',
@@ -105,6 +105,15 @@ function headOf(name: string, { base }: DocumentUrls): JsonObject {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: base }],
+    // That no token is needed has to be said.
+    ...(authorization === undefined && { security: [] }),
+  };
+}
+
+function tagOf(name: string): JsonObject {
+  return {
+    name,
+    description: name === SYSTEM ? 'What names no resource type' : `Interactions and operations of ${name}`,
   };
 }
 

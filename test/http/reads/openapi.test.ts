@@ -63,6 +63,10 @@ describe('OpenAPI documents', () => {
     expect(documented).toHaveLength(routed.length);
   });
 
+  it('say that a server without authorization needs no token', async () => {
+    for (const document of [...documents.values(), await get('all')]) expect(document).toHaveProperty('security', []);
+  });
+
   it('give each operation an id of its own', () => {
     const ids = [...documents.values()].flatMap(({ paths }) =>
       Object.values(paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId)),
