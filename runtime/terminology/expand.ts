@@ -2,7 +2,7 @@ import { FhirError } from '../fhir/errors.js';
 import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
 import { objectsOf } from './concepts.js';
 import { keptMembers, type KeptMembers } from './kept-members.js';
-import { designationsIn, displayIn, isLanguage, type Languages } from './languages.js';
+import { designationsIn, displayIn, isLanguage, type Languages } from './systems/languages.js';
 import { keyOf, type Member, type ValueSetContext } from './value-set.js';
 
 /** What a client wants of an expansion. https://hl7.org/fhir/R5/valueset-operation-expand.html */

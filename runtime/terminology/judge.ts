@@ -1,9 +1,9 @@
 import type { Resource } from '../fhir/resource.js';
 import { latestKnown, type CodeSystemIndex } from './concepts.js';
 import { TerminologyFault } from './fault.js';
-import { GRAMMARS } from './grammar.js';
+import { GRAMMARS } from './systems/grammar.js';
 import { quote, type CodeIssue } from './issue.js';
-import { namesIn, type Languages } from './languages.js';
+import { namesIn, type Languages } from './systems/languages.js';
 import { ruleMember, systemMember } from './member.js';
 import { chosenVersion, supplementsNamedBy } from './resolver.js';
 import { checkComplete, findMember, type Member, type Mismatch, type ValueSetContext } from './value-set.js';

@@ -1,6 +1,6 @@
 import type { JsonObject, Resource } from '../fhir/resource.js';
 import { objectsOf, type Concept, type Designation } from './concepts.js';
-import type { OpenSystem } from './open-system.js';
+import type { OpenSystem } from './systems/open-system.js';
 import type { Member } from './value-set-context.js';
 
 const NONE: readonly Designation[] = [];

@@ -1,9 +1,9 @@
 import { FhirError } from '../fhir/errors.js';
 import type { JsonObject, Resource } from '../fhir/resource.js';
 import { indexCodeSystem, objectsOf, type CodeSystemIndex } from './concepts.js';
-import { GRAMMARS } from './grammar.js';
+import { GRAMMARS } from './systems/grammar.js';
 import { implicitValueSet, systemsBehind } from './implicit.js';
-import { listedSystem } from './listed-system.js';
+import { listedSystem } from './systems/listed-system.js';
 import { shippedResource } from './shipped.js';
 import { isVersion, latest, type TerminologyType } from './version.js';
 

@@ -6,7 +6,7 @@ import { canonicalOf, objectsOf, type CodeSystemIndex, type Concept, type Design
 import { Effort } from './effort.js';
 import { TerminologyFault } from './fault.js';
 import { listedMembers, ruleMember, systemMember } from './member.js';
-import { openSystem, type OpenSystem } from './open-system.js';
+import { openSystem, type OpenSystem } from './systems/open-system.js';
 import { supplementsNamedBy } from './resolver.js';
 import type { Coded, Member, ValueSetContext } from './value-set-context.js';
 

@@ -7,7 +7,7 @@ import { tables } from '../../generated/tables.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { expand, type ExpansionOptions } from '../../runtime/terminology/expand.js';
 import { judgeInValueSet } from '../../runtime/terminology/judge.js';
-import { ANY_LANGUAGE } from '../../runtime/terminology/languages.js';
+import { ANY_LANGUAGE } from '../../runtime/terminology/systems/languages.js';
 import { ANY_VERSION, createResolver } from '../../runtime/terminology/resolver.js';
 import { createApp } from '../../runtime/http/app.js';
 import { listen } from '../../runtime/http/listen.js';

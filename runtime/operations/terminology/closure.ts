@@ -7,7 +7,7 @@ import { formatInstant } from '../../fhir/instant.js';
 import { isObject, type JsonObject, type Resource } from '../../fhir/resource.js';
 import { closureGroups, EMPTY_CLOSURE, withConcepts, type ClosureTable } from '../../terminology/closure.js';
 import type { CodeSystemIndex } from '../../terminology/concepts.js';
-import { GRAMMARS } from '../../terminology/grammar.js';
+import { GRAMMARS } from '../../terminology/systems/grammar.js';
 import { createResolver } from '../../terminology/resolver.js';
 import { storedFinder } from '../../terminology/stored.js';
 import { readArguments, valueOf, valuesOf } from '../arguments.js';

@@ -12,8 +12,8 @@ import {
   type Designation,
 } from '../../terminology/concepts.js';
 import { fold } from '../../search/values/fold.js';
-import { GRAMMARS, type Grammar } from '../../terminology/grammar.js';
-import { designationsIn, displayIn, isLanguage, type Languages } from '../../terminology/languages.js';
+import { GRAMMARS, type Grammar } from '../../terminology/systems/grammar.js';
+import { designationsIn, displayIn, isLanguage, type Languages } from '../../terminology/systems/languages.js';
 import { splitCanonical } from '../../terminology/resolver.js';
 import { isVersion } from '../../terminology/version.js';
 import { valueOf, valuesOf } from '../arguments.js';

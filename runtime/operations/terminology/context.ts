@@ -6,7 +6,7 @@ import type { JsonObject, Resource } from '../../fhir/resource.js';
 import { dateInterval } from '../../search/values/date-interval.js';
 import { objectsOf, type CodeSystemIndex } from '../../terminology/concepts.js';
 import { Effort } from '../../terminology/effort.js';
-import { ANY_LANGUAGE, parseLanguages, type Languages } from '../../terminology/languages.js';
+import { ANY_LANGUAGE, parseLanguages, type Languages } from '../../terminology/systems/languages.js';
 import {
   createResolver,
   indexOf,

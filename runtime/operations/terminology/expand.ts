@@ -7,7 +7,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
 import { expand } from '../../terminology/expand.js';
-import type { Languages } from '../../terminology/languages.js';
+import type { Languages } from '../../terminology/systems/languages.js';
 import { supplementsNamedBy } from '../../terminology/resolver.js';
 import { valueOf, valuesOf } from '../arguments.js';
 import { languagesOf, openTerminology, resourceOf, type TerminologyCall } from './context.js';

@@ -2,7 +2,7 @@ import type { Call } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { indexOf, splitCanonical } from '../../terminology/resolver.js';
 import type { CodeSystemIndex, Concept, Designation } from '../../terminology/concepts.js';
-import { isLanguage } from '../../terminology/languages.js';
+import { isLanguage } from '../../terminology/systems/languages.js';
 import { isVersion } from '../../terminology/version.js';
 import { findMatches } from '../find-matches.js';
 

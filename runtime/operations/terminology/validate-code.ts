@@ -4,10 +4,10 @@ import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { objectsOf, type CodeSystemIndex } from '../../terminology/concepts.js';
-import { GRAMMARS } from '../../terminology/grammar.js';
+import { GRAMMARS } from '../../terminology/systems/grammar.js';
 import { quote, toOutcomeIssue, type CodeIssue } from '../../terminology/issue.js';
 import { judgeInSystem, judgeInValueSet, type Judged, type JudgeOptions, type Sent } from '../../terminology/judge.js';
-import { displayIn } from '../../terminology/languages.js';
+import { displayIn } from '../../terminology/systems/languages.js';
 import { systemsOf } from '../../terminology/value-set.js';
 import { valueOf } from '../arguments.js';
 import {

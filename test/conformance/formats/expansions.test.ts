@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { expand } from '../../../runtime/terminology/expand.js';
-import { ANY_LANGUAGE } from '../../../runtime/terminology/languages.js';
+import { ANY_LANGUAGE } from '../../../runtime/terminology/systems/languages.js';
 import { createResolver } from '../../../runtime/terminology/resolver.js';
 import { shippedResource } from '../../../runtime/terminology/shipped.js';
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { expand, type ExpansionOptions } from '../../../runtime/terminology/expand.js';
-import { ANY_LANGUAGE } from '../../../runtime/terminology/languages.js';
+import { ANY_LANGUAGE } from '../../../runtime/terminology/systems/languages.js';
 import { ANY_VERSION, createResolver } from '../../../runtime/terminology/resolver.js';
 
 const OPTIONS: ExpansionOptions = {

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { FhirError } from '../../../runtime/fhir/errors.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { expand, type ExpansionOptions } from '../../../runtime/terminology/expand.js';
-import { ANY_LANGUAGE } from '../../../runtime/terminology/languages.js';
+import { ANY_LANGUAGE } from '../../../runtime/terminology/systems/languages.js';
 import { ANY_VERSION, createResolver } from '../../../runtime/terminology/resolver.js';
 import { findMember } from '../../../runtime/terminology/value-set.js';
 import { processorTime } from '../../processor-time.js';

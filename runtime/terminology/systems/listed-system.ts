@@ -1,4 +1,4 @@
-import type { Resource } from '../fhir/resource.js';
+import type { Resource } from '../../fhir/resource.js';
 import { countries } from './countries.js';
 import { timeZones } from './time-zones.js';
 

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-import type { Resource } from '../fhir/resource.js';
+import type { Resource } from '../../fhir/resource.js';
 
 /** A code system that a rule defines and no list. */
 export interface Grammar {

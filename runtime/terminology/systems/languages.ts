@@ -1,5 +1,5 @@
-import { FhirError } from '../fhir/errors.js';
-import type { Designation } from './concepts.js';
+import { FhirError } from '../../fhir/errors.js';
+import type { Designation } from '../concepts.js';
 
 /** The languages that displays are wanted in. https://hl7.org/fhir/R5/http.html#version-parameter, RFC 9110, 12.5.4 */
 export interface Languages {

@@ -1,13 +1,13 @@
-import { FhirError } from '../fhir/errors.js';
-import type { JsonObject } from '../fhir/resource.js';
-import { latestKnown, objectsOf, type CodeSystemIndex } from './concepts.js';
-import { TerminologyFault } from './fault.js';
-import type { Effort } from './effort.js';
-import { readFilter, type Filter } from './filter.js';
+import { FhirError } from '../../fhir/errors.js';
+import type { JsonObject } from '../../fhir/resource.js';
+import { latestKnown, objectsOf, type CodeSystemIndex } from '../concepts.js';
+import { TerminologyFault } from '../fault.js';
+import type { Effort } from '../effort.js';
+import { readFilter, type Filter } from '../filter.js';
 import { GRAMMARS, type Grammar } from './grammar.js';
-import { chosenVersion } from './resolver.js';
-import type { Mismatch, ValueSetContext } from './value-set-context.js';
-import { isPattern, isVersion } from './version.js';
+import { chosenVersion } from '../resolver.js';
+import type { Mismatch, ValueSetContext } from '../value-set-context.js';
+import { isPattern, isVersion } from '../version.js';
 
 /** The code system of an include, in the version that counts. */
 export interface OpenSystem {
