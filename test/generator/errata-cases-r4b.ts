@@ -1,4 +1,4 @@
-import { compartments, levels, paths, under, urls, type ErratumCase } from './errata-questions.js';
+import { compartments, levels, paths, under, urls, type ErratumCase } from './facts/errata-questions.js';
 
 const core = 'hl7.fhir.r4b.core';
 const CHROMOSOME = 'MolecularSequence-chromosome-variant-coordinate';

@@ -9,7 +9,7 @@ import {
   urls,
   type ErratumCase,
   type Row,
-} from './errata-questions.js';
+} from './facts/errata-questions.js';
 
 const core = 'hl7.fhir.r5.core';
 const expansions = 'hl7.fhir.r5.expansions';

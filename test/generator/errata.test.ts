@@ -5,7 +5,7 @@ import type { LoadedPackage } from '../../generator/load/package.js';
 import { PATIENCE } from './command.js';
 import { errataCasesR4B } from './errata-cases-r4b.js';
 import { errataCases } from './errata-cases.js';
-import type { ErratumCase } from './errata-questions.js';
+import type { ErratumCase } from './facts/errata-questions.js';
 import { outcomeOf, R4B, R5, R5_EXPANSIONS, readPackage, readRelease, Remade, type Release } from './release.js';
 
 const { errata } = loadDefinitions('definitions');

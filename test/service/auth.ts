@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { generateKey } from '../../runtime/auth/keys/jws.js';
 import { runProgram } from '../../runtime/cli/program.js';
-import { publicHalf } from '../unit/auth/server-fixture.js';
+import { publicHalf } from '../unit/auth/server/server-fixture.js';
 
 /** A folder with the files of a client: its private key, and what is registered of it. */
 export async function makeClientFolder(): Promise<{ folder: string; key: string; jwks: string }> {

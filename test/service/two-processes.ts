@@ -94,7 +94,7 @@ export function twoProcesses(makeStore: (folder: string) => string, audit: 'file
     expect(answers.filter((each) => each === '401 invalid_client')).toHaveLength(49);
   });
 
-  // Within two seconds, by the clock of `unit/auth/server-store.test.ts`.
+  // Within two seconds, by the clock of `unit/auth/server/server-store.test.ts`.
   it('what one of them or a command changes all honour', async () => {
     const [one = '', other = ''] = bases;
     const revoked = await getToken(one);

@@ -15,7 +15,7 @@ import { createExtractor } from '../../../runtime/search/extract.js';
 import { utc } from '../../../runtime/search/values/zone.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { createToyStore } from '../../toy/store.js';
-import { publicHalf } from '../../unit/auth/server-fixture.js';
+import { publicHalf } from '../../unit/auth/server/server-fixture.js';
 
 /** An answer, whole. */
 export interface Got {

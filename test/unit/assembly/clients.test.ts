@@ -11,7 +11,7 @@ import { readConfig } from '../../../runtime/config/read-config.js';
 import type { JsonObject } from '../../../runtime/fhir/resource.js';
 import { utc } from '../../../runtime/search/values/zone.js';
 import { toyTables } from '../../toy/tables.js';
-import { createTestMaps } from '../auth/server-fixture.js';
+import { createTestMaps } from '../auth/server/server-fixture.js';
 import { EXPOSING } from './exposing.js';
 
 let folder: string;

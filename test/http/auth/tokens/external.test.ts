@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { generateKey, signJws } from '../../../../runtime/auth/keys/jws.js';
-import { publicHalf } from '../../../unit/auth/server-fixture.js';
-import { makeCertificates, serveTls, type LocalServer } from '../../../unit/auth/server-tls.js';
+import { publicHalf } from '../../../unit/auth/server/server-fixture.js';
+import { makeCertificates, serveTls, type LocalServer } from '../../../unit/auth/server/server-tls.js';
 import { FORM, startAuthorized, type AuthorizedServer } from '../own-server.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'kiln-external-'));

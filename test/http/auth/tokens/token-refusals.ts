@@ -5,7 +5,7 @@ import { generateKey, signJws } from '../../../../runtime/auth/keys/jws.js';
 import type { Jwk } from '../../../../runtime/auth/jwks/jwk.js';
 import { FhirError } from '../../../../runtime/fhir/errors.js';
 import type { Store } from '../../../../runtime/store/store.js';
-import { publicHalf, rawJws } from '../../../unit/auth/server-fixture.js';
+import { publicHalf, rawJws } from '../../../unit/auth/server/server-fixture.js';
 import { FORM, startAuthorized, type AuthorizedServer } from '../own-server.js';
 
 type Fields = Readonly<Record<string, string | undefined>>;

@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { createClientRegister } from '../../../runtime/auth/clients/client-register.js';
-import { readAllowList } from '../../../runtime/auth/jwks/allow-list.js';
-import { decodeJws } from '../../../runtime/auth/keys/jws.js';
-import { grantScopes } from '../../../runtime/auth/scopes/grant.js';
+import { createClientRegister } from '../../../../runtime/auth/clients/client-register.js';
+import { readAllowList } from '../../../../runtime/auth/jwks/allow-list.js';
+import { decodeJws } from '../../../../runtime/auth/keys/jws.js';
+import { grantScopes } from '../../../../runtime/auth/scopes/grant.js';
 import {
   createAuthorizationServer,
   type AuthorizationServer,
-} from '../../../runtime/auth/server/authorization-server.js';
-import type { OAuthReply } from '../../../runtime/auth/server/messages.js';
-import { tokenForm } from '../../../runtime/auth/server/client-assertion.js';
-import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
-import type { Store } from '../../../runtime/store/store.js';
+} from '../../../../runtime/auth/server/authorization-server.js';
+import type { OAuthReply } from '../../../../runtime/auth/server/messages.js';
+import { tokenForm } from '../../../../runtime/auth/server/client-assertion.js';
+import { openSqliteStore } from '../../../../runtime/store/sqlite/sqlite-store.js';
+import type { Store } from '../../../../runtime/store/store.js';
 import { ADDRESSES, clientKeys, contentOf, NO_JWKS, publicHalf, SETTINGS } from './server-fixture.js';
 
 const TYPES = ['Patient', 'DocumentReference'];

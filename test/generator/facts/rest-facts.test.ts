@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { routesOf } from '../../generator/emit/routes.js';
-import type { Model, OperationModel } from '../../generator/model/model.js';
-import { PATIENCE } from './command.js';
-import { ourModel } from './our-model.js';
+import { routesOf } from '../../../generator/emit/routes.js';
+import type { Model, OperationModel } from '../../../generator/model/model.js';
+import { PATIENCE } from '../command.js';
+import { ourModel } from '../our-model.js';
 
 let model: Model;
 let routes: ReadonlyMap<string, string>;

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { ExchangeError } from '../../../runtime/auth/jwks/exchange.js';
-import { generateKey } from '../../../runtime/auth/keys/jws.js';
-import type { OAuthRequest } from '../../../runtime/auth/server/messages.js';
-import { INTROSPECT_SCOPE } from '../../../runtime/auth/server/introspection-endpoint.js';
-import { FhirError } from '../../../runtime/fhir/errors.js';
+import { ExchangeError } from '../../../../runtime/auth/jwks/exchange.js';
+import { generateKey } from '../../../../runtime/auth/keys/jws.js';
+import type { OAuthRequest } from '../../../../runtime/auth/server/messages.js';
+import { INTROSPECT_SCOPE } from '../../../../runtime/auth/server/introspection-endpoint.js';
+import { FhirError } from '../../../../runtime/fhir/errors.js';
 import {
   ADDRESSES,
   contentOf,

@@ -1,11 +1,16 @@
 import type { RequestListener } from 'node:http';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { readAllowList } from '../../../runtime/auth/jwks/allow-list.js';
-import { createExchange, ExchangeError } from '../../../runtime/auth/jwks/exchange.js';
-import { FETCH_LIMITS, fetchDocument, resolveHost, type Resolver } from '../../../runtime/auth/jwks/fetch-document.js';
-import { CLIENT_SETS, createJwksSource } from '../../../runtime/auth/jwks/jwks-source.js';
-import { generateKey } from '../../../runtime/auth/keys/jws.js';
+import { readAllowList } from '../../../../runtime/auth/jwks/allow-list.js';
+import { createExchange, ExchangeError } from '../../../../runtime/auth/jwks/exchange.js';
+import {
+  FETCH_LIMITS,
+  fetchDocument,
+  resolveHost,
+  type Resolver,
+} from '../../../../runtime/auth/jwks/fetch-document.js';
+import { CLIENT_SETS, createJwksSource } from '../../../../runtime/auth/jwks/jwks-source.js';
+import { generateKey } from '../../../../runtime/auth/keys/jws.js';
 import { createWorld, publicHalf } from './server-fixture.js';
 import { makeCertificates, serveTls, type Certificates, type LocalServer } from './server-tls.js';
 

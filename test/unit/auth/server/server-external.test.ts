@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { jwksDocument, serverMetadata } from '../../../runtime/auth/discovery/documents.js';
-import { ExchangeError, type Exchange, type IncomingAnswer } from '../../../runtime/auth/jwks/exchange.js';
-import { decodeJws, generateKey, signJws } from '../../../runtime/auth/keys/jws.js';
-import type { OAuthReply } from '../../../runtime/auth/server/messages.js';
-import { signingKeyFault } from '../../../runtime/auth/server/client-assertion.js';
-import { createExternalServer } from '../../../runtime/auth/server/external/external-server.js';
-import { EXTERNAL_DEFAULTS, type ExternalSettings } from '../../../runtime/auth/server/external/settings.js';
+import { jwksDocument, serverMetadata } from '../../../../runtime/auth/discovery/documents.js';
+import { ExchangeError, type Exchange, type IncomingAnswer } from '../../../../runtime/auth/jwks/exchange.js';
+import { decodeJws, generateKey, signJws } from '../../../../runtime/auth/keys/jws.js';
+import type { OAuthReply } from '../../../../runtime/auth/server/messages.js';
+import { signingKeyFault } from '../../../../runtime/auth/server/client-assertion.js';
+import { createExternalServer } from '../../../../runtime/auth/server/external/external-server.js';
+import { EXTERNAL_DEFAULTS, type ExternalSettings } from '../../../../runtime/auth/server/external/settings.js';
 import { ADDRESSES, createWorld, publicHalf, type World } from './server-fixture.js';
 
 /** Our own authorization server is the external one here. */

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { FhirElement } from '../../generator/load/fhir-json.js';
-import type { Model } from '../../generator/model/model.js';
-import { PATIENCE } from './command.js';
-import { ourModel } from './our-model.js';
-import { R5, readPackage } from './release.js';
+import type { FhirElement } from '../../../generator/load/fhir-json.js';
+import type { Model } from '../../../generator/model/model.js';
+import { PATIENCE } from '../command.js';
+import { ourModel } from '../our-model.js';
+import { R5, readPackage } from '../release.js';
 
 let model: Model;
 /** Paths of the package's elements with a type that says whether it is a hierarchy. */

@@ -1,14 +1,19 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { isPublic, readRanges } from '../../../runtime/auth/jwks/addresses.js';
-import { readAllowList } from '../../../runtime/auth/jwks/allow-list.js';
-import { readCaching, type Headers } from '../../../runtime/auth/jwks/caching.js';
-import { ExchangeError, type Exchange } from '../../../runtime/auth/jwks/exchange.js';
-import type { Fetching } from '../../../runtime/auth/jwks/fetch-document.js';
-import type { Jwk } from '../../../runtime/auth/jwks/jwk.js';
-import { readJwkSet } from '../../../runtime/auth/jwks/jwk-set.js';
-import { CLIENT_SETS, createJwksSource, SERVER_SETS, type JwksSource } from '../../../runtime/auth/jwks/jwks-source.js';
-import { selectKey } from '../../../runtime/auth/jwks/select-key.js';
+import { isPublic, readRanges } from '../../../../runtime/auth/jwks/addresses.js';
+import { readAllowList } from '../../../../runtime/auth/jwks/allow-list.js';
+import { readCaching, type Headers } from '../../../../runtime/auth/jwks/caching.js';
+import { ExchangeError, type Exchange } from '../../../../runtime/auth/jwks/exchange.js';
+import type { Fetching } from '../../../../runtime/auth/jwks/fetch-document.js';
+import type { Jwk } from '../../../../runtime/auth/jwks/jwk.js';
+import { readJwkSet } from '../../../../runtime/auth/jwks/jwk-set.js';
+import {
+  CLIENT_SETS,
+  createJwksSource,
+  SERVER_SETS,
+  type JwksSource,
+} from '../../../../runtime/auth/jwks/jwks-source.js';
+import { selectKey } from '../../../../runtime/auth/jwks/select-key.js';
 import { clientKeys, createWorld, publicHalf, type Clock } from './server-fixture.js';
 
 const URL_OF_SET = 'https://app.example/jwks';

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { PathRow } from '../../runtime/contract/index.js';
-import type { Model, SearchParameterModel } from '../../generator/model/model.js';
-import { PATIENCE } from './command.js';
-import { ourModel } from './our-model.js';
-import { Walker } from './walk-steps.js';
+import type { PathRow } from '../../../runtime/contract/index.js';
+import type { Model, SearchParameterModel } from '../../../generator/model/model.js';
+import { PATIENCE } from '../command.js';
+import { ourModel } from '../our-model.js';
+import { Walker } from '../walk-steps.js';
 
 let model: Model;
 beforeAll(async () => {

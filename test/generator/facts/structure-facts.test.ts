@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Element, Model, Structure } from '../../generator/model/model.js';
-import { PATIENCE } from './command.js';
-import { ourModel } from './our-model.js';
+import type { Element, Model, Structure } from '../../../generator/model/model.js';
+import { PATIENCE } from '../command.js';
+import { ourModel } from '../our-model.js';
 
 let model: Model;
 beforeAll(async () => {

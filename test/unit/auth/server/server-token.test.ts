@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { decodeJws, generateKey } from '../../../runtime/auth/keys/jws.js';
-import { FhirError } from '../../../runtime/fhir/errors.js';
+import { decodeJws, generateKey } from '../../../../runtime/auth/keys/jws.js';
+import { FhirError } from '../../../../runtime/fhir/errors.js';
 import {
   ADDRESSES,
   contentOf,

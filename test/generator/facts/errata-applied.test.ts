@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Erratum } from '../../generator/load/errata.js';
-import { applyErrata, omitDefinitions } from '../../generator/load/errata.js';
-import { GeneratorError } from '../../generator/generator-error.js';
-import { loadDefinitions } from '../../generator/load/definitions.js';
-import type { LoadedPackage } from '../../generator/load/package.js';
-import { PATIENCE } from './command.js';
-import { R5, readPackage } from './release.js';
+import type { Erratum } from '../../../generator/load/errata.js';
+import { applyErrata, omitDefinitions } from '../../../generator/load/errata.js';
+import { GeneratorError } from '../../../generator/generator-error.js';
+import { loadDefinitions } from '../../../generator/load/definitions.js';
+import type { LoadedPackage } from '../../../generator/load/package.js';
+import { PATIENCE } from '../command.js';
+import { R5, readPackage } from '../release.js';
 
 const target = 'http://hl7.org/fhir/SearchParameter/Device-serial-number';
 const erratum: Erratum = { package: 'hl7.fhir.r5.core', target, reason: 'A test.' };

@@ -1,8 +1,8 @@
 import { beforeEach, expect, it } from 'vitest';
 
-import { createServerKeys, KEYS_MAP, type ServerKeys } from '../../../runtime/auth/keys/server-keys.js';
-import { signJws, verifyJws } from '../../../runtime/auth/keys/jws.js';
-import { createToyStore } from '../../toy/store.js';
+import { createServerKeys, KEYS_MAP, type ServerKeys } from '../../../../runtime/auth/keys/server-keys.js';
+import { signJws, verifyJws } from '../../../../runtime/auth/keys/jws.js';
+import { createToyStore } from '../../../toy/store.js';
 import { createTestMaps, type Clock } from './server-fixture.js';
 
 const HOUR = 3600_000;

@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 
-import { createClientRegister, type ClientRegister } from '../../../runtime/auth/clients/client-register.js';
-import { readAllowList } from '../../../runtime/auth/jwks/allow-list.js';
-import type { Jwk } from '../../../runtime/auth/jwks/jwk.js';
-import type { JwksSource } from '../../../runtime/auth/jwks/jwks-source.js';
-import { generateKey, signJws } from '../../../runtime/auth/keys/jws.js';
+import { createClientRegister, type ClientRegister } from '../../../../runtime/auth/clients/client-register.js';
+import { readAllowList } from '../../../../runtime/auth/jwks/allow-list.js';
+import type { Jwk } from '../../../../runtime/auth/jwks/jwk.js';
+import type { JwksSource } from '../../../../runtime/auth/jwks/jwks-source.js';
+import { generateKey, signJws } from '../../../../runtime/auth/keys/jws.js';
 import {
   createAuthorizationServer,
   type AuthorizationServer,
-} from '../../../runtime/auth/server/authorization-server.js';
-import type { AuthEvent } from '../../../runtime/auth/server/events.js';
-import type { OAuthEndpoint, OAuthReply, OAuthRequest } from '../../../runtime/auth/server/messages.js';
-import { addressesOf, AUTH_DEFAULTS, type AuthSettings } from '../../../runtime/auth/server/settings.js';
-import type { GrantScopes } from '../../../runtime/auth/server/token-endpoint.js';
-import type { AtomicMaps } from '../../../runtime/store/store.js';
+} from '../../../../runtime/auth/server/authorization-server.js';
+import type { AuthEvent } from '../../../../runtime/auth/server/events.js';
+import type { OAuthEndpoint, OAuthReply, OAuthRequest } from '../../../../runtime/auth/server/messages.js';
+import { addressesOf, AUTH_DEFAULTS, type AuthSettings } from '../../../../runtime/auth/server/settings.js';
+import type { GrantScopes } from '../../../../runtime/auth/server/token-endpoint.js';
+import type { AtomicMaps } from '../../../../runtime/store/store.js';
 
 export const ADDRESSES = addressesOf('https://kiln.example/');
 export const SETTINGS: AuthSettings = { ...AUTH_DEFAULTS, addresses: ADDRESSES };

@@ -1,15 +1,15 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { createClientReader } from '../../../runtime/auth/clients/client-reader.js';
+import { createClientReader } from '../../../../runtime/auth/clients/client-reader.js';
 import {
   CLIENTS_MAP,
   createClientRegister,
   type ClientRegister,
-} from '../../../runtime/auth/clients/client-register.js';
-import { ClientRefused, readRegistration } from '../../../runtime/auth/clients/registration.js';
-import { readAllowList } from '../../../runtime/auth/jwks/allow-list.js';
-import type { Jwk } from '../../../runtime/auth/jwks/jwk.js';
+} from '../../../../runtime/auth/clients/client-register.js';
+import { ClientRefused, readRegistration } from '../../../../runtime/auth/clients/registration.js';
+import { readAllowList } from '../../../../runtime/auth/jwks/allow-list.js';
+import type { Jwk } from '../../../../runtime/auth/jwks/jwk.js';
 import { clientKeys, createTestMaps, publicHalf, type Clock } from './server-fixture.js';
 
 const rules = { allow: readAllowList(['keys.local:8443']), isScope: ({ scope }: { scope: string }) => scope !== 'x' };

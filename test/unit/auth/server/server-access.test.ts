@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { decodeJws, generateKey, signJws } from '../../../runtime/auth/keys/jws.js';
-import type { OAuthReply } from '../../../runtime/auth/server/messages.js';
-import { addressesOf, AUTH_DEFAULTS } from '../../../runtime/auth/server/settings.js';
-import { FhirError } from '../../../runtime/fhir/errors.js';
+import { decodeJws, generateKey, signJws } from '../../../../runtime/auth/keys/jws.js';
+import type { OAuthReply } from '../../../../runtime/auth/server/messages.js';
+import { addressesOf, AUTH_DEFAULTS } from '../../../../runtime/auth/server/settings.js';
+import { FhirError } from '../../../../runtime/fhir/errors.js';
 import { ADDRESSES, contentOf, createWorld, publicHalf, REGISTERED, type World } from './server-fixture.js';
 
 let world: World;

@@ -8,8 +8,8 @@ import {
   serverMetadata,
   smartConfiguration,
   type DiscoverySettings,
-} from '../../../runtime/auth/discovery/documents.js';
-import { addressesOf } from '../../../runtime/auth/server/settings.js';
+} from '../../../../runtime/auth/discovery/documents.js';
+import { addressesOf } from '../../../../runtime/auth/server/settings.js';
 
 const own = addressesOf('https://kiln.example/t1/');
 const settings: DiscoverySettings = {

@@ -1,4 +1,4 @@
-import type { Remade } from './release.js';
+import type { Remade } from '../release.js';
 
 /** What one erratum mends: the same question, answered without it and with it. */
 export interface ErratumCase {
