@@ -6,7 +6,14 @@ import { quote, type CodeIssue } from './issue.js';
 import { namesIn, type Languages } from './systems/languages.js';
 import { ruleMember, systemMember } from './member.js';
 import { chosenVersion, supplementsNamedBy } from './resolver.js';
-import { checkComplete, findMember, type Member, type Mismatch, type ValueSetContext } from './value-set.js';
+import {
+  checkComplete,
+  checkImports,
+  findMember,
+  type Member,
+  type Mismatch,
+  type ValueSetContext,
+} from './value-set.js';
 
 /** A coding as it was sent. */
 export interface Sent {
@@ -34,6 +41,8 @@ export interface JudgeOptions {
 /** What became of one coding: it is right where it is a member and no issue is an error. */
 export interface Judged {
   readonly member?: Member;
+  /** What the code is in its code system, where it is no member of the value set. */
+  readonly concept?: Member;
   /** The code is taken although the server cannot know it: it has a part of the code system only. */
   readonly isTaken?: true;
   readonly issues: readonly CodeIssue[];
@@ -59,9 +68,10 @@ export async function judgeInValueSet(
     found = await findMember(valueSet, coded, { ...context, mismatches });
   } catch (error) {
     if (!(error instanceof TerminologyFault) || error.kind === 'pinned-version') throw error;
-    return undecided(error, sent);
+    return { ...(await conceptOf(sent, valueSet, context, options)), ...undecided(error, sent) };
   }
   if (found !== undefined) return { member: found, issues: memberIssues(sent, found, options) };
+  await checkImports(valueSet, context);
   const name = typeof valueSet['url'] === 'string' ? valueSet['url'] : 'the value set';
   const text = `The code ${quote(`${system}#${code}`)} is not in ${name}`;
   const missing: CodeIssue = {
@@ -76,7 +86,22 @@ export async function judgeInValueSet(
   // The code system may say why.
   const inSystem = await judgeInSystem(sent, undefined, context, options, supplementsNamedBy(valueSet));
   const reasons = inSystem.issues.filter(({ type }) => type !== 'invalid-display' && type !== 'code-comment');
-  return { issues: [missing, ...others, ...reasons] };
+  return { ...asConcept(inSystem), issues: [missing, ...others, ...reasons] };
+}
+
+/** What a code is in its code system, where the value set says nothing of it. */
+async function conceptOf(
+  sent: Sent,
+  valueSet: Resource,
+  context: ValueSetContext,
+  options: JudgeOptions,
+): Promise<Pick<Judged, 'concept'>> {
+  if (options.membershipOnly) return {};
+  return asConcept(await judgeInSystem(sent, undefined, context, options, supplementsNamedBy(valueSet)));
+}
+
+function asConcept({ member }: Judged): Pick<Judged, 'concept'> {
+  return member === undefined ? {} : { concept: member };
 }
 
 /**

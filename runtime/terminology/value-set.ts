@@ -175,6 +175,33 @@ async function systems(valueSet: Resource, context: ValueSetContext, above: Path
   return found;
 }
 
+/**
+ * Looks at all value sets that one is made of. A code may be found to be no member before they are all reached.
+ *
+ * @throws FhirError `value-set-invalid` where they contain each other in a circle
+ */
+export async function checkImports(valueSet: Resource, context: ValueSetContext): Promise<void> {
+  const seen = new Set<Resource>();
+  const look = async (each: Resource, above: Path): Promise<void> => {
+    const path = enter(each, above);
+    if (seen.has(each)) return;
+    seen.add(each);
+    const compose = composeOf(each);
+    for (const part of [...objectsOf(compose?.['include']), ...objectsOf(compose?.['exclude'])]) {
+      if (part['valueSet'] === undefined) continue;
+      await path.work.pace();
+      for (const imported of await importsOf(part, context, path).catch(unlessMissing)) await look(imported, path);
+    }
+  };
+  await look(valueSet, top(context));
+}
+
+/** What is missing did not decide. */
+function unlessMissing(error: unknown): readonly Resource[] {
+  if (error instanceof TerminologyFault) return [];
+  throw error;
+}
+
 /** What a code is known by. */
 export function keyOf(system: string, code: string): string {
   return `${system}|${code}`;

@@ -226,6 +226,9 @@ export function languagesOf({ text }: TerminologyCall, call: Call, valueSet?: Re
 const EXPANSION_PARAMETERS: ReadonlySet<unknown> = new Set([
   'http://hl7.org/fhir/StructureDefinition/valueset-expansion-parameter',
   'http://hl7.org/fhir/tools/StructureDefinition/valueset-expansion-parameter',
+  'http://hl7.org/fhir/tools/StructureDefinition/valueset-expansion-param',
+  // As HL7's test cases for terminology servers spell it.
+  'http://hl7.org/fhir/tools/StructureDefinion/valueset-expansion-param',
 ]);
 
 function expansionLanguage(valueSet: Resource): string | undefined {

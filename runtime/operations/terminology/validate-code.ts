@@ -33,12 +33,13 @@ export function validateInValueSet(call: Call, services: Services): Promise<Repl
 }
 
 async function validateWithin(call: Call, services: Services): Promise<Reply> {
-  const opened = openTerminology(call, services);
+  // Clients say "version" for that of the code system, as CodeSystem/$validate-code has it.
+  const opened = openTerminology(call, services, [more('version', 'string')]);
   const names = { url: 'url', version: 'valueSetVersion', resource: 'valueSet' };
   const valueSet = await resourceOf('ValueSet', names, opened, call, services);
   const isInferred = opened.isSet('inferSystem') || call.id !== undefined || opened.text('context') !== undefined;
   const systems = isInferred ? () => systemsOf(valueSet, opened.context) : undefined;
-  const sent = await withSystem(sentOf(opened, 'systemVersion'), systems);
+  const sent = await withSystem(sentOf(opened), systems);
   const options = optionsOf(opened, call, valueSet);
   const judged: Judged[] = [];
   for (const each of sent) {
@@ -65,7 +66,7 @@ export async function validateInCodeSystem(call: Call, services: Services): Prom
   const options = optionsOf(opened, call);
   const url = opened.text('url') ?? opened.text('system');
   const own = await ownSystem(url, opened, call, services);
-  const sent = sentOf(opened, 'version').map((each) => {
+  const sent = sentOf(opened).map((each) => {
     const system = each.system ?? own?.url ?? url;
     return system === undefined ? each : { ...each, system };
   });
@@ -180,7 +181,7 @@ function answer(
   const issues =
     good === undefined ? judged.flatMap((each) => each.issues) : [...good.issues, ...faults, ...asides.map(asAside)];
   const first = sent[best === undefined ? 0 : judged.indexOf(best)];
-  const member = best?.member;
+  const member = best?.member ?? best?.concept;
   const display = member === undefined ? undefined : displayIn(member, options.languages);
   const code = first?.code ?? member?.code;
   const unknown = [...new Set(issues.flatMap((each) => (each.unknown === undefined ? [] : [each.unknown])))];
@@ -190,7 +191,7 @@ function answer(
     ['code', 'valueCode', code],
     ['normalized-code', 'valueCode', member !== undefined && member.code !== code ? member.code : undefined],
     ['system', 'valueUri', member?.system ?? first?.system],
-    ['version', 'valueString', member?.version],
+    ['version', 'valueString', member?.version ?? first?.version],
     ['display', 'valueString', display],
     ['inactive', 'valueBoolean', member?.isInactive === true ? true : undefined],
     ['status', 'valueCode', member?.isInactive === true ? statusOf(member.concept?.properties ?? []) : undefined],
@@ -210,14 +211,14 @@ function statusOf(properties: readonly { readonly code: string; readonly value: 
 }
 
 /** What is to be checked, in one of its three forms. @throws FhirError `parameter-invalid` */
-function sentOf({ found, text }: TerminologyCall, versionName: string): readonly Sent[] {
+function sentOf({ found, text }: TerminologyCall): readonly Sent[] {
   const [code, coding, concept] = [text('code'), valueOf(found, 'coding'), valueOf(found, 'codeableConcept')];
   const given = [code, coding, concept].filter((each) => each !== undefined);
   if (given.length !== 1) {
     throw new FhirError('parameter-invalid', 'Give exactly one of "code", "coding" and "codeableConcept"');
   }
   if (code !== undefined) {
-    const version = text(versionName) ?? text('systemVersion');
+    const version = text('version') ?? text('systemVersion');
     return [pick({ system: text('system'), version, code, display: text('display') }, '')];
   }
   if (coding !== undefined) return [pick(coding as JsonObject, 'Coding')];

@@ -105,6 +105,8 @@ export const TERMINOLOGY_FIXTURES: readonly Fixture[] = [
   valueSet('circle-1', { include: [{ valueSet: [`${VS}/circle-2`] }] }),
   valueSet('circle-2', { include: [{ valueSet: [`${VS}/circle-3`] }, { system: CS }] }),
   valueSet('circle-3', { include: [{ valueSet: [`${VS}/circle-1`] }] }),
+  valueSet('circle-behind', { include: [{ system: OTHER }, { valueSet: [`${VS}/circle-before`] }] }),
+  valueSet('circle-before', { include: [{ system: OTHER }], exclude: [{ valueSet: [`${VS}/circle-behind`] }] }),
   valueSet('units', { include: [{ system: 'http://unitsofmeasure.org' }] }),
   valueSet('fragment', { include: [{ system: 'http://cases.example/fragment' }] }),
   valueSet('supplemented', { include: [{ system: CS }] }, { extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/valueset-supplement', valueCanonical: 'http://cases.example/more' }] }), // prettier-ignore

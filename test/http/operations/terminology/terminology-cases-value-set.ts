@@ -168,6 +168,9 @@ export const VALIDATE_CASES: readonly TerminologyCase[] = [
   check('an import that is missing', `${vs('missing-import')}&${code('b')}`, { status: 200, result: false, issues: ['not-found'] }), // prettier-ignore
   check('a fragment: the code may be in another one', `${vs('fragment')}&${code('new', 'http://cases.example/fragment')}`, { result: true, issues: ['code-invalid'] }), // prettier-ignore
   check('a circle of imports', `${vs('circle-1')}&${code('b')}`, { status: 422 }),
+  check('a circle that the code does not lead into', `${vs('circle-behind')}&${code('b')}`, { status: 422 }),
+  check('a code that is elsewhere in its system: its display and version are returned', `${vs('excluded')}&${code('b')}`, { result: false, display: 'Beta', version: '2' }), // prettier-ignore
+  check('"version" of the code system, as CodeSystem/$validate-code has it', `${vs('all')}&${code('g')}&version=1`, { result: false }), // prettier-ignore
   check('an unknown value set', `${vs('nowhere')}&${code('b')}`, { status: 404 }),
   check('systemVersion: the code of that version', `${vs('all')}&${code('b')}&systemVersion=1`, {
     result: true,
