@@ -49,7 +49,7 @@ export const CODE_SYSTEM_CASES: readonly TerminologyCase[] = [
   check('a code', `${URL}&code=b`, { status: 200, result: true, display: 'Beta', code: 'b', system: CS, version: '2' }),
   check('an unknown code', `${URL}&code=nope`, { status: 200, result: false, code: 'nope', system: CS }),
   check('an unknown system', `url=${UNKNOWN}&code=b`, { status: 200, result: false, issues: ['not-found'] }),
-  check('a version', `${URL}&code=g&version=1`, { result: false, version: undefined }),
+  check('a version', `${URL}&code=g&version=1`, { result: false, version: '1' }),
   check('a version that is not there', `${URL}&code=b&version=9`, {
     status: 200,
     result: false,
