@@ -9,8 +9,8 @@ import { atMost } from '../../at-most.js';
 import { extract, load } from '../../bench/data/load-clinic.js';
 import { soak } from '../soak.js';
 
-/** Resources that will go, and their versions: the last is their deletion. */
-const DOOMED = soak(4000);
+/** Resources that will go, and their versions: the last is their deletion. Their number ends in the middle of a call. */
+const DOOMED = soak(1900);
 const VERSIONS = 5;
 const LIMIT = 1000;
 const LIVE = 200;

@@ -5,9 +5,9 @@ import { createLoad, MB } from '../mixed-load.js';
 import { startOwnReplicaSet, startServer, type Server } from './mongo-servers.js';
 import { soak } from '../soak.js';
 
-const REQUESTS = soak(40_000);
+const REQUESTS = soak(25_000);
 /** Fills caches and pools, and lets V8 and the allocator find the sizes that this load needs. */
-const WARM_UP = soak(30_000);
+const WARM_UP = soak(20_000);
 
 describeOnMongod('a server on MongoDB over a long time', () => {
   let set: Awaited<ReturnType<typeof startOwnReplicaSet>>;
