@@ -3,13 +3,13 @@ import { withinBudget } from '../core/search/execute/search-budget.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import type { JsonObject, JsonValue } from '../fhir/resource.js';
-import { writeJson } from '../format/write-json.js';
 import { readDocument, type ValidQuery } from './document/read-document.js';
 import { RequestError, writeError } from './errors.js';
 import { Budget, type Execution, type Placed } from './execute/context.js';
 import { lookUp } from './execute/look-up.js';
 import { ResourceReader } from './execute/read-resources.js';
 import { writeAnswer, type QueryAnswer } from './execute/write-answer.js';
+import { writeTree } from './execute/written-text.js';
 import { introspector } from './introspect.js';
 import { knownAnswer } from './known-answers.js';
 import { prepareQuery } from './plan/prepare.js';
@@ -39,9 +39,9 @@ export async function runGraphql(request: GraphqlRequest, call: Call, services: 
         knownAnswer(request, services.tables, () => inPieces(introspect.text(prepared.fields))),
       );
     }
-    const { data, errors, isPlain } = await execute(query, prepared, call, services);
+    const { data, errors, hasTexts } = await execute(query, prepared, call, services);
     const answer: JsonObject = { data, ...(errors.length > 0 && { errors: [...errors] as JsonValue[] }) };
-    return textReply(200, isPlain ? JSON.stringify(answer) : writeJson(answer));
+    return textReply(200, hasTexts ? writeTree(answer) : JSON.stringify(answer));
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     return refusal(error.status, error.errors);
@@ -58,7 +58,7 @@ async function execute(
   { fields, filters, planner }: ReturnType<typeof prepareQuery>,
   call: Call,
   services: Services,
-): Promise<QueryAnswer & Pick<ResourceReader, 'isPlain'>> {
+): Promise<QueryAnswer & Pick<ResourceReader, 'hasTexts'>> {
   const instance = call.level === 'instance' ? call.type : undefined;
   return withinBudget(services.limits.queryTime ?? QUERY_LIMITS.time, call.signal, async (signal) => {
     const { catalog } = query;
@@ -69,7 +69,7 @@ async function execute(
       const found = await lookUp(fields, start, reader, execution);
       const introspect = introspector(query, planner, instance, services.tables);
       const answer = await writeAnswer(fields, start, found, execution, (field) => introspect.value(field));
-      return { ...answer, isPlain: reader.isPlain };
+      return { ...answer, hasTexts: reader.hasTexts };
     } catch (error) {
       // Of what is too much nothing is answered.
       if (error instanceof FhirError && LIMITS.has(error.code)) throw new RequestError([error]);

@@ -10,7 +10,8 @@ import type { Resource } from '../../fhir/resource.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
 import { neededOn } from '../../auth/access/needed-scopes.js';
 import type { StoredVersion } from '../../store/store.js';
-import type { Execution, Found } from './context.js';
+import type { Projector } from '../project/projector.js';
+import type { Execution, Found, Match } from './context.js';
 
 /** Names a resource, or one of its versions. */
 export interface TargetKey {
@@ -22,22 +23,27 @@ export interface TargetKey {
 /** Resources that one query asks the store for. */
 const CHUNK = 500;
 
+/** Longer texts are read, in characters: that is done elsewhere, where the server has such a place. */
+const LONGEST = 128 * 1024;
+
 /** Reads resources by type and id, each once, within the scopes of the token. */
 export class ResourceReader {
-  readonly #known = new Map<string, Found<Resource>>();
-  #isPlain = true;
+  /** What was read; of some the text alone. */
+  readonly #known = new Map<string, Found<Resource> | { readonly text: string }>();
+  #hasTexts = false;
   #binaries: ((stored: Resource) => Promise<Resource>) | undefined;
 
   constructor(private readonly execution: Execution) {}
 
-  /** What was read before. */
+  /** What `read` has read. */
   found(key: TargetKey): Found<Resource> | undefined {
-    return this.#known.get(nameOf(key));
+    const known = this.#known.get(nameOf(key));
+    return known === undefined || 'text' in known ? undefined : known;
   }
 
-  /** Whether all that was read is what `JSON.parse` makes: no number is a `Decimal`. */
-  get isPlain(): boolean {
-    return this.#isPlain;
+  /** Whether some of it is text still: a number may be a `Decimal`, or what a query needs of a resource was copied. */
+  get hasTexts(): boolean {
+    return this.#hasTexts;
   }
 
   /** A version that a search found, which its token shows. */
@@ -45,15 +51,46 @@ export class ResourceReader {
     const name = nameOf({ type, id });
     const before = this.#known.get(name);
     if (before !== undefined && 'value' in before) return before.value;
-    this.execution.budget.readResources(1);
-    const resource = this.#parse(type, json);
+    const text = this.#textOf(before, json);
+    const resource = this.#parse(type, text);
     if (!(resource instanceof Promise)) return this.#remember(name, resource);
     return resource.then((value) => this.#remember(name, value));
   }
 
+  /** The same as a match. */
+  whole(version: StoredVersion): Match | Promise<Match> {
+    const name = nameOf({ type: version.type, id: version.id });
+    const resource = this.take(version);
+    return resource instanceof Promise ? resource.then((value) => ({ name, resource: value })) : { name, resource };
+  }
+
+  /** The same, of which the query needs what is copied, if its text allows that. */
+  project(version: StoredVersion, projector: Projector): Match | Promise<Match> {
+    const { type, id, json = '{}' } = version;
+    const name = nameOf({ type, id });
+    const before = this.#known.get(name);
+    if (type !== BINARY && (before === undefined || !('value' in before))) {
+      const text = before !== undefined && 'text' in before ? before.text : json;
+      const projected = text.length > LONGEST ? undefined : projector.project(text);
+      if (projected !== undefined) {
+        this.#hasTexts = true;
+        this.#known.set(name, { text: this.#textOf(before, json) });
+        return { name, projected };
+      }
+    }
+    return this.whole(version);
+  }
+
+  /** The text of a version, which counts when it comes first. */
+  #textOf(before: Found<Resource> | { readonly text: string } | undefined, json: string): string {
+    if (before !== undefined && 'text' in before) return before.text;
+    this.execution.budget.readResources(1);
+    return json;
+  }
+
   #parse(type: string, json: string): Resource | Promise<Resource> {
     const resource = parseStored(json, this.execution.services);
-    if (resource instanceof Promise) this.#isPlain = false;
+    if (resource instanceof Promise) this.#hasTexts = true;
     if (type !== BINARY) return resource;
     this.#binaries ??= openBinaries(this.execution.services.store.blobs);
     return Promise.resolve(resource).then(this.#binaries);
@@ -70,7 +107,11 @@ export class ResourceReader {
     const wanted = new Map<string, TargetKey>();
     for (const key of keys) {
       const name = nameOf(key);
-      if (this.#known.has(name)) continue;
+      const known = this.#known.get(name);
+      if (known !== undefined) {
+        if ('text' in known) this.#remember(name, await this.#parse(key.type, known.text));
+        continue;
+      }
       if (access.on(key.type, 'r') === 'nothing')
         this.#known.set(name, { fault: scopeMissing(neededOn(key.type, 'r'), access) });
       else wanted.set(name, key);
