@@ -195,11 +195,11 @@ export async function lookUp(
     }
     visits = await run(level);
   }
-  const missing: Found<never> = { fault: new FhirError('too-costly') };
+  const missing = (): Found<never> => ({ fault: new FhirError('too-costly') });
   return {
-    read: (field) => reads.get(field) ?? missing,
-    target: (reference) => targets.get(reference) ?? missing,
-    search: (field, focus) => searches.get(field)?.get(focus) ?? missing,
+    read: (field) => reads.get(field) ?? missing(),
+    target: (reference) => targets.get(reference) ?? missing(),
+    search: (field, focus) => searches.get(field)?.get(focus) ?? missing(),
   };
 }
 

@@ -28,8 +28,8 @@ const LONGEST = 128 * 1024;
 
 /** Reads resources by type and id, each once, within the scopes of the token. */
 export class ResourceReader {
-  /** What was read; of some the text alone. */
-  readonly #known = new Map<string, Found<Resource> | { readonly text: string }>();
+  /** What was read; of some the version alone, as long as nothing else is needed of it. */
+  readonly #known = new Map<string, Found<Resource> | StoredVersion>();
   #hasTexts = false;
   #binaries: ((stored: Resource) => Promise<Resource>) | undefined;
 
@@ -37,8 +37,8 @@ export class ResourceReader {
 
   /** What `read` has read. */
   found(key: TargetKey): Found<Resource> | undefined {
-    const known = this.#known.get(nameOf(key));
-    return known === undefined || 'text' in known ? undefined : known;
+    const known = this.#known.get(nameOfKey(key));
+    return known === undefined || 'type' in known ? undefined : known;
   }
 
   /** Whether some of it is text still: a number may be a `Decimal`, or what a query needs of a resource was copied. */
@@ -47,45 +47,41 @@ export class ResourceReader {
   }
 
   /** A version that a search found, which its token shows. */
-  take({ type, id, json = '{}' }: StoredVersion): Resource | Promise<Resource> {
-    const name = nameOf({ type, id });
+  take(version: StoredVersion): Resource | Promise<Resource> {
+    const name = nameOf(version);
     const before = this.#known.get(name);
     if (before !== undefined && 'value' in before) return before.value;
-    const text = this.#textOf(before, json);
-    const resource = this.#parse(type, text);
+    const { type, json = '{}' } = this.#first(before, version);
+    const resource = this.#parse(type, json);
     if (!(resource instanceof Promise)) return this.#remember(name, resource);
     return resource.then((value) => this.#remember(name, value));
   }
 
   /** The same as a match. */
   whole(version: StoredVersion): Match | Promise<Match> {
-    const name = nameOf({ type: version.type, id: version.id });
+    const name = nameOf(version);
     const resource = this.take(version);
     return resource instanceof Promise ? resource.then((value) => ({ name, resource: value })) : { name, resource };
   }
 
   /** The same, of which the query needs what is copied, if its text allows that. */
   project(version: StoredVersion, projector: Projector): Match | Promise<Match> {
-    const { type, id, json = '{}' } = version;
-    const name = nameOf({ type, id });
+    const name = nameOf(version);
     const before = this.#known.get(name);
-    if (type !== BINARY && (before === undefined || !('value' in before))) {
-      const text = before !== undefined && 'text' in before ? before.text : json;
-      const projected = text.length > LONGEST ? undefined : projector.project(text);
-      if (projected !== undefined) {
-        this.#hasTexts = true;
-        this.#known.set(name, { text: this.#textOf(before, json) });
-        return { name, projected };
-      }
-    }
-    return this.whole(version);
+    if (version.type === BINARY || (before !== undefined && 'value' in before)) return this.whole(version);
+    const { json = '{}' } = before !== undefined && 'type' in before ? before : version;
+    const projected = json.length > LONGEST ? undefined : projector.project(json);
+    if (projected === undefined) return this.whole(version);
+    this.#hasTexts = true;
+    this.#known.set(name, this.#first(before, version));
+    return { name, projected };
   }
 
-  /** The text of a version, which counts when it comes first. */
-  #textOf(before: Found<Resource> | { readonly text: string } | undefined, json: string): string {
-    if (before !== undefined && 'text' in before) return before.text;
+  /** What was found of a resource first, which counts. */
+  #first(before: Found<Resource> | StoredVersion | undefined, version: StoredVersion): StoredVersion {
+    if (before !== undefined && 'type' in before) return before;
     this.execution.budget.readResources(1);
-    return json;
+    return version;
   }
 
   #parse(type: string, json: string): Resource | Promise<Resource> {
@@ -106,10 +102,10 @@ export class ResourceReader {
     const { access } = this.execution.call.principal;
     const wanted = new Map<string, TargetKey>();
     for (const key of keys) {
-      const name = nameOf(key);
+      const name = nameOfKey(key);
       const known = this.#known.get(name);
       if (known !== undefined) {
-        if ('text' in known) this.#remember(name, await this.#parse(key.type, known.text));
+        if ('type' in known) this.#remember(name, await this.#parse(key.type, known.json ?? '{}'));
         continue;
       }
       if (access.on(key.type, 'r') === 'nothing')
@@ -170,7 +166,7 @@ export class ResourceReader {
         ? versions
         : await visibleVersions(versions, (type) => access.on(type, 'r'), call, services);
     for (const { type, id, json } of seen) {
-      const name = nameOf({ type, id, ...(version !== undefined && { version }) });
+      const name = nameOfKey({ type, id, ...(version !== undefined && { version }) });
       this.#known.set(
         name,
         json === undefined
@@ -181,6 +177,10 @@ export class ResourceReader {
   }
 }
 
-function nameOf({ type, id, version }: TargetKey): string {
-  return version === undefined ? `${type}/${id}` : `${type}/${id}/_history/${version}`;
+function nameOf({ type, id }: Pick<TargetKey, 'type' | 'id'>): string {
+  return `${type}/${id}`;
+}
+
+function nameOfKey(key: TargetKey): string {
+  return key.version === undefined ? nameOf(key) : `${nameOf(key)}/_history/${key.version}`;
 }

@@ -7,10 +7,10 @@ import { compilePath } from '../../path/compile-path.js';
 import { belowBase } from '../../path/own-base.js';
 import { readReference } from '../../path/reference-text.js';
 import { parseCriterion } from '../../search/parse/parse-criterion.js';
-import { EVERYTHING, type Condition } from '../../search/query/query.js';
+import { EVERYTHING, type Condition, type ValueTest } from '../../search/query/query.js';
 import type { StoredVersion } from '../../store/store.js';
 import { boundsOf, type PlannedSearch } from '../plan/plan-search.js';
-import type { Projected, Projector } from '../project/projector.js';
+import type { Projector } from '../project/projector.js';
 import { QUERY_LIMITS } from '../request.js';
 import type { Execution, Found, Match } from './context.js';
 import type { ResourceReader } from './read-resources.js';
@@ -143,7 +143,7 @@ export async function onePage(
   return { ...page, effect };
 }
 
-/** The condition that a resource refers to one of these, which are named. */
+/** The condition that a resource refers to one of these, which are named: as `Type/id,Type/id` is read, of a type the first one. */
 function refersTo(
   { type, by, now }: Pick<PlannedSearch, 'type' | 'by' | 'now'>,
   targets: readonly string[],
@@ -151,7 +151,20 @@ function refersTo(
 ): Condition {
   const input = { type, isPosted: true, isLenient: false, now, base: call.base };
   const { hierarchy: _none, ...context } = searchContext(input, services.search, services).context;
-  return parseCriterion(by!.code, targets.join(','), context) as Condition;
+  const param = by!.code;
+  const known = new Map<string, readonly ValueTest[]>();
+  const any = targets.flatMap((name) => {
+    const read = readReference(name);
+    // What has no valid id nothing refers to.
+    if (read === undefined) return [];
+    let tests = known.get(read.type);
+    if (tests === undefined) {
+      const criterion = parseCriterion(param, name, context);
+      known.set(read.type, (tests = 'any' in criterion ? criterion.any : []));
+    }
+    return tests.map((test): ValueTest => (test.is === 'reference' ? { ...test, id: read.id } : test));
+  });
+  return { param, any };
 }
 
 /** Gives each match to the resources that it refers to. */
@@ -164,20 +177,19 @@ function distribute(
   const lists = new Map<string, Match[]>(targets.map((target) => [target, []]));
   const names = referredNames(row, call.base, services);
   for (const match of matches) {
-    const named = 'resource' in match ? names(match.resource) : namesOf(match.projected.references, call.base);
-    for (const name of named) lists.get(name)?.push(match);
+    if ('resource' in match) for (const name of names(match.resource)) lists.get(name)?.push(match);
+    else give(match, match.projected.references, lists, call.base);
   }
   return lists;
 }
 
-/** What references lead to: `Type/id`, each once. */
-function namesOf(references: Projected['references'], base: string): Iterable<string> {
-  const names = new Set<string>();
-  for (const { text, type } of references) {
-    const name = nameIn(text, base);
-    if (name !== undefined && (type === undefined || name.startsWith(`${type}/`))) names.add(name);
+/** Gives a match to what its references lead to, once to each. */
+function give(match: Match, references: readonly string[], lists: Map<string, Match[]>, base: string): void {
+  for (const text of references) {
+    // Mostly the text is the name of a target itself.
+    const list = lists.get(text) ?? lists.get(nameIn(text, base) ?? '');
+    if (list !== undefined && list.at(-1) !== match) list.push(match);
   }
-  return names;
 }
 
 /** What the text of a reference leads to on this server. */

@@ -85,7 +85,7 @@ export async function writeAnswer(
         if (turn !== undefined) await turn;
         list.push(writer.writeMatch(field, match, { key: i, before: { key: field.key, before: undefined } }));
       }
-      out.collector.add(field.key, list, 'list', matches.length === 0 ? '' : matches[0]!.name.split('/')[0]!);
+      out.collector.add(field.key, list, 'list', matches.length === 0 ? '' : typeIn(matches[0]!.name));
     }
   }
   return { data: out.collector.object, errors: writer.errors };
@@ -125,14 +125,16 @@ class AnswerWriter {
   /** The text of a match that was copied, its gaps filled with what was looked up for it. */
   #textOf(field: PlannedField, name: string, { segments, values }: Projected, trail: Trail): string {
     this.execution.budget.writeValues(values);
-    const [first, ...others] = segments;
-    const parts = [first!];
-    if (others.length > 0) {
-      const gaps = field.fieldsOn(name.slice(0, name.indexOf('/'))).filter(({ facts }) => facts.is === 'search');
-      for (const [i, gap] of gaps.entries())
-        parts.push(this.#gap(gap, name, { key: gap.key, before: trail }), others[i]!);
+    let text = segments[0]!;
+    if (segments.length > 1) {
+      let place = 0;
+      for (const gap of field.fieldsOn(typeIn(name))) {
+        if (gap.facts.is !== 'search') continue;
+        text = joined(text, this.#gap(gap, name, { key: gap.key, before: trail }));
+        text = joined(text, segments[++place]!);
+      }
     }
-    return `{${parts.filter((each) => each !== '').join(',')}}`;
+    return `{${text}}`;
   }
 
   /** The member that a reverse look-up adds to a text. */
@@ -145,8 +147,11 @@ class AnswerWriter {
     }
     const matches = result.value as readonly Match[];
     this.execution.budget.writeValues(matches.length);
-    const texts = matches.map((match, i) => writeTree(this.writeMatch(field, match, { key: i, before: trail })));
-    return `${head}[${texts.join(',')}]`;
+    let text = '';
+    for (const [i, match] of matches.entries()) {
+      text = joined(text, writeTree(this.writeMatch(field, match, { key: i, before: trail })));
+    }
+    return `${head}[${text}]`;
   }
 
   writeField(field: PlannedField, parent: Around, out: Out, before: Trail | undefined): void {
@@ -313,6 +318,17 @@ class AnswerWriter {
     }
     this.errors.push(writeError(fault, pathOf(trail), field.nodes));
   }
+}
+
+/** Members or items, one after the other; either text may be empty. */
+function joined(text: string, more: string): string {
+  if (text === '') return more;
+  return more === '' ? text : `${text},${more}`;
+}
+
+/** The type in a name. */
+function typeIn(name: string): string {
+  return name.slice(0, name.indexOf('/'));
 }
 
 /** Whether a field has the matches of a connection. */

@@ -14,8 +14,14 @@ export function textValue(text: string): JsonValue {
 /** Writes JSON: texts and decimals as they are. */
 export function writeTree(value: JsonValue): string {
   if (value instanceof WrittenText || value instanceof Decimal) return value.text;
-  if (Array.isArray(value)) return `[${value.map(writeTree).join(',')}]`;
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const each of value) text += (text === '' ? '' : ',') + writeTree(each);
+    return `[${text}]`;
+  }
   if (!isObject(value)) return JSON.stringify(value);
-  const members = Object.entries(value).filter(([, each]) => each !== undefined);
-  return `{${members.map(([name, each]) => `${JSON.stringify(name)}:${writeTree(each)}`).join(',')}}`;
+  for (const [name, each] of Object.entries(value)) {
+    if (each !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${writeTree(each)}`;
+  }
+  return `{${text}}`;
 }

@@ -1,14 +1,4 @@
-import {
-  GraphQLError,
-  Kind,
-  TypeInfo,
-  getArgumentValues,
-  visit,
-  visitWithTypeInfo,
-  type ASTNode,
-  type DefinitionNode,
-  type FieldNode,
-} from 'graphql';
+import { GraphQLError, Kind, getArgumentValues, type ASTNode, type FieldNode } from 'graphql';
 
 import type { Content } from '../../auth/access/content.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
@@ -23,7 +13,8 @@ import type { ValidQuery } from '../document/read-document.js';
 import { pathOf } from '../document/rules.js';
 import { RequestError, documentError } from '../errors.js';
 import { QUERY_LIMITS } from '../request.js';
-import { LIST_ARGUMENTS, factsOf } from '../schema/facts.js';
+import { LIST_ARGUMENTS } from '../schema/facts.js';
+import { askingFields } from './asking-fields.js';
 import { Filters } from './filters.js';
 import { numberOf, planSearch, type PlannedSearch } from './plan-search.js';
 import { Planner, type PlannedField } from './planner.js';
@@ -57,34 +48,22 @@ export function prepareQuery(query: ValidQuery, call: Call, services: Services):
       else throw error;
     }
   };
-  const info = new TypeInfo(query.schema);
-  const look = visitWithTypeInfo(info, {
-    enter(node) {
-      if ((node.kind === Kind.INLINE_FRAGMENT || node.kind === Kind.FRAGMENT_SPREAD) && !planner.isIncluded(node))
-        return false;
-      if (node.kind !== Kind.FIELD) return undefined;
-      if (!planner.isIncluded(node)) return false;
-      const definition = info.getFieldDef();
-      const facts = factsOf(definition);
-      if (definition === null || definition === undefined || facts === undefined) return undefined;
-      attempt(node, () => {
-        const args = getArgumentValues(definition, node, query.variables);
-        if (facts.is === 'complex')
-          for (const name of [LIST_ARGUMENTS.count, LIST_ARGUMENTS.offset]) numberOf(args, name);
-        if (facts.is === 'read') reads.add(facts.type);
-        const type = facts.is === 'complex' || facts.is === 'search' ? facts.type : undefined;
-        if (facts.is === 'search') {
-          const parent = info.getParentType()?.name ?? '';
-          const around = query.catalog.isResource(parent) ? parent : undefined;
-          searches.set(node, planSearch(facts, args, around, call, services));
-        }
-        const expressions = [args[LIST_ARGUMENTS.fhirpath], pathOf(node)];
-        for (const each of expressions) if (type !== undefined && typeof each === 'string') filters.check(each, type);
-      });
-      return undefined;
-    },
-  });
-  for (const each of reachable(query)) visit(each, look);
+  for (const { node, definition, facts, parent, guards } of askingFields(query)) {
+    if (!guards.every((each) => planner.isIncluded(each))) continue;
+    attempt(node, () => {
+      const args = getArgumentValues(definition, node, query.variables);
+      if (facts.is === 'complex')
+        for (const name of [LIST_ARGUMENTS.count, LIST_ARGUMENTS.offset]) numberOf(args, name);
+      if (facts.is === 'read') reads.add(facts.type);
+      const type = facts.is === 'complex' || facts.is === 'search' ? facts.type : undefined;
+      if (facts.is === 'search') {
+        const around = query.catalog.isResource(parent) ? parent : undefined;
+        searches.set(node, planSearch(facts, args, around, call, services));
+      }
+      const expressions = [args[LIST_ARGUMENTS.fhirpath], pathOf(node)];
+      for (const each of expressions) if (type !== undefined && typeof each === 'string') filters.check(each, type);
+    });
+  }
   const [first, ...others] = errors;
   if (first !== undefined) throw new RequestError([first, ...others]);
   checkScopes([...reads], [...searches.values()], call, services);
@@ -95,21 +74,6 @@ export function prepareQuery(query: ValidQuery, call: Call, services: Services):
     throw new RequestError([documentError(text, query.operation, 'graphql-limit')]);
   }
   return { fields, filters, planner };
-}
-
-/** The operation and the fragments that it uses. */
-function reachable({ operation, fragments }: ValidQuery): readonly DefinitionNode[] {
-  const found = new Set<DefinitionNode>([operation]);
-  // The set grows during the loop.
-  for (const each of found) {
-    visit(each, {
-      FragmentSpread({ name }) {
-        const fragment = fragments.get(name.value);
-        if (fragment !== undefined) found.add(fragment);
-      },
-    });
-  }
-  return [...found];
 }
 
 /** An error of FHIR at a place in the document. */

@@ -1,11 +1,13 @@
 import type { PathRow, SearchRow } from '../../contract/search.js';
 import type { PlannedField } from '../plan/planner.js';
 import { schemaName, type TypeCatalog } from '../schema/schema.js';
+import { MemberFinder } from './member-finder.js';
 
 /** What is copied of an object, from its JSON text into that of the answer. */
 export interface Projection {
   /** By name in the resource. */
   readonly members: ReadonlyMap<string, Member>;
+  readonly finder: MemberFinder;
   /** What the answer has, in its order. */
   readonly slots: readonly Slot[];
 }
@@ -56,6 +58,11 @@ export function planProjection(
   return planned && withWays(planned, ways);
 }
 
+/** A projection of these members. */
+export function projectionOf(members: Projection['members'], slots: readonly Slot[]): Projection {
+  return { members, slots, finder: new MemberFinder(members) };
+}
+
 function planObject(
   fields: readonly PlannedField[],
   type: string,
@@ -89,7 +96,7 @@ function planObject(
     } else members.set(name, member);
     slots.push({ is: 'member' });
   }
-  return { members, slots };
+  return projectionOf(members, slots);
 }
 
 /** The way of a path that names elements only; undefined: it is more than that. */
@@ -110,5 +117,5 @@ function withWays({ members, slots }: Projection, ways: readonly ReferenceWay[])
     const member = all.get(name) ?? { name, slot: -1, head: '', isRenamed: false, isList: false };
     all.set(name, { ...member, ways: [...(member.ways ?? []), { ...way, names: rest }] });
   }
-  return { members: all, slots };
+  return projectionOf(all, slots);
 }

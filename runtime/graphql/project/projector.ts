@@ -1,4 +1,6 @@
+import { readReference } from '../../path/reference-text.js';
 import type { Member, Projection, ReferenceWay, Slot } from './projection.js';
+import type { FoundName } from './member-finder.js';
 import { CHAR, endOfName, nextStart, skipValue } from './scan-json.js';
 
 /** What was copied of a resource. */
@@ -7,15 +9,8 @@ export interface Projected {
   readonly segments: readonly string[];
   /** How many values they have. */
   readonly values: number;
-  /** The references that were asked for, each with the type that it has to lead to. */
-  readonly references: readonly ReferenceFound[];
-}
-
-/** The text of a reference. */
-export interface ReferenceFound {
-  readonly text: string;
-  /** The type that it has to lead to; absent: any. */
-  readonly type: string | undefined;
+  /** The texts of the references that were asked for. */
+  readonly references: readonly string[];
 }
 
 /**
@@ -25,7 +20,7 @@ export interface ReferenceFound {
 export class Projector {
   #text = '';
   #values = 0;
-  #references: ReferenceFound[] = [];
+  #references: string[] | undefined;
   /** Where the member of each slot begins and ends, and its text where that is not the one of the resource; a stack of objects. */
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
@@ -41,12 +36,12 @@ export class Projector {
   project(text: string): Projected | undefined {
     this.#text = text;
     this.#values = 0;
-    this.#references = [];
+    this.#references = undefined;
     this.#top = this.projection.slots.length;
     if (text.charCodeAt(0) !== CHAR.openObject) return undefined;
     const end = this.#scanMembers(0, this.projection, 0);
     if (end !== text.length) return undefined;
-    return { segments: this.#join(0, this.projection), values: this.#values, references: this.#references };
+    return { segments: this.#join(0, this.projection), values: this.#values, references: this.#references ?? NONE };
   }
 
   /** Reads an object. @returns the position behind it, or -1; `#changed` has its text in the answer */
@@ -65,7 +60,7 @@ export class Projector {
   #isSame = true;
 
   /** Notes where the members of an object are. */
-  #scanMembers(start: number, { members, slots }: Projection, base: number): number {
+  #scanMembers(start: number, { finder, slots }: Projection, base: number): number {
     const text = this.#text;
     let isSame = true;
     for (let slot = base; slot < base + slots.length; slot++) {
@@ -74,11 +69,12 @@ export class Projector {
     }
     let last = -1;
     let at = start + 1;
+    let found: FoundName | undefined;
     while (text.charCodeAt(at) !== CHAR.closeObject) {
-      const nameEnd = endOfName(text, at);
-      if (nameEnd < 0) return -1;
-      const member = members.get(text.slice(at + 1, nameEnd));
-      const valueAt = nameEnd + 2;
+      found = finder.find(text, at, found);
+      if (found === undefined) return -1;
+      const { member } = found;
+      const valueAt = at + found.head.length;
       let end: number;
       if (member === undefined || member.slot < 0) {
         end = skipValue(text, valueAt);
@@ -101,7 +97,7 @@ export class Projector {
         }
       }
       if (end < 0) return -1;
-      for (const way of member?.ways ?? []) if (!this.#follow(valueAt, way, 0)) return -1;
+      if (member?.ways !== undefined && !this.#followAll(valueAt, member.ways)) return -1;
       at = nextStart(text, end, CHAR.closeObject);
       if (at < 0) return -1;
     }
@@ -128,8 +124,8 @@ export class Projector {
   #list(start: number, below: Projection): number {
     const text = this.#text;
     if (text.charCodeAt(start + 1) === CHAR.closeList) return ABSENT;
-    let isSame = true;
-    let list = '[';
+    /** The text of the items up to here, where that is not the one of the resource. */
+    let list: string | undefined;
     let at = start + 1;
     while (text.charCodeAt(at) !== CHAR.closeList) {
       let end: number;
@@ -142,25 +138,26 @@ export class Projector {
       else return -1;
       if (end < 0) return -1;
       const changed = this.#changed as string | undefined;
-      if (changed !== undefined) isSame = false;
-      list += (list === '[' ? '' : ',') + (changed ?? text.slice(at, end));
+      if (list === undefined && changed !== undefined) list = text.slice(start, at) + changed;
+      else if (list !== undefined) list = `${list},${changed ?? text.slice(at, end)}`;
       at = nextStart(text, end, CHAR.closeList);
       if (at < 0) return -1;
     }
-    this.#changed = isSame ? undefined : `${list}]`;
+    this.#changed = list && `${list}]`;
     return at + 1;
   }
 
   /** The text of the members of an object, from one gap to the next. Members that follow one another are one piece. */
   #join(base: number, { slots }: Projection): string[] {
     const text = this.#text;
-    const segments: string[] = [];
+    let before: string[] | undefined;
     let joined = '';
     for (let i = 0; i < slots.length; i++) {
       const slot = slots[i]!;
       let piece: string;
       if (slot.is === 'gap') {
-        segments.push(joined);
+        if (before === undefined) before = [joined];
+        else before.push(joined);
         joined = '';
         continue;
       } else if (slot.is === 'constant') piece = slot.text;
@@ -179,14 +176,18 @@ export class Projector {
       }
       joined = joined === '' ? piece : `${joined},${piece}`;
     }
-    segments.push(joined);
-    return segments;
+    return before === undefined ? [joined] : [...before, joined];
   }
 
   /** Whether a member is in the resource behind the one that ends here, and goes into the answer as it is. */
   #follows(at: number, end: number, slot: Slot | undefined): boolean {
     if (slot?.is !== 'member' || this.#starts[at] !== end + 1 || this.#texts[at] !== undefined) return false;
     return !this.#members[at]!.isRenamed;
+  }
+
+  #followAll(at: number, ways: readonly ReferenceWay[]): boolean {
+    for (const way of ways) if (!this.#follow(at, way, 0)) return false;
+    return true;
   }
 
   /** Collects the references at the end of a way from a value. @returns whether the text is as it should be */
@@ -206,7 +207,12 @@ export class Projector {
     if (first === CHAR.quote) {
       const end = skipValue(text, at);
       if (end < 0) return false;
-      if (isEnd) this.#references.push({ text: JSON.parse(text.slice(at, end)) as string, type: way.type });
+      if (!isEnd) return true;
+      const plain = text.slice(at + 1, end - 1);
+      const found = plain.includes('\\') ? (JSON.parse(`"${plain}"`) as string) : plain;
+      if (way.type !== undefined && readReference(found)?.type !== way.type) return true;
+      if (this.#references === undefined) this.#references = [found];
+      else this.#references.push(found);
       return true;
     }
     if (first !== CHAR.openObject) return true;
@@ -224,6 +230,8 @@ export class Projector {
     return true;
   }
 }
+
+const NONE: readonly string[] = [];
 
 /** The answer has nothing of a value. */
 const ABSENT = -2;

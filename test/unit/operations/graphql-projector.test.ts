@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Member, Projection, Slot } from '../../../runtime/graphql/project/projection.js';
+import { projectionOf, type Member, type Projection, type Slot } from '../../../runtime/graphql/project/projection.js';
 import { Projector } from '../../../runtime/graphql/project/projector.js';
 import { createRandom, seedOfRun, type Random } from '../../contract/random.js';
 
@@ -15,7 +15,7 @@ function projection(members: readonly Partial<Member>[], constant?: string): Pro
     return [name, { slot, head: `"${name}":`, isRenamed: false, isList: false, name, ...each }];
   });
   if (constant !== undefined) slots.push({ is: 'constant', text: constant });
-  return { members: new Map(all), slots };
+  return projectionOf(new Map(all), slots);
 }
 
 function projected(wanted: Projection, text: string): string | undefined {
@@ -60,9 +60,9 @@ describe('projector', () => {
     const slots: Slot[] = [{ is: 'member' }, gap, gap, { is: 'constant', text: '"__typename":"X"' }];
     const text =
       '{"id":"a","subject":[{"party":{"reference":"Patient\\/1"}},{"other":{"reference":{"reference":"#1"}}}]}';
-    expect(new Projector({ members: new Map([...members, ['subject', subject]]), slots }).project(text)).toEqual({
+    expect(new Projector(projectionOf(new Map([...members, ['subject', subject]]), slots)).project(text)).toEqual({
       segments: ['"id":"a"', '', '"__typename":"X"'],
-      references: [{ text: 'Patient/1', type: 'Patient' }, { text: '#1', type: undefined }], // prettier-ignore
+      references: ['Patient/1', '#1'],
       values: 1,
     });
   });
