@@ -69,7 +69,8 @@ async function execute(
       const found = await lookUp(fields, start, reader, execution);
       const introspect = introspector(query, planner, instance, services.tables);
       const answer = await writeAnswer(fields, start, found, execution, (field) => introspect.value(field));
-      return { ...answer, hasTexts: reader.hasTexts };
+      const hasTexts = reader.hasTexts || fields.some(({ facts }) => facts.is === 'introspection');
+      return { ...answer, hasTexts };
     } catch (error) {
       // Of what is too much nothing is answered.
       if (error instanceof FhirError && LIMITS.has(error.code)) throw new RequestError([error]);
@@ -104,6 +105,6 @@ function* inPieces(texts: Iterable<string>): Iterable<string> {
   yield piece;
 }
 
-function textReply(status: number, content: string | AsyncIterable<string>): Reply {
+function textReply(status: number, content: string | AsyncIterable<Uint8Array>): Reply {
   return { status, body: { contentType: JSON_TYPE, otherType: GRAPHQL_ANSWER_TYPE, content } };
 }
