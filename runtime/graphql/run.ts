@@ -55,14 +55,14 @@ export function refuseRequest(error: FhirError): Reply {
 
 async function execute(
   query: ValidQuery,
-  { fields, filters, planner }: ReturnType<typeof prepareQuery>,
+  { fields, searches, filters, planner }: ReturnType<typeof prepareQuery>,
   call: Call,
   services: Services,
 ): Promise<QueryAnswer & Pick<ResourceReader, 'hasTexts'>> {
   const instance = call.level === 'instance' ? call.type : undefined;
   return withinBudget(services.limits.queryTime ?? QUERY_LIMITS.time, call.signal, async (signal) => {
     const { catalog } = query;
-    const execution: Execution = { call, services, catalog, filters, signal, budget: new Budget(signal) };
+    const execution: Execution = { call, services, catalog, searches, filters, signal, budget: new Budget(signal) };
     const reader = new ResourceReader(execution);
     const start = instance === undefined ? undefined : await readInstance(instance, call.id ?? '', reader);
     try {

@@ -1,8 +1,11 @@
+import type { FieldNode } from 'graphql';
+
 import type { Call } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import type { Filters } from '../plan/filters.js';
+import type { PlannedSearch } from '../plan/plan-search.js';
 import type { PlannedField } from '../plan/planner.js';
 import type { Projected } from '../project/projector.js';
 import { QUERY_LIMITS } from '../request.js';
@@ -36,6 +39,7 @@ export interface Execution {
   readonly call: Call;
   readonly services: Services;
   readonly catalog: TypeCatalog;
+  readonly searches: ReadonlyMap<FieldNode, PlannedSearch>;
   readonly filters: Filters;
   readonly budget: Budget;
   /** Aborts when the time is over, or the client is gone. */

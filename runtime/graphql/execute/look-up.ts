@@ -146,7 +146,7 @@ export async function lookUp(
     field: PlannedField,
     focuses: readonly (string | undefined)[],
   ): Promise<readonly (Visit | NamedVisit)[]> => {
-    const search = field.search!;
+    const search = execution.searches.get(field.nodes[0])!;
     const results = searches.get(field) ?? new Map<string | undefined, Found<Result>>();
     searches.set(field, results);
     const fresh = focuses.filter((each) => !results.has(each));
@@ -155,7 +155,8 @@ export async function lookUp(
         results.set(each, await asFound(() => readConnection(search, field, each, reader, execution)));
     } else {
       const isShared = search.by !== undefined && fresh.length > 1 && areAllWanted(search);
-      const projection = planProjection(field, isShared ? search.by : undefined, catalog);
+      const by = isShared ? search.by : undefined;
+      const projection = search.fhirpath === undefined ? planProjection(field, by, catalog) : undefined;
       const projector = projection && new Projector(projection);
       if (search.by === undefined) {
         for (const each of fresh) results.set(each, await listAll(search, projector, reader, execution));

@@ -149,7 +149,13 @@ class AnswerWriter {
     this.execution.budget.writeValues(matches.length);
     let text = '';
     for (const [i, match] of matches.entries()) {
-      text = joined(text, writeTree(this.writeMatch(field, match, { key: i, before: trail })));
+      const inside = { key: i, before: trail };
+      text = joined(
+        text,
+        'resource' in match
+          ? writeTree(this.writeMatch(field, match, inside))
+          : this.#textOf(field, match.name, match.projected, inside),
+      );
     }
     return `${head}[${text}]`;
   }
@@ -223,7 +229,7 @@ class AnswerWriter {
     const matches = result.value as readonly Match[];
     if (field.isPlain) {
       const written = matches.map((match, i) => this.writeMatch(field, match, { key: i, before: trail }));
-      return this.#put(field, written, written.length === 0 ? '' : field.search!.type, true, out);
+      return this.#put(field, written, matches.length === 0 ? '' : typeIn(matches[0]!.name), true, out);
     }
     const resources = matches.flatMap((match) => ('resource' in match ? [match.resource] : []));
     this.#objects(field, field.isFirst ? resources.slice(0, 1) : resources, true, parent, out, trail);

@@ -17,11 +17,13 @@ import { LIST_ARGUMENTS } from '../schema/facts.js';
 import { askingFields } from './asking-fields.js';
 import { Filters } from './filters.js';
 import { numberOf, planSearch, type PlannedSearch } from './plan-search.js';
-import { Planner, type PlannedField } from './planner.js';
+import { plannerOf, type Planner, type PlannedField } from './planner.js';
 
 /** A query whose searches are read and allowed. */
 export interface PreparedQuery {
   readonly fields: readonly PlannedField[];
+  /** The searches, by their fields. */
+  readonly searches: ReadonlyMap<FieldNode, PlannedSearch>;
   readonly filters: Filters;
   readonly planner: Planner;
 }
@@ -35,7 +37,7 @@ export interface PreparedQuery {
  */
 export function prepareQuery(query: ValidQuery, call: Call, services: Services): PreparedQuery {
   const searches = new Map<FieldNode, PlannedSearch>();
-  const planner = new Planner(query, searches);
+  const planner = plannerOf(query);
   const filters = new Filters(services.tables);
   const errors: GraphQLError[] = [];
   const reads = new Set<string>();
@@ -68,12 +70,12 @@ export function prepareQuery(query: ValidQuery, call: Call, services: Services):
   if (first !== undefined) throw new RequestError([first, ...others]);
   checkScopes([...reads], [...searches.values()], call, services);
   const fields = planner.root();
-  const cost = estimateCost(fields, 1, planner, query);
+  const cost = estimateCost(fields, 1, searches, query);
   if (cost > QUERY_LIMITS.cost) {
     const text = `The query may need ${cost} resources, and ${QUERY_LIMITS.cost} are allowed; ask for fewer with _count, or in several queries`;
     throw new RequestError([documentError(text, query.operation, 'graphql-limit')]);
   }
-  return { fields, filters, planner };
+  return { fields, searches, filters, planner };
 }
 
 /** An error of FHIR at a place in the document. */
@@ -117,18 +119,24 @@ function checkScopes(
 const EXPECTED = { root: 100, reverse: 20 };
 
 /** The number of resources that fields are expected to need, for so many values around them. */
-function estimateCost(fields: readonly PlannedField[], around: number, planner: Planner, query: ValidQuery): number {
+function estimateCost(
+  fields: readonly PlannedField[],
+  around: number,
+  searches: PreparedQuery['searches'],
+  query: ValidQuery,
+): number {
   let cost = 0;
   for (const field of fields) {
     if (!field.looksUp) continue;
-    const { facts, search } = field;
+    const { facts } = field;
+    const search = searches.get(field.nodes[0]);
     let values = around;
     if (facts.is === 'search' && search !== undefined) {
       values *= search.count ?? (search.by === undefined ? EXPECTED.root : EXPECTED.reverse);
       cost += values;
     } else if (facts.is === 'target' || facts.is === 'read') cost += values;
     const types = typesBelow(field, query);
-    cost += Math.max(0, ...types.map((type) => estimateCost(field.fieldsOn(type), values, planner, query)));
+    cost += Math.max(0, ...types.map((type) => estimateCost(field.fieldsOn(type), values, searches, query)));
     if (cost > QUERY_LIMITS.cost) return cost;
   }
   return cost;

@@ -11,6 +11,9 @@ export interface FoundName {
   next: FoundName | undefined;
 }
 
+/** Names that are remembered; no type has as many, but what is stored need not be valid. */
+const MOST = 1000;
+
 /** Finds members by their names. Most objects of a kind have the same ones in the same order, so that is tried first. */
 export class MemberFinder {
   readonly #found = new Map<string, FoundName>();
@@ -33,7 +36,7 @@ export class MemberFinder {
     let found = this.#found.get(name);
     if (found === undefined) {
       found = { head: `"${name}":`, member: this.members.get(name), next: undefined };
-      this.#found.set(name, found);
+      if (this.#found.size < MOST) this.#found.set(name, found);
     }
     if (before === undefined) this.#first = found;
     else before.next = found;

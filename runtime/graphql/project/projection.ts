@@ -39,6 +39,12 @@ export type Slot =
   | { readonly is: 'constant'; readonly text: string }
   | { readonly is: 'gap'; readonly field: PlannedField };
 
+/** Projections that are known, by the parameter. */
+const known = new WeakMap<PlannedField, WeakMap<object, Projection | 'none'>>();
+
+/** Stands for no parameter. */
+const NONE = {};
+
 /**
  * How the fields on matches of a search are copied; undefined: they need values. That is so where directives, arguments, references or
  * resources within the resource have a say. Reverse look-ups are gaps, which are filled when the answer is written.
@@ -50,8 +56,16 @@ export function planProjection(
   by: SearchRow | undefined,
   catalog: TypeCatalog,
 ): Projection | undefined {
-  const { facts, search, isPlain } = field;
-  if (facts.is !== 'search' || facts.isConnection || !isPlain || search?.fhirpath !== undefined) return undefined;
+  const ofField = known.get(field) ?? new WeakMap<object, Projection | 'none'>();
+  known.set(field, ofField);
+  let found = ofField.get(by ?? NONE);
+  if (found === undefined) ofField.set(by ?? NONE, (found = planMatches(field, by, catalog) ?? 'none'));
+  return found === 'none' ? undefined : found;
+}
+
+function planMatches(field: PlannedField, by: SearchRow | undefined, catalog: TypeCatalog): Projection | undefined {
+  const { facts, isPlain } = field;
+  if (facts.is !== 'search' || facts.isConnection || !isPlain) return undefined;
   const ways = by === undefined ? [] : by.paths.map(wayOf);
   if (!ways.every((each) => each !== undefined)) return undefined;
   const planned = planObject(field.fieldsOn(facts.type), facts.type, catalog, true);

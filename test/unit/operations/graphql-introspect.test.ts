@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
 import { readDocument } from '../../../runtime/graphql/document/read-document.js';
 import { introspector } from '../../../runtime/graphql/introspect.js';
-import { Planner } from '../../../runtime/graphql/plan/planner.js';
+import { plannerOf } from '../../../runtime/graphql/plan/planner.js';
 import { describedTypes } from '../../../runtime/graphql/schema/schema.js';
 
 function written(query: string, variables: Record<string, boolean> = {}): string {
   const valid = readDocument({ query, variables }, undefined, tables);
-  const planner = new Planner(valid, new Map());
+  const planner = plannerOf(valid);
   return [...introspector(valid, planner, undefined, tables).text(planner.root())].join('');
 }
 
