@@ -16,9 +16,9 @@ describe('queries between threads', () => {
     expect(packed.where).toMatchObject({
       param: 'subject',
       packed: [
-        { like: { is: 'reference', types: ['Patient'] }, ids: { length: 15 } },
-        { like: { is: 'reference', types: ['Group'] }, ids: { length: 15 } },
-        { like: { is: 'reference', base: 'http://a' }, ids: { length: 30 } },
+        { like: { types: ['Patient'] }, ids: { length: 15 } },
+        { like: { types: ['Group'] }, ids: { length: 15 } },
+        { like: { base: 'http://a' }, ids: { length: 30 } },
       ],
     });
     const { where } = unpackQuery(packed);
