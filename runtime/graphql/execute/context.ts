@@ -23,8 +23,8 @@ export interface Placed extends Surroundings {
   readonly resource: Resource;
 }
 
-/** A resource that a search found: what the query needs of it, copied from its text, or the whole. `name`: `Type/id`. */
-export type Match = { readonly name: string } & ({ readonly projected: Projected } | { readonly resource: Resource });
+/** A resource that a search found: what the query needs of it, copied from its text, or the whole. */
+export type Match = Projected | { readonly type: string; readonly id: string; readonly resource: Resource };
 
 /** The name by which references lead to a resource: `Type/id`. */
 export function nameOfResource({ resourceType, id }: Resource): string {

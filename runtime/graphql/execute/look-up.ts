@@ -178,7 +178,7 @@ export async function lookUp(
       return (result.value as readonly Match[]).map((match) =>
         'resource' in match
           ? { value: match.resource, fields: field.fieldsOn(search.type), place: { root: match.resource } }
-          : { name: match.name, fields: below },
+          : { name: `${match.type}/${match.id}`, fields: below },
       );
     });
   };

@@ -178,7 +178,7 @@ function distribute(
   const names = referredNames(row, call.base, services);
   for (const match of matches) {
     if ('resource' in match) for (const name of names(match.resource)) lists.get(name)?.push(match);
-    else give(match, match.projected.references, lists, call.base);
+    else give(match, match.references, lists, call.base);
   }
   return lists;
 }

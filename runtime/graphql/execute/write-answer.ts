@@ -85,7 +85,7 @@ export async function writeAnswer(
         if (turn !== undefined) await turn;
         list.push(writer.writeMatch(field, match, { key: i, before: { key: field.key, before: undefined } }));
       }
-      out.collector.add(field.key, list, 'list', matches.length === 0 ? '' : typeIn(matches[0]!.name));
+      out.collector.add(field.key, list, 'list', matches[0]?.type ?? '');
     }
   }
   return { data: out.collector.object, errors: writer.errors };
@@ -119,18 +119,18 @@ class AnswerWriter {
       const { resource } = match;
       return this.#object(field, resource, resource.resourceType, { root: resource }, trail);
     }
-    return textValue(this.#textOf(field, match.name, match.projected, trail));
+    return textValue(this.#textOf(field, match, trail));
   }
 
   /** The text of a match that was copied, its gaps filled with what was looked up for it. */
-  #textOf(field: PlannedField, name: string, { segments, values }: Projected, trail: Trail): string {
+  #textOf(field: PlannedField, { type, id, segments, values }: Projected, trail: Trail): string {
     this.execution.budget.writeValues(values);
     let text = segments[0]!;
     if (segments.length > 1) {
       let place = 0;
-      for (const gap of field.fieldsOn(typeIn(name))) {
+      for (const gap of field.fieldsOn(type)) {
         if (gap.facts.is !== 'search') continue;
-        text = joined(text, this.#gap(gap, name, { key: gap.key, before: trail }));
+        text = joined(text, this.#gap(gap, `${type}/${id}`, { key: gap.key, before: trail }));
         text = joined(text, segments[++place]!);
       }
     }
@@ -152,9 +152,7 @@ class AnswerWriter {
       const inside = { key: i, before: trail };
       text = joined(
         text,
-        'resource' in match
-          ? writeTree(this.writeMatch(field, match, inside))
-          : this.#textOf(field, match.name, match.projected, inside),
+        'resource' in match ? writeTree(this.writeMatch(field, match, inside)) : this.#textOf(field, match, inside),
       );
     }
     return `${head}[${text}]`;
@@ -229,7 +227,7 @@ class AnswerWriter {
     const matches = result.value as readonly Match[];
     if (field.isPlain) {
       const written = matches.map((match, i) => this.writeMatch(field, match, { key: i, before: trail }));
-      return this.#put(field, written, matches.length === 0 ? '' : typeIn(matches[0]!.name), true, out);
+      return this.#put(field, written, matches[0]?.type ?? '', true, out);
     }
     const resources = matches.flatMap((match) => ('resource' in match ? [match.resource] : []));
     this.#objects(field, field.isFirst ? resources.slice(0, 1) : resources, true, parent, out, trail);
@@ -330,11 +328,6 @@ class AnswerWriter {
 function joined(text: string, more: string): string {
   if (text === '') return more;
   return more === '' ? text : `${text},${more}`;
-}
-
-/** The type in a name. */
-function typeIn(name: string): string {
-  return name.slice(0, name.indexOf('/'));
 }
 
 /** Whether a field has the matches of a connection. */

@@ -5,6 +5,8 @@ import { CHAR, endOfName, nextStart, skipValue } from './scan-json.js';
 
 /** What was copied of a resource. */
 export interface Projected {
+  readonly type: string;
+  readonly id: string;
   /** The members of the object of the answer as JSON text; with gaps, those before, between and behind them. */
   readonly segments: readonly string[];
   /** How many values they have. */
@@ -33,7 +35,7 @@ export class Projector {
   constructor(private readonly projection: Projection) {}
 
   /** @returns undefined where the text is none that could be copied from: its values have to be looked at */
-  project(text: string): Projected | undefined {
+  project(text: string, type: string, id: string): Projected | undefined {
     this.#text = text;
     this.#values = 0;
     this.#references = undefined;
@@ -41,7 +43,13 @@ export class Projector {
     if (text.charCodeAt(0) !== CHAR.openObject) return undefined;
     const end = this.#scanMembers(0, this.projection, 0);
     if (end !== text.length) return undefined;
-    return { segments: this.#join(0, this.projection), values: this.#values, references: this.#references ?? NONE };
+    return {
+      type,
+      id,
+      segments: this.#join(0, this.projection),
+      values: this.#values,
+      references: this.#references ?? NONE,
+    };
   }
 
   /** Reads an object. @returns the position behind it, or -1; `#changed` has its text in the answer */

@@ -19,7 +19,7 @@ function projection(members: readonly Partial<Member>[], constant?: string): Pro
 }
 
 function projected(wanted: Projection, text: string): string | undefined {
-  const found = new Projector(wanted).project(text);
+  const found = new Projector(wanted).project(text, 'X', '1');
   return found && `{${found.segments.filter((each) => each !== '').join(',')}}`;
 }
 
@@ -60,7 +60,10 @@ describe('projector', () => {
     const slots: Slot[] = [{ is: 'member' }, gap, gap, { is: 'constant', text: '"__typename":"X"' }];
     const text =
       '{"id":"a","subject":[{"party":{"reference":"Patient\\/1"}},{"other":{"reference":{"reference":"#1"}}}]}';
-    expect(new Projector(projectionOf(new Map([...members, ['subject', subject]]), slots)).project(text)).toEqual({
+    expect(
+      new Projector(projectionOf(new Map([...members, ['subject', subject]]), slots)).project(text, 'X', '1'),
+    ).toEqual({
+      ...{ type: 'X', id: '1' },
       segments: ['"id":"a"', '', '"__typename":"X"'],
       references: ['Patient/1', '#1'],
       values: 1,
