@@ -8,18 +8,17 @@ import {
   getNullableType,
   isListType,
   isObjectType,
-  isScalarType,
   type FieldNode,
   type GraphQLField,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
-  type GraphQLScalarType,
   type SelectionSetNode,
 } from 'graphql';
 
-import type { JsonObject, JsonValue } from '../fhir/resource.js';
+import type { JsonValue } from '../fhir/resource.js';
 import type { ValidQuery } from './document/read-document.js';
+import { textValue } from './execute/written-text.js';
 import type { Planner, PlannedField } from './plan/planner.js';
 import type { LazySchema } from './schema/lazy.js';
 import { describedTypes, type SchemaTables } from './schema/schema.js';
@@ -44,7 +43,7 @@ export function introspector(
     return new Introspection(query, planner, schema);
   };
   return {
-    value: ({ name, nodes }) => open().field(undefined, definitionOf(name), nodes),
+    value: ({ name, nodes }) => textValue([...open().text(undefined, definitionOf(name), nodes)].join('')),
     *text(fields) {
       const introspection = open();
       for (const [i, { key, name, nodes }] of fields.entries()) {
@@ -58,6 +57,7 @@ export function introspector(
 
 /** Answers fields of the schema itself. */
 export interface Introspector {
+  /** The answer as `textValue`. */
   value(field: PlannedField): JsonValue;
   /** The answer that has these fields alone, one type after another. */
   text(fields: readonly PlannedField[]): Iterable<string>;
@@ -67,11 +67,13 @@ function definitionOf(name: string): Field {
   return name === SchemaMetaFieldDef.name ? SchemaMetaFieldDef : TypeMetaFieldDef;
 }
 
-/** Values with fields. */
+/** Fields that are selected of a value. */
 interface ObjectKind {
   readonly is: 'object';
   readonly type: GraphQLObjectType;
   readonly fields: Readonly<Record<string, Field>>;
+  /** What there are many of that are one object: arguments, and types where others name them. */
+  readonly isShared: boolean;
 }
 
 type Kinds = { readonly is: 'list'; readonly of: GraphQLOutputType } | { readonly is: 'value' | 'text' } | ObjectKind;
@@ -80,15 +82,42 @@ function toKind(type: GraphQLOutputType): Kinds {
   const plain = getNullableType(type);
   if (isListType(plain)) return { is: 'list', of: plain.ofType as GraphQLOutputType };
   if (plain === GraphQLString || plain === GraphQLBoolean) return { is: 'value' };
-  if (isObjectType(plain)) return { is: 'object', type: plain, fields: plain.getFields() };
+  if (isObjectType(plain)) {
+    const isShared = plain.name === '__Type' || plain.name === '__InputValue';
+    return { is: 'object', type: plain, fields: plain.getFields(), isShared };
+  }
   return { is: plain.toString().startsWith('__') ? 'value' : 'text' };
 }
 
+/** Fields of the answer with one name, merged. */
+type Nodes = readonly FieldNode[];
+
+/** A field of the answer, below another. */
+interface Below {
+  /** Its name in the answer, and a colon. */
+  readonly head: string;
+  readonly nodes: Nodes;
+  /** Absent: it is `__typename`. */
+  readonly definition: Field | undefined;
+}
+
+/** What is selected of values of a type, with what was written of it already. */
+interface Selected {
+  readonly below: readonly Below[];
+  /** Texts of values that come again; absent: they are written each time, for they are long and come once. */
+  readonly written: Map<unknown, string> | undefined;
+}
+
+/** Fields of types that are long lists. */
+const LONG: ReadonlySet<string> = new Set(['fields', 'inputFields', 'enumValues', 'possibleTypes', 'interfaces']);
+
+/** Writes the answer as text at once: the same arguments and names of types come thousands of times. */
 class Introspection {
-  readonly #scalars = new WeakMap<readonly FieldNode[], Map<GraphQLScalarType, JsonValue>>();
   readonly #kinds = new Map<GraphQLOutputType, Kinds>();
-  readonly #fields = new WeakMap<SelectionSetNode, Map<string, ReadonlyMap<string, readonly FieldNode[]>>>();
-  readonly #args = new WeakMap<FieldNode, Record<string, unknown>>();
+  readonly #selected = new Map<Nodes, Map<string, Selected>>();
+  readonly #args = new Map<FieldNode, Record<string, unknown>>();
+  /** Texts of lists of arguments. */
+  readonly #lists = new Map<Nodes, Map<unknown, string>>();
 
   constructor(
     private readonly query: ValidQuery,
@@ -96,31 +125,25 @@ class Introspection {
     private readonly schema: LazySchema,
   ) {}
 
-  field(source: unknown, definition: Field, nodes: readonly FieldNode[]): JsonValue {
-    return this.#complete(definition.type, this.#resolve(source, definition, nodes), nodes);
-  }
-
-  /** The same as text, in pieces: each item of a list that is not within another is one. */
-  *text(source: unknown, definition: Field, nodes: readonly FieldNode[]): Iterable<string> {
+  /** The text of a field's value, in pieces: each item of a list that is not within another is one. */
+  *text(source: unknown, definition: Field, nodes: Nodes): Iterable<string> {
     const value = this.#resolve(source, definition, nodes);
     const kind = this.#kindOf(definition.type);
-    const isNested = kind.is === 'list' || kind.is === 'object';
-    if (value === null || value === undefined || !isNested) {
-      yield JSON.stringify(this.#complete(definition.type, value, nodes));
+    if (value === null || value === undefined || (kind.is !== 'list' && kind.is !== 'object')) {
+      yield this.#write(definition.type, value, nodes);
       return;
     }
     let before = kind.is === 'list' ? '[' : '{';
     if (kind.is === 'list') {
       for (const each of value as Iterable<unknown>) {
-        yield before + JSON.stringify(this.#complete(kind.of, each, nodes));
+        yield before + this.#write(kind.of, each, nodes);
         before = ',';
       }
     } else {
-      for (const [key, below] of this.#below(kind.type, nodes)) {
-        const [{ name }] = below as [FieldNode];
-        yield `${before}${JSON.stringify(key)}:`;
-        if (name.value === '__typename') yield JSON.stringify(kind.type.name);
-        else yield* this.text(value, kind.fields[name.value]!, below);
+      for (const { head, nodes: inner, definition: field } of this.#select(kind, nodes).below) {
+        yield before + head;
+        if (field === undefined) yield JSON.stringify(kind.type.name);
+        else yield* this.text(value, field, inner);
         before = ',';
       }
     }
@@ -129,7 +152,7 @@ class Introspection {
     yield kind.is === 'list' ? ']' : '}';
   }
 
-  #resolve(source: unknown, definition: Field, nodes: readonly FieldNode[]): unknown {
+  #resolve(source: unknown, definition: Field, nodes: Nodes): unknown {
     const [node] = nodes as [FieldNode];
     let args = this.#args.get(node);
     if (args === undefined) this.#args.set(node, (args = getArgumentValues(definition, node, this.query.variables)));
@@ -137,37 +160,49 @@ class Introspection {
     return definition.resolve?.(source, args, undefined, { schema } as unknown as GraphQLResolveInfo);
   }
 
-  #complete(type: GraphQLOutputType, value: unknown, nodes: readonly FieldNode[]): JsonValue {
-    if (value === null || value === undefined) return null;
+  #field(source: unknown, { definition, nodes }: Below, owner: GraphQLObjectType): string {
+    if (definition === undefined) return JSON.stringify(owner.name);
+    const list = definition.name === 'args' ? (source as Partial<Field>).args : undefined;
+    if (list === undefined) return this.#write(definition.type, this.#resolve(source, definition, nodes), nodes);
+    let written = this.#lists.get(nodes);
+    if (written === undefined) this.#lists.set(nodes, (written = new Map()));
+    let text = written.get(list);
+    if (text === undefined) {
+      text = this.#write(definition.type, this.#resolve(source, definition, nodes), nodes);
+      written.set(list, text);
+    }
+    return text;
+  }
+
+  #write(type: GraphQLOutputType, value: unknown, nodes: Nodes): string {
+    if (value === null || value === undefined) return 'null';
     const kind = this.#kindOf(type);
     switch (kind.is) {
-      case 'list':
-        return Array.from(value as Iterable<unknown>, (each) => this.#complete(kind.of, each, nodes));
+      case 'list': {
+        let text = '';
+        for (const each of value as Iterable<unknown>) {
+          text += (text === '' ? '' : ',') + this.#write(kind.of, each, nodes);
+        }
+        return `[${text}]`;
+      }
       case 'value':
-        return value as JsonValue;
+        return JSON.stringify(value);
       case 'text':
-        return String(value);
+        return JSON.stringify(String(value));
       case 'object':
-        return isScalarType(value) ? this.#scalar(kind, value, nodes) : this.#object(kind, value, nodes);
+        return this.#object(kind, value, nodes);
     }
   }
 
-  /** Thousands of arguments are of the same scalars. */
-  #scalar(kind: ObjectKind, scalar: GraphQLScalarType, nodes: readonly FieldNode[]): JsonValue {
-    const known = this.#scalars.get(nodes) ?? new Map<GraphQLScalarType, JsonValue>();
-    this.#scalars.set(nodes, known);
-    let found = known.get(scalar);
-    if (found === undefined) known.set(scalar, (found = this.#object(kind, scalar, nodes)));
-    return found;
-  }
-
-  #object(kind: ObjectKind, value: unknown, nodes: readonly FieldNode[]): JsonValue {
-    const object: JsonObject = {};
-    for (const [key, below] of this.#below(kind.type, nodes)) {
-      const [{ name }] = below as [FieldNode];
-      object[key] = name.value === '__typename' ? kind.type.name : this.field(value, kind.fields[name.value]!, below); // prettier-ignore
-    }
-    return object;
+  #object(kind: ObjectKind, value: unknown, nodes: Nodes): string {
+    const { below, written } = this.#select(kind, nodes);
+    const before = written?.get(value);
+    if (before !== undefined) return before;
+    let text = '';
+    for (const each of below) text += (text === '' ? '' : ',') + each.head + this.#field(value, each, kind.type);
+    text = `{${text}}`;
+    written?.set(value, text);
+    return text;
   }
 
   /** The types of introspection are few, and the library's tests of what they are take long. */
@@ -177,18 +212,22 @@ class Introspection {
     return kind;
   }
 
-  /** The fields below some, merged; the same for all values of a type. */
-  #below(type: GraphQLObjectType, nodes: readonly FieldNode[]): ReadonlyMap<string, readonly FieldNode[]> {
-    const [first] = nodes as [FieldNode];
-    const key = first.selectionSet!;
-    let byType = this.#fields.get(key);
-    if (byType === undefined) this.#fields.set(key, (byType = new Map()));
+  /** What is selected below some fields; the same for all values of a type. */
+  #select({ type, fields, isShared }: ObjectKind, nodes: Nodes): Selected {
+    let byType = this.#selected.get(nodes);
+    if (byType === undefined) this.#selected.set(nodes, (byType = new Map()));
     let found = byType.get(type.name);
     if (found === undefined) {
       const collected = new Map<string, FieldNode[]>();
       for (const { selectionSet } of nodes)
         if (selectionSet !== undefined) this.#collect(selectionSet, type, collected);
-      byType.set(type.name, (found = collected));
+      const below = [...collected].map(([key, inner]): Below => {
+        const name = inner[0]!.name.value;
+        const definition = name === '__typename' ? undefined : fields[name]!;
+        return { head: `${JSON.stringify(key)}:`, nodes: inner, definition };
+      });
+      const isLong = below.some(({ definition }) => definition !== undefined && LONG.has(definition.name));
+      byType.set(type.name, (found = { below, written: isShared && !isLong ? new Map() : undefined }));
     }
     return found;
   }
@@ -198,7 +237,9 @@ class Introspection {
       if (!this.planner.isIncluded(each)) continue;
       if (each.kind === Kind.FIELD) {
         const key = (each.alias ?? each.name).value;
-        out.set(key, [...(out.get(key) ?? []), each]);
+        const nodes = out.get(key);
+        if (nodes === undefined) out.set(key, [each]);
+        else nodes.push(each);
         continue;
       }
       const fragment = each.kind === Kind.FRAGMENT_SPREAD ? this.query.fragments.get(each.name.value) : each;

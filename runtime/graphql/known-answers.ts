@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 
@@ -20,7 +21,7 @@ export function knownAnswer(
   request: GraphqlRequest,
   tables: SchemaTables,
   make: () => Iterable<string>,
-): AsyncIterable<string> {
+): AsyncIterable<Uint8Array> {
   const answers = kept.get(tables) ?? new Map<string, Buffer>();
   kept.set(tables, answers);
   const key = JSON.stringify([request.query, request.variables, request.operationName]);
@@ -35,7 +36,7 @@ function keep(answers: Map<string, Buffer>, key: string, packed: Buffer): void {
 }
 
 /** Passes the pieces on as they are made, and what they are together when all were taken. */
-async function* madeAnswer(pieces: Iterable<string>, done: (packed: Buffer) => void): AsyncGenerator<string> {
+async function* madeAnswer(pieces: Iterable<string>, done: (packed: Buffer) => void): AsyncGenerator<Uint8Array> {
   const packer = createGzip({ level: 1 });
   const packed: Buffer[] = [];
   const ended = pipeline(packer, async (bytes) => {
@@ -43,8 +44,11 @@ async function* madeAnswer(pieces: Iterable<string>, done: (packed: Buffer) => v
   });
   try {
     for (const piece of pieces) {
-      packer.write(piece);
-      yield piece;
+      const bytes = Buffer.from(piece);
+      packer.write(bytes);
+      yield bytes;
+      // No more is made than what is packed by then: all of it would be megabytes.
+      if (packer.writableNeedDrain) await once(packer, 'drain');
     }
     packer.end();
     await ended;
@@ -62,8 +66,8 @@ async function* madeAnswer(pieces: Iterable<string>, done: (packed: Buffer) => v
   done(Buffer.concat(packed));
 }
 
-async function* unpacked(packed: Buffer): AsyncGenerator<string> {
+async function* unpacked(packed: Buffer): AsyncGenerator<Uint8Array> {
   const bytes = createGunzip();
-  bytes.setEncoding('utf8').end(packed);
-  for await (const piece of bytes) yield piece as string;
+  bytes.end(packed);
+  for await (const piece of bytes) yield piece as Buffer;
 }

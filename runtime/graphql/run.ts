@@ -3,13 +3,13 @@ import { withinBudget } from '../core/search/execute/search-budget.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import type { JsonObject, JsonValue } from '../fhir/resource.js';
-import { writeJson } from '../format/write-json.js';
 import { readDocument, type ValidQuery } from './document/read-document.js';
 import { RequestError, writeError } from './errors.js';
 import { Budget, type Execution, type Placed } from './execute/context.js';
 import { lookUp } from './execute/look-up.js';
 import { ResourceReader } from './execute/read-resources.js';
 import { writeAnswer, type QueryAnswer } from './execute/write-answer.js';
+import { writeTree } from './execute/written-text.js';
 import { introspector } from './introspect.js';
 import { knownAnswer } from './known-answers.js';
 import { prepareQuery } from './plan/prepare.js';
@@ -39,9 +39,9 @@ export async function runGraphql(request: GraphqlRequest, call: Call, services: 
         knownAnswer(request, services.tables, () => inPieces(introspect.text(prepared.fields))),
       );
     }
-    const { data, errors, isPlain } = await execute(query, prepared, call, services);
+    const { data, errors, hasTexts } = await execute(query, prepared, call, services);
     const answer: JsonObject = { data, ...(errors.length > 0 && { errors: [...errors] as JsonValue[] }) };
-    return textReply(200, isPlain ? JSON.stringify(answer) : writeJson(answer));
+    return textReply(200, hasTexts ? writeTree(answer) : JSON.stringify(answer));
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     return refusal(error.status, error.errors);
@@ -55,21 +55,22 @@ export function refuseRequest(error: FhirError): Reply {
 
 async function execute(
   query: ValidQuery,
-  { fields, filters, planner }: ReturnType<typeof prepareQuery>,
+  { fields, searches, filters, planner }: ReturnType<typeof prepareQuery>,
   call: Call,
   services: Services,
-): Promise<QueryAnswer & Pick<ResourceReader, 'isPlain'>> {
+): Promise<QueryAnswer & Pick<ResourceReader, 'hasTexts'>> {
   const instance = call.level === 'instance' ? call.type : undefined;
   return withinBudget(services.limits.queryTime ?? QUERY_LIMITS.time, call.signal, async (signal) => {
     const { catalog } = query;
-    const execution: Execution = { call, services, catalog, filters, signal, budget: new Budget(signal) };
+    const execution: Execution = { call, services, catalog, searches, filters, signal, budget: new Budget(signal) };
     const reader = new ResourceReader(execution);
     const start = instance === undefined ? undefined : await readInstance(instance, call.id ?? '', reader);
     try {
       const found = await lookUp(fields, start, reader, execution);
       const introspect = introspector(query, planner, instance, services.tables);
       const answer = await writeAnswer(fields, start, found, execution, (field) => introspect.value(field));
-      return { ...answer, isPlain: reader.isPlain };
+      const hasTexts = reader.hasTexts || fields.some(({ facts }) => facts.is === 'introspection');
+      return { ...answer, hasTexts };
     } catch (error) {
       // Of what is too much nothing is answered.
       if (error instanceof FhirError && LIMITS.has(error.code)) throw new RequestError([error]);
@@ -104,6 +105,6 @@ function* inPieces(texts: Iterable<string>): Iterable<string> {
   yield piece;
 }
 
-function textReply(status: number, content: string | AsyncIterable<string>): Reply {
+function textReply(status: number, content: string | AsyncIterable<Uint8Array>): Reply {
   return { status, body: { contentType: JSON_TYPE, otherType: GRAPHQL_ANSWER_TYPE, content } };
 }

@@ -1,7 +1,7 @@
 import { scoresOf } from '../../core/search/present/scores.js';
 import type { PageBinding } from '../../core/search/pages/page-link.js';
 import { FhirError } from '../../fhir/errors.js';
-import type { JsonObject, Resource } from '../../fhir/resource.js';
+import type { JsonObject } from '../../fhir/resource.js';
 import { EVERYTHING } from '../../search/query/query.js';
 import { readRequest, sent, type PlannedSearch } from '../plan/plan-search.js';
 import type { PlannedField } from '../plan/planner.js';
@@ -35,13 +35,13 @@ const STEP = 1000;
 /**
  * One page of a connection, with the cursors of the others. https://hl7.org/fhir/R5/graphql.html#searching
  *
- * @param focus the resource that matches refer to; absent: on the system
+ * @param focus name of the resource that matches refer to; absent: on the system
  * @throws FhirError `page-invalid`, and as a search
  */
 export async function readConnection(
   search: PlannedSearch,
   field: PlannedField,
-  focus: Resource | undefined,
+  focus: string | undefined,
   reader: ResourceReader,
   execution: Execution,
 ): Promise<JsonObject> {
@@ -115,13 +115,10 @@ interface Opened {
   readonly place: Place;
 }
 
-function begin(search: PlannedSearch, focus: Resource | undefined, { services }: Execution): Opened {
+function begin(search: PlannedSearch, focus: string | undefined, { services }: Execution): Opened {
   const { count = services.search.count, offset, now, by, fhirpath } = search;
   const size = Math.min(count, services.search.maxCount);
-  const params =
-    focus === undefined || by === undefined
-      ? search.params
-      : [...search.params, sent(by.code, `${focus.resourceType}/${String(focus['id'])}`)];
+  const params = focus === undefined || by === undefined ? search.params : [...search.params, sent(by.code, focus)];
   return { params, place: { began: now, offset, size, trail: [], ...(fhirpath !== undefined && { fhirpath }) } };
 }
 

@@ -1,9 +1,13 @@
+import type { FieldNode } from 'graphql';
+
 import type { Call } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import type { Filters } from '../plan/filters.js';
+import type { PlannedSearch } from '../plan/plan-search.js';
 import type { PlannedField } from '../plan/planner.js';
+import type { Projected } from '../project/projector.js';
 import { QUERY_LIMITS } from '../request.js';
 import type { TypeCatalog } from '../schema/schema.js';
 
@@ -19,6 +23,14 @@ export interface Placed extends Surroundings {
   readonly resource: Resource;
 }
 
+/** A resource that a search found: what the query needs of it, copied from its text, or the whole. */
+export type Match = Projected | { readonly type: string; readonly id: string; readonly resource: Resource };
+
+/** The name by which references lead to a resource: `Type/id`. */
+export function nameOfResource({ resourceType, id }: Resource): string {
+  return `${resourceType}/${String(id)}`;
+}
+
 /** What was looked up, or why it is not there. */
 export type Found<T> = { readonly value: T } | { readonly fault: FhirError };
 
@@ -27,11 +39,15 @@ export interface Execution {
   readonly call: Call;
   readonly services: Services;
   readonly catalog: TypeCatalog;
+  readonly searches: ReadonlyMap<FieldNode, PlannedSearch>;
   readonly filters: Filters;
   readonly budget: Budget;
   /** Aborts when the time is over, or the client is gone. */
   readonly signal: AbortSignal | undefined;
 }
+
+/** Values after which it is looked whether the time is over. */
+const LOOK = 1024;
 
 /** What one query may still read and write. */
 export class Budget {
@@ -51,12 +67,14 @@ export class Budget {
   }
 
   /** @throws FhirError `graphql-limit`, `too-costly` */
-  writeValue(): void {
-    this.#values--;
+  writeValues(count: number): void {
+    const before = this.#values;
+    this.#values -= count;
     if (this.#values < 0) {
       throw new FhirError('graphql-limit', `The answer has more than ${QUERY_LIMITS.values} values; ask for fewer`);
     }
-    if (this.#values % 1024 === 0 && this.signal?.aborted === true) throw new FhirError('too-costly');
+    const isTurn = Math.floor(before / LOOK) !== Math.floor(this.#values / LOOK);
+    if (isTurn && this.signal?.aborted === true) throw new FhirError('too-costly');
   }
 }
 

@@ -2,11 +2,23 @@ import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type Resource } from '../../fhir/resource.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { PlannedField } from '../plan/planner.js';
-import { around, chosenValues, typeOf, type Execution, type Found, type Placed, type Surroundings } from './context.js';
+import { planProjection } from '../project/projection.js';
+import { Projector } from '../project/projector.js';
+import {
+  around,
+  chosenValues,
+  nameOfResource,
+  typeOf,
+  type Execution,
+  type Found,
+  type Match,
+  type Placed,
+  type Surroundings,
+} from './context.js';
 import { readConnection } from './connections.js';
 import type { ResourceReader } from './read-resources.js';
 import { resolveReference } from './resolve-reference.js';
-import { asFound, listAll, listReferring } from './search-lists.js';
+import { areAllWanted, asFound, listAll, listReferring } from './search-lists.js';
 
 /** All that a query needed of the store. */
 export interface LookedUp {
@@ -14,15 +26,23 @@ export interface LookedUp {
   read(field: PlannedField): Found<Placed>;
   /** Where a reference leads. */
   target(reference: JsonObject): Found<Placed>;
-  /** The matches of a search, or its connection; `focus`: the resource that they refer to. */
-  search(field: PlannedField, focus: Resource | undefined): Found<readonly Resource[] | JsonObject>;
+  /** The matches of a search, or its connection; `focus`: name of the resource that they refer to. */
+  search(field: PlannedField, focus: string | undefined): Found<Result>;
 }
+
+type Result = readonly Match[] | JsonObject;
 
 /** A value whose fields are to be followed. */
 interface Visit {
   readonly value: JsonObject;
   readonly fields: readonly PlannedField[];
   readonly place: Surroundings;
+}
+
+/** A resource of which only reverse look-ups are to be followed. */
+interface NamedVisit {
+  readonly name: string;
+  readonly fields: readonly PlannedField[];
 }
 
 /** What one level of a query asks the store for. */
@@ -33,7 +53,14 @@ class Level {
     readonly reference: JsonObject;
     readonly place: Surroundings;
   }[] = [];
-  readonly searches = new Map<PlannedField, (Resource | undefined)[]>();
+  /** Names of the resources that matches have to refer to. */
+  readonly searches = new Map<PlannedField, Set<string | undefined>>();
+
+  search(field: PlannedField, focus: string | undefined): void {
+    const focuses = this.searches.get(field);
+    if (focuses === undefined) this.searches.set(field, new Set([focus]));
+    else focuses.add(focus);
+  }
 }
 
 /**
@@ -51,7 +78,7 @@ export async function lookUp(
   const pace = yieldToEventLoop();
   const targets = new Map<JsonObject, Found<Placed>>();
   const reads = new Map<PlannedField, Found<Placed>>();
-  const searches = new Map<PlannedField, Map<Resource | undefined, Found<readonly Resource[] | JsonObject>>>();
+  const searches = new Map<PlannedField, Map<string | undefined, Found<Result>>>();
   const been = new Map<JsonObject, Set<readonly PlannedField[]>>();
   const { catalog } = execution;
 
@@ -66,9 +93,7 @@ export async function lookUp(
       if (facts.is === 'read') level.reads.add(field);
       else if (facts.is === 'target') level.references.push({ field, reference: value, place });
       else if (facts.is === 'search') {
-        const focuses = level.searches.get(field) ?? [];
-        level.searches.set(field, focuses);
-        focuses.push(facts.isReverse ? (value as Resource) : undefined);
+        level.search(field, facts.isReverse ? nameOfResource(value as Resource) : undefined);
       } else if (facts.is === 'complex') {
         for (const each of chosen(field, value, place, execution)) {
           if (isObject(each)) {
@@ -86,8 +111,8 @@ export async function lookUp(
     place,
   });
 
-  const run = async (level: Level): Promise<Visit[]> => {
-    const next: Visit[] = [];
+  const run = async (level: Level): Promise<(Visit | NamedVisit)[]> => {
+    const next: (Visit | NamedVisit)[] = [];
     const keys = [...level.reads].map(({ facts, id = '' }) => ({ type: facts.is === 'read' ? facts.type : '', id }));
     const far = level.references.flatMap(({ reference, place }) => {
       const resolution = resolveReference(reference, place, execution);
@@ -113,25 +138,34 @@ export async function lookUp(
       const result = targets.get(reference)!;
       if ('value' in result && isWanted(field, result.value.resource)) next.push(visitsOf(field, result.value));
     }
-    for (const [field, focuses] of level.searches) next.push(...(await runSearch(field, [...new Set(focuses)])));
+    for (const [field, focuses] of level.searches) next.push(...(await runSearch(field, [...focuses])));
     return next;
   };
 
-  const runSearch = async (field: PlannedField, focuses: readonly (Resource | undefined)[]): Promise<Visit[]> => {
-    const search = field.search!;
-    const results = searches.get(field) ?? new Map<Resource | undefined, Found<readonly Resource[] | JsonObject>>();
+  const runSearch = async (
+    field: PlannedField,
+    focuses: readonly (string | undefined)[],
+  ): Promise<readonly (Visit | NamedVisit)[]> => {
+    const search = execution.searches.get(field.nodes[0])!;
+    const results = searches.get(field) ?? new Map<string | undefined, Found<Result>>();
     searches.set(field, results);
     const fresh = focuses.filter((each) => !results.has(each));
     if (search.isConnection) {
       for (const each of fresh)
         results.set(each, await asFound(() => readConnection(search, field, each, reader, execution)));
-    } else if (search.by === undefined) {
-      for (const each of fresh) results.set(each, await listAll(search, reader, execution));
     } else {
-      const lists = await listReferring(search, fresh as Resource[], reader, execution);
-      for (const [each, list] of lists) results.set(each, list);
+      const isShared = search.by !== undefined && fresh.length > 1 && areAllWanted(search);
+      const by = isShared ? search.by : undefined;
+      const projection = search.fhirpath === undefined ? planProjection(field, by, catalog) : undefined;
+      const projector = projection && new Projector(projection);
+      if (search.by === undefined) {
+        for (const each of fresh) results.set(each, await listAll(search, projector, reader, execution));
+      } else {
+        const lists = await listReferring(search, fresh as string[], projector, reader, execution);
+        for (const [each, list] of lists) results.set(each, list);
+      }
     }
-    return fresh.flatMap((each): Visit[] => {
+    return fresh.flatMap((each): readonly (Visit | NamedVisit)[] => {
       const result = results.get(each);
       if (result === undefined || 'fault' in result) return [];
       if (!Array.isArray(result.value)) {
@@ -139,31 +173,34 @@ export async function lookUp(
         // Nothing in a connection itself refers to anything.
         return [{ value, fields: field.fieldsOn(`${search.type}Connection`), place: { root: value as Resource } }];
       }
-      const below = field.fieldsOn(search.type);
-      if (!below.some(({ looksUp }) => looksUp)) return [];
-      return (result.value as Resource[]).map((resource) => ({
-        value: resource,
-        fields: below,
-        place: { root: resource },
-      }));
+      const below = field.fieldsOn(search.type).filter(({ looksUp }) => looksUp);
+      if (below.length === 0) return [];
+      return (result.value as readonly Match[]).map((match) =>
+        'resource' in match
+          ? { value: match.resource, fields: field.fieldsOn(search.type), place: { root: match.resource } }
+          : { name: `${match.type}/${match.id}`, fields: below },
+      );
     });
   };
 
-  let visits: Visit[] = [{ value: start?.resource ?? {}, fields, place: start ?? { root: { resourceType: '' } } }];
+  let visits: readonly (Visit | NamedVisit)[] = [
+    { value: start?.resource ?? {}, fields, place: start ?? { root: { resourceType: '' } } },
+  ];
   while (visits.length > 0) {
     const level = new Level();
     for (const visit of visits) {
       const turn = pace();
       if (turn !== undefined) await turn;
-      walk(visit, level);
+      if ('name' in visit) for (const field of visit.fields) level.search(field, visit.name);
+      else walk(visit, level);
     }
     visits = await run(level);
   }
-  const missing: Found<never> = { fault: new FhirError('too-costly') };
+  const missing = (): Found<never> => ({ fault: new FhirError('too-costly') });
   return {
-    read: (field) => reads.get(field) ?? missing,
-    target: (reference) => targets.get(reference) ?? missing,
-    search: (field, focus) => searches.get(field)?.get(focus) ?? missing,
+    read: (field) => reads.get(field) ?? missing(),
+    target: (reference) => targets.get(reference) ?? missing(),
+    search: (field, focus) => searches.get(field)?.get(focus) ?? missing(),
   };
 }
 

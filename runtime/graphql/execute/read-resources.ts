@@ -10,7 +10,8 @@ import type { Resource } from '../../fhir/resource.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
 import { neededOn } from '../../auth/access/needed-scopes.js';
 import type { StoredVersion } from '../../store/store.js';
-import type { Execution, Found } from './context.js';
+import type { Projector } from '../project/projector.js';
+import type { Execution, Found, Match } from './context.js';
 
 /** Names a resource, or one of its versions. */
 export interface TargetKey {
@@ -22,46 +23,89 @@ export interface TargetKey {
 /** Resources that one query asks the store for. */
 const CHUNK = 500;
 
+/** Longer texts are read, in characters: that is done elsewhere, where the server has such a place. */
+const LONGEST = 128 * 1024;
+
+type Known = Found<Resource> | StoredVersion;
+
 /** Reads resources by type and id, each once, within the scopes of the token. */
 export class ResourceReader {
-  readonly #known = new Map<string, Found<Resource>>();
-  #isPlain = true;
+  /** What was read, by type and id; of some the version alone, as long as nothing else is needed of it. */
+  readonly #known = new Map<string, Map<string, Known>>();
+  #hasTexts = false;
   #binaries: ((stored: Resource) => Promise<Resource>) | undefined;
 
   constructor(private readonly execution: Execution) {}
 
-  /** What was read before. */
+  /** What `read` has read. */
   found(key: TargetKey): Found<Resource> | undefined {
-    return this.#known.get(nameOf(key));
+    const known = this.#of(key.type).get(placeOf(key));
+    return known === undefined || 'type' in known ? undefined : known;
   }
 
-  /** Whether all that was read is what `JSON.parse` makes: no number is a `Decimal`. */
-  get isPlain(): boolean {
-    return this.#isPlain;
+  /** Whether some of it is text still: a number may be a `Decimal`, or what a query needs of a resource was copied. */
+  get hasTexts(): boolean {
+    return this.#hasTexts;
   }
 
   /** A version that a search found, which its token shows. */
-  take({ type, id, json = '{}' }: StoredVersion): Resource | Promise<Resource> {
-    const name = nameOf({ type, id });
-    const before = this.#known.get(name);
+  take(version: StoredVersion): Resource | Promise<Resource> {
+    const before = this.#of(version.type).get(version.id);
     if (before !== undefined && 'value' in before) return before.value;
-    this.execution.budget.readResources(1);
+    const { type, id, json = '{}' } = this.#first(before, version);
     const resource = this.#parse(type, json);
-    if (!(resource instanceof Promise)) return this.#remember(name, resource);
-    return resource.then((value) => this.#remember(name, value));
+    if (!(resource instanceof Promise)) return this.#remember(type, id, resource);
+    return resource.then((value) => this.#remember(type, id, value));
+  }
+
+  /** The same as a match. */
+  whole(version: StoredVersion): Match | Promise<Match> {
+    const { type, id } = version;
+    const resource = this.take(version);
+    return resource instanceof Promise
+      ? resource.then((value) => ({ type, id, resource: value }))
+      : { type, id, resource };
+  }
+
+  /** The same, of which the query needs what is copied, if its text allows that. */
+  project(version: StoredVersion, projector: Projector): Match | Promise<Match> {
+    const { type, id } = version;
+    const known = this.#of(type);
+    const before = known.get(id);
+    if (type === BINARY || (before !== undefined && 'value' in before)) return this.whole(version);
+    const { json = '{}' } = before !== undefined && 'type' in before ? before : version;
+    const match = json.length > LONGEST ? undefined : projector.project(json, type, id);
+    if (match === undefined) return this.whole(version);
+    this.#hasTexts = true;
+    known.set(id, this.#first(before, version));
+    return match;
+  }
+
+  /** What was found of a resource first, which counts. */
+  #first(before: Known | undefined, version: StoredVersion): StoredVersion {
+    if (before !== undefined && 'type' in before) return before;
+    this.execution.budget.readResources(1);
+    return version;
   }
 
   #parse(type: string, json: string): Resource | Promise<Resource> {
     const resource = parseStored(json, this.execution.services);
-    if (resource instanceof Promise) this.#isPlain = false;
+    if (resource instanceof Promise) this.#hasTexts = true;
     if (type !== BINARY) return resource;
     this.#binaries ??= openBinaries(this.execution.services.store.blobs);
     return Promise.resolve(resource).then(this.#binaries);
   }
 
-  #remember(name: string, value: Resource): Resource {
-    this.#known.set(name, { value });
+  #remember(type: string, place: string, value: Resource): Resource {
+    this.#of(type).set(place, { value });
     return value;
+  }
+
+  /** What is known of a type. */
+  #of(type: string): Map<string, Known> {
+    let known = this.#known.get(type);
+    if (known === undefined) this.#known.set(type, (known = new Map()));
+    return known;
   }
 
   /** Reads what is not known yet, all in as few queries as the store allows. */
@@ -69,11 +113,16 @@ export class ResourceReader {
     const { access } = this.execution.call.principal;
     const wanted = new Map<string, TargetKey>();
     for (const key of keys) {
-      const name = nameOf(key);
-      if (this.#known.has(name)) continue;
-      if (access.on(key.type, 'r') === 'nothing')
-        this.#known.set(name, { fault: scopeMissing(neededOn(key.type, 'r'), access) });
-      else wanted.set(name, key);
+      const { type } = key;
+      const place = placeOf(key);
+      const known = this.#of(type).get(place);
+      if (known !== undefined) {
+        if ('type' in known) this.#remember(type, place, await this.#parse(key.type, known.json ?? '{}'));
+        continue;
+      }
+      if (access.on(type, 'r') === 'nothing')
+        this.#of(type).set(place, { fault: scopeMissing(neededOn(type, 'r'), access) });
+      else wanted.set(`${type}/${place}`, key);
     }
     if (wanted.size === 0) return;
     this.execution.budget.readResources(wanted.size);
@@ -90,8 +139,9 @@ export class ResourceReader {
       if (stored !== undefined) await this.#keep([stored], version);
     }
     for (const [name, key] of wanted) {
-      if (this.#known.has(name)) continue;
-      this.#known.set(name, {
+      const known = this.#of(key.type);
+      if (known.has(placeOf(key))) continue;
+      known.set(placeOf(key), {
         fault: new FhirError('not-found', `There is no ${name}${key.version === undefined ? '' : ', or it is gone'}`),
       });
     }
@@ -129,17 +179,18 @@ export class ResourceReader {
         ? versions
         : await visibleVersions(versions, (type) => access.on(type, 'r'), call, services);
     for (const { type, id, json } of seen) {
-      const name = nameOf({ type, id, ...(version !== undefined && { version }) });
-      this.#known.set(
-        name,
+      const place = placeOf({ id, ...(version !== undefined && { version }) });
+      this.#of(type).set(
+        place,
         json === undefined
-          ? { fault: new FhirError('deleted', `${name} is deleted`) }
+          ? { fault: new FhirError('deleted', `${type}/${place} is deleted`) }
           : { value: await this.#parse(type, json) },
       );
     }
   }
 }
 
-function nameOf({ type, id, version }: TargetKey): string {
-  return version === undefined ? `${type}/${id}` : `${type}/${id}/_history/${version}`;
+/** What follows the type in a reference. */
+function placeOf({ id, version }: Omit<TargetKey, 'type'>): string {
+  return version === undefined ? id : `${id}/_history/${version}`;
 }

@@ -7,11 +7,12 @@ import { compilePath } from '../../path/compile-path.js';
 import { belowBase } from '../../path/own-base.js';
 import { readReference } from '../../path/reference-text.js';
 import { parseCriterion } from '../../search/parse/parse-criterion.js';
-import { EVERYTHING, type Condition } from '../../search/query/query.js';
+import { EVERYTHING, type Condition, type ValueTest } from '../../search/query/query.js';
 import type { StoredVersion } from '../../store/store.js';
 import { boundsOf, type PlannedSearch } from '../plan/plan-search.js';
+import type { Projector } from '../project/projector.js';
 import { QUERY_LIMITS } from '../request.js';
-import type { Execution, Found } from './context.js';
+import type { Execution, Found, Match } from './context.js';
 import type { ResourceReader } from './read-resources.js';
 
 /** Matches that one page of the store has. */
@@ -23,30 +24,38 @@ const CHUNK = 200;
 /** The matches of a list on the system. */
 export function listAll(
   search: PlannedSearch,
+  projector: Projector | undefined,
   reader: ResourceReader,
   execution: Execution,
-): Promise<Found<Resource[]>> {
-  return asFound(() => matchesOf(search, EVERYTHING, reader, execution));
+): Promise<Found<Match[]>> {
+  return asFound(() => matchesOf(search, EVERYTHING, projector, reader, execution));
+}
+
+/** Whether all matches of a reverse look-up are wanted, and none of them are counted. */
+export function areAllWanted({ count, offset }: PlannedSearch): boolean {
+  return count === undefined && offset === 0;
 }
 
 /**
  * The matches of a reverse look-up for each of several resources: in one search where all matches are wanted, in one for each where
  * each has a page of its own. https://hl7.org/fhir/R5/graphql.html#reverse
+ *
+ * @param targets names of the resources
+ * @param projector with the references of `search.by`, where there are several targets and all matches are wanted
  */
 export async function listReferring(
   search: PlannedSearch,
-  targets: readonly Resource[],
+  targets: readonly string[],
+  projector: Projector | undefined,
   reader: ResourceReader,
   execution: Execution,
-): Promise<Map<Resource, Found<Resource[]>>> {
-  const found = new Map<Resource, Found<Resource[]>>();
-  const isPaged = search.count !== undefined || search.offset > 0;
-  const size = isPaged ? 1 : CHUNK;
+): Promise<Map<string, Found<Match[]>>> {
+  const found = new Map<string, Found<Match[]>>();
+  const size = areAllWanted(search) ? CHUNK : 1;
   for (let at = 0; at < targets.length; at += size) {
     const some = targets.slice(at, at + size);
-    const all = await asFound(() =>
-      matchesOf(search, refersTo(search, some, execution), reader, execution, some.length),
-    );
+    const where = refersTo(search, some, execution);
+    const all = await asFound(() => matchesOf(search, where, projector, reader, execution, some.length));
     if ('fault' in all || some.length === 1) for (const each of some) found.set(each, all);
     else
       for (const [target, list] of distribute(search.by!, some, all.value, execution))
@@ -74,13 +83,14 @@ export async function asFound<T>(work: () => Promise<T>): Promise<Found<T>> {
 async function matchesOf(
   search: PlannedSearch,
   where: Condition,
+  projector: Projector | undefined,
   reader: ResourceReader,
   execution: Execution,
   lists = 1,
-): Promise<Resource[]> {
+): Promise<Match[]> {
   const { type, count = Infinity, offset, fhirpath, request } = search;
   const most = QUERY_LIMITS.list * lists;
-  const resources: Resource[] = [];
+  const matches: Match[] = [];
   let skipped = fhirpath === undefined ? 0 : offset;
   const wanted = fhirpath === undefined ? offset + count : Infinity;
   let seen = 0;
@@ -91,23 +101,24 @@ async function matchesOf(
     for (const version of page.versions) {
       seen++;
       if (fhirpath === undefined && seen <= offset) continue;
-      const taken = reader.take(version);
-      const resource = taken instanceof Promise ? await taken : taken;
-      if (fhirpath !== undefined) {
+      const taken = projector === undefined ? reader.whole(version) : reader.project(version, projector);
+      const match = taken instanceof Promise ? await taken : taken;
+      if (fhirpath !== undefined && 'resource' in match) {
+        const { resource } = match;
         if (!execution.filters.holds(fhirpath, resource, type, seen - 1, resource)) continue;
         if (skipped > 0) {
           skipped--;
           continue;
         }
       }
-      resources.push(resource);
-      if (resources.length === count) return resources;
-      if (resources.length > most) throw tooMany(type, request.names.length > 0);
+      matches.push(match);
+      if (matches.length === count) return matches;
+      if (matches.length > most) throw tooMany(type, request.names.length > 0);
     }
     if (page.next === undefined) break;
     after = page.next;
   }
-  return resources;
+  return matches;
 }
 
 /** One page of a search within the scopes of the token. */
@@ -132,35 +143,59 @@ export async function onePage(
   return { ...page, effect };
 }
 
-/** The condition that a resource refers to one of these. */
-export function refersTo(
+/** The condition that a resource refers to one of these, which are named: as `Type/id,Type/id` is read, of a type the first one. */
+function refersTo(
   { type, by, now }: Pick<PlannedSearch, 'type' | 'by' | 'now'>,
-  targets: readonly Resource[],
+  targets: readonly string[],
   { call, services }: Execution,
 ): Condition {
   const input = { type, isPosted: true, isLenient: false, now, base: call.base };
   const { hierarchy: _none, ...context } = searchContext(input, services.search, services).context;
-  const value = targets.map((each) => `${each.resourceType}/${String(each['id'])}`).join(',');
-  return parseCriterion(by!.code, value, context) as Condition;
+  const param = by!.code;
+  const known = new Map<string, readonly ValueTest[]>();
+  const any = targets.flatMap((name) => {
+    const read = readReference(name);
+    // What has no valid id nothing refers to.
+    if (read === undefined) return [];
+    let tests = known.get(read.type);
+    if (tests === undefined) {
+      const criterion = parseCriterion(param, name, context);
+      known.set(read.type, (tests = 'any' in criterion ? criterion.any : []));
+    }
+    return tests.map((test): ValueTest => (test.is === 'reference' ? { ...test, id: read.id } : test));
+  });
+  return { param, any };
 }
 
 /** Gives each match to the resources that it refers to. */
 function distribute(
   row: SearchRow,
-  targets: readonly Resource[],
-  matches: readonly Resource[],
+  targets: readonly string[],
+  matches: readonly Match[],
   { call, services }: Execution,
-): Map<Resource, Resource[]> {
-  const lists = new Map<Resource, Resource[]>(targets.map((target) => [target, []]));
-  const byName = new Map(targets.map((target) => [`${target.resourceType}/${String(target['id'])}`, target]));
+): Map<string, Match[]> {
+  const lists = new Map<string, Match[]>(targets.map((target) => [target, []]));
   const names = referredNames(row, call.base, services);
   for (const match of matches) {
-    for (const name of names(match)) {
-      const target = byName.get(name);
-      if (target !== undefined) lists.get(target)!.push(match);
-    }
+    if ('resource' in match) for (const name of names(match.resource)) lists.get(name)?.push(match);
+    else give(match, match.references, lists, call.base);
   }
   return lists;
+}
+
+/** Gives a match to what its references lead to, once to each. */
+function give(match: Match, references: readonly string[], lists: Map<string, Match[]>, base: string): void {
+  for (const text of references) {
+    // Mostly the text is the name of a target itself.
+    const list = lists.get(text) ?? lists.get(nameIn(text, base) ?? '');
+    if (list !== undefined && list.at(-1) !== match) list.push(match);
+  }
+}
+
+/** What the text of a reference leads to on this server. */
+function nameIn(text: string, base: string): string | undefined {
+  const read = readReference(belowBase(text, base) ?? text);
+  return read === undefined || read.base !== undefined ? undefined : `${read.type}/${read.id}`;
 }
 
 type NamesOf = (resource: Resource) => Iterable<string>;
@@ -183,9 +218,8 @@ function referredNames(row: SearchRow, base: string, { extract }: Execution['ser
     for (const path of paths) {
       path(resource, (value) => {
         const text = referenceIn(value as JsonValue);
-        if (text === undefined) return;
-        const read = readReference(belowBase(text, base) ?? text);
-        if (read !== undefined && read.base === undefined) names.add(`${read.type}/${read.id}`);
+        const name = text === undefined ? undefined : nameIn(text, base);
+        if (name !== undefined) names.add(name);
       });
     }
     return names;

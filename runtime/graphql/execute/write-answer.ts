@@ -3,11 +3,23 @@ import { isObject, type JsonObject, type JsonValue, type Resource } from '../../
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { writeError, type Path } from '../errors.js';
 import type { PlannedField } from '../plan/planner.js';
+import type { Projected } from '../project/projector.js';
 import { QUERY_LIMITS } from '../request.js';
 import { schemaName } from '../schema/schema.js';
 import { Collector, type Form } from './collector.js';
-import { around, chosenValues, typeOf, type Execution, type Found, type Placed, type Surroundings } from './context.js';
+import {
+  around,
+  chosenValues,
+  nameOfResource,
+  typeOf,
+  type Execution,
+  type Found,
+  type Match,
+  type Placed,
+  type Surroundings,
+} from './context.js';
 import { isWanted, type LookedUp } from './look-up.js';
+import { textValue, writeTree } from './written-text.js';
 
 /** What a query answers. */
 export interface QueryAnswer {
@@ -68,12 +80,12 @@ export async function writeAnswer(
     else {
       // Long lists let others have a turn.
       const list: JsonValue[] = [];
-      for (const [i, resource] of matches.entries()) {
+      for (const [i, match] of matches.entries()) {
         const turn = pace();
         if (turn !== undefined) await turn;
-        list.push(writer.writeResource(field, resource, i));
+        list.push(writer.writeMatch(field, match, { key: i, before: { key: field.key, before: undefined } }));
       }
-      out.collector.add(field.key, list, 'list', matches[0]?.resourceType ?? '');
+      out.collector.add(field.key, list, 'list', matches[0]?.type ?? '');
     }
   }
   return { data: out.collector.object, errors: writer.errors };
@@ -94,16 +106,56 @@ class AnswerWriter {
   ) {}
 
   /** The matches of a list on the system that no directive changes; undefined: the field is something else. */
-  plainList(field: PlannedField): readonly Resource[] | undefined {
+  plainList(field: PlannedField): readonly Match[] | undefined {
     const { facts, isPlain } = field;
     if (facts.is !== 'search' || facts.isConnection || facts.isReverse || !isPlain) return undefined;
     const result = this.found.search(field, undefined);
-    return 'value' in result ? (result.value as readonly Resource[]) : undefined;
+    return 'value' in result ? (result.value as readonly Match[]) : undefined;
   }
 
-  writeResource(field: PlannedField, resource: Resource, index: number): JsonObject {
-    const trail = { key: index, before: { key: field.key, before: undefined } };
-    return this.#object(field, resource, resource.resourceType, { root: resource }, trail);
+  /** A match of a search that no directive changes. */
+  writeMatch(field: PlannedField, match: Match, trail: Trail): JsonValue {
+    if ('resource' in match) {
+      const { resource } = match;
+      return this.#object(field, resource, resource.resourceType, { root: resource }, trail);
+    }
+    return textValue(this.#textOf(field, match, trail));
+  }
+
+  /** The text of a match that was copied, its gaps filled with what was looked up for it. */
+  #textOf(field: PlannedField, { type, id, segments, values }: Projected, trail: Trail): string {
+    this.execution.budget.writeValues(values);
+    let text = segments[0]!;
+    if (segments.length > 1) {
+      let place = 0;
+      for (const gap of field.fieldsOn(type)) {
+        if (gap.facts.is !== 'search') continue;
+        text = joined(text, this.#gap(gap, `${type}/${id}`, { key: gap.key, before: trail }));
+        text = joined(text, segments[++place]!);
+      }
+    }
+    return `{${text}}`;
+  }
+
+  /** The member that a reverse look-up adds to a text. */
+  #gap(field: PlannedField, name: string, trail: Trail): string {
+    const head = `${JSON.stringify(field.key)}:`;
+    const result = this.found.search(field, name);
+    if ('fault' in result) {
+      this.#report(field, result.fault, trail);
+      return `${head}null`;
+    }
+    const matches = result.value as readonly Match[];
+    this.execution.budget.writeValues(matches.length);
+    let text = '';
+    for (const [i, match] of matches.entries()) {
+      const inside = { key: i, before: trail };
+      text = joined(
+        text,
+        'resource' in match ? writeTree(this.writeMatch(field, match, inside)) : this.#textOf(field, match, inside),
+      );
+    }
+    return `${head}[${text}]`;
   }
 
   writeField(field: PlannedField, parent: Around, out: Out, before: Trail | undefined): void {
@@ -111,7 +163,7 @@ class AnswerWriter {
     if (facts.is === 'value' && isPlain && out.collector.isPlain) {
       const found = parent.value[field.name];
       if (found === undefined || found === null) return;
-      this.execution.budget.writeValue();
+      this.execution.budget.writeValues(1);
       out.collector.object[field.key] = found;
       return;
     }
@@ -167,13 +219,18 @@ class AnswerWriter {
 
   #search(field: PlannedField, parent: Around, out: Out, trail: Trail): void {
     const isReverse = field.facts.is === 'search' && field.facts.isReverse;
-    const result = this.found.search(field, isReverse ? (parent.value as Resource) : undefined);
+    const result = this.found.search(field, isReverse ? nameOfResource(parent.value as Resource) : undefined);
     if ('fault' in result) return this.#fail(field, result.fault, out, trail);
     if (!Array.isArray(result.value)) {
       return this.#objects(field, [result.value as JsonObject], false, parent, out, trail);
     }
-    const matches = result.value as Resource[];
-    this.#objects(field, field.isFirst ? matches.slice(0, 1) : matches, true, parent, out, trail);
+    const matches = result.value as readonly Match[];
+    if (field.isPlain) {
+      const written = matches.map((match, i) => this.writeMatch(field, match, { key: i, before: trail }));
+      return this.#put(field, written, matches[0]?.type ?? '', true, out);
+    }
+    const resources = matches.flatMap((match) => ('resource' in match ? [match.resource] : []));
+    this.#objects(field, field.isFirst ? resources.slice(0, 1) : resources, true, parent, out, trail);
   }
 
   /** Values without fields of their own. */
@@ -245,7 +302,7 @@ class AnswerWriter {
   }
 
   #put(field: PlannedField, values: readonly JsonValue[], type: string, isList: boolean, out: Out): void {
-    for (let i = 0; i < values.length; i++) this.execution.budget.writeValue();
+    this.execution.budget.writeValues(values.length);
     const isMany = (isList && !field.isFirst) || out.isList;
     const form: Form = field.isSingleton ? 'singleton' : isMany ? 'list' : 'value';
     out.collector.add(field.key + out.suffix, values, form, type);
@@ -253,6 +310,10 @@ class AnswerWriter {
 
   #fail(field: PlannedField, fault: FhirError, out: Out, trail: Trail): void {
     if (!field.isFlat && !out.isList) out.collector.object[field.key + out.suffix] = null;
+    this.#report(field, fault, trail);
+  }
+
+  #report(field: PlannedField, fault: FhirError, trail: Trail): void {
     if (this.errors.length > QUERY_LIMITS.errors) return;
     if (this.errors.length === QUERY_LIMITS.errors) {
       const text = `More than ${QUERY_LIMITS.errors} values are missing; the others are not listed`;
@@ -261,6 +322,12 @@ class AnswerWriter {
     }
     this.errors.push(writeError(fault, pathOf(trail), field.nodes));
   }
+}
+
+/** Members or items, one after the other; either text may be empty. */
+function joined(text: string, more: string): string {
+  if (text === '') return more;
+  return more === '' ? text : `${text},${more}`;
 }
 
 /** Whether a field has the matches of a connection. */

@@ -8,6 +8,7 @@ import {
   isObjectType,
   type FieldNode,
   type GraphQLNamedType,
+  type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
@@ -17,7 +18,6 @@ import type { ValidQuery } from '../document/read-document.js';
 import { pathOf } from '../document/rules.js';
 import { LIST_ARGUMENTS, factsOf, type FieldFacts } from '../schema/facts.js';
 import { schemaName } from '../schema/schema.js';
-import type { PlannedSearch } from './plan-search.js';
 
 /** Which values of a list are wanted. https://hl7.org/fhir/R5/graphql.html#list */
 export interface ListChoice {
@@ -36,7 +36,7 @@ export interface PlannedField {
   /** Its name in the answer. */
   readonly key: string;
   readonly name: string;
-  readonly nodes: readonly FieldNode[];
+  readonly nodes: readonly [FieldNode, ...FieldNode[]];
   readonly facts: PlannedFacts;
   readonly choice?: ListChoice;
   /** Whether no directive changes where its values go. */
@@ -50,7 +50,6 @@ export interface PlannedField {
   readonly only?: ReadonlySet<string>;
   /** Of a reference's target: whether one that is not there is no error. */
   readonly isOptional: boolean;
-  readonly search?: PlannedSearch;
   /** Id of the resource that is read. */
   readonly id?: string;
   /** Whether the store may have to be asked for what is in the field. */
@@ -59,29 +58,38 @@ export interface PlannedField {
   fieldsOn(type: string): readonly PlannedField[];
 }
 
+/** Plans of operations without variables: they are the same for all requests that send a document, as long as that is known. */
+const known = new WeakMap<OperationDefinitionNode, Planner>();
+
+/** What plans the fields of a query. */
+export function plannerOf(query: ValidQuery): Planner {
+  if (Object.keys(query.variables).length > 0) return new Planner(query);
+  let planner = known.get(query.operation);
+  if (planner === undefined) known.set(query.operation, (planner = new Planner(query)));
+  return planner;
+}
+
 /** Plans fields, on each type when values of it come. */
 export class Planner {
   readonly #looks = new Map<SelectionSetNode, boolean>();
+  #root: readonly PlannedField[] | undefined;
 
-  constructor(
-    private readonly query: ValidQuery,
-    /** The searches of the query, read before. */
-    private readonly searches: ReadonlyMap<FieldNode, PlannedSearch>,
-  ) {}
+  constructor(private readonly query: ValidQuery) {}
 
   /** The fields of the operation itself. */
   root(): readonly PlannedField[] {
-    return this.#plan(this.query.schema.getQueryType(), [this.query.operation.selectionSet]);
+    this.#root ??= this.#plan(this.query.schema.getQueryType(), [this.query.operation.selectionSet]);
+    return this.#root;
   }
 
   #plan(type: GraphQLNamedType | undefined, sets: readonly SelectionSetNode[]): readonly PlannedField[] {
     if (!isObjectType(type) && !isInterfaceType(type)) return [];
-    const found = new Map<string, FieldNode[]>();
+    const found = new Map<string, [FieldNode, ...FieldNode[]]>();
     for (const set of sets) this.#collect(set, type.name, found);
     return [...found].map(([key, nodes]) => this.#field(key, nodes, type));
   }
 
-  #collect(set: SelectionSetNode, type: string, out: Map<string, FieldNode[]>): void {
+  #collect(set: SelectionSetNode, type: string, out: Map<string, [FieldNode, ...FieldNode[]]>): void {
     for (const each of set.selections) {
       if (!this.isIncluded(each)) continue;
       if (each.kind === Kind.FIELD) {
@@ -110,8 +118,8 @@ export class Planner {
     return this.query.catalog.possibleTypes(condition).includes(type);
   }
 
-  #field(key: string, nodes: readonly FieldNode[], parent: { name: string; getFields(): object }): PlannedField {
-    const [node] = nodes as [FieldNode, ...FieldNode[]];
+  #field(key: string, nodes: PlannedField['nodes'], parent: { name: string; getFields(): object }): PlannedField {
+    const [node] = nodes;
     const name = node.name.value;
     const definition = (parent.getFields() as Record<string, Parameters<typeof factsOf>[0]>)[name];
     const facts: PlannedFacts =
@@ -121,7 +129,6 @@ export class Planner {
       definition === null || definition === undefined ? {} : getArgumentValues(definition, node, this.query.variables);
     const types = nodes.map(onlyType);
     const only = types.every((each) => each !== undefined) ? new Set(types) : undefined;
-    const search = this.searches.get(node);
     const slice = pathOf(node);
     const sets = nodes.flatMap(({ selectionSet }) => (selectionSet === undefined ? [] : [selectionSet]));
     const byType = new Map<string, readonly PlannedField[]>();
@@ -136,7 +143,6 @@ export class Planner {
       ...(slice !== undefined && { slice }),
       ...(only !== undefined && { only }),
       isOptional: args['optional'] === true,
-      ...(search !== undefined && { search }),
       ...(facts.is === 'read' && { id: String(args['id']) }),
       looksUp:
         facts.is === 'target' ||

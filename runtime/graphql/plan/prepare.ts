@@ -1,14 +1,4 @@
-import {
-  GraphQLError,
-  Kind,
-  TypeInfo,
-  getArgumentValues,
-  visit,
-  visitWithTypeInfo,
-  type ASTNode,
-  type DefinitionNode,
-  type FieldNode,
-} from 'graphql';
+import { GraphQLError, Kind, getArgumentValues, type ASTNode, type FieldNode } from 'graphql';
 
 import type { Content } from '../../auth/access/content.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
@@ -23,14 +13,17 @@ import type { ValidQuery } from '../document/read-document.js';
 import { pathOf } from '../document/rules.js';
 import { RequestError, documentError } from '../errors.js';
 import { QUERY_LIMITS } from '../request.js';
-import { LIST_ARGUMENTS, factsOf } from '../schema/facts.js';
+import { LIST_ARGUMENTS } from '../schema/facts.js';
+import { askingFields } from './asking-fields.js';
 import { Filters } from './filters.js';
 import { numberOf, planSearch, type PlannedSearch } from './plan-search.js';
-import { Planner, type PlannedField } from './planner.js';
+import { plannerOf, type Planner, type PlannedField } from './planner.js';
 
 /** A query whose searches are read and allowed. */
 export interface PreparedQuery {
   readonly fields: readonly PlannedField[];
+  /** The searches, by their fields. */
+  readonly searches: ReadonlyMap<FieldNode, PlannedSearch>;
   readonly filters: Filters;
   readonly planner: Planner;
 }
@@ -44,7 +37,7 @@ export interface PreparedQuery {
  */
 export function prepareQuery(query: ValidQuery, call: Call, services: Services): PreparedQuery {
   const searches = new Map<FieldNode, PlannedSearch>();
-  const planner = new Planner(query, searches);
+  const planner = plannerOf(query);
   const filters = new Filters(services.tables);
   const errors: GraphQLError[] = [];
   const reads = new Set<string>();
@@ -57,59 +50,32 @@ export function prepareQuery(query: ValidQuery, call: Call, services: Services):
       else throw error;
     }
   };
-  const info = new TypeInfo(query.schema);
-  const look = visitWithTypeInfo(info, {
-    enter(node) {
-      if ((node.kind === Kind.INLINE_FRAGMENT || node.kind === Kind.FRAGMENT_SPREAD) && !planner.isIncluded(node))
-        return false;
-      if (node.kind !== Kind.FIELD) return undefined;
-      if (!planner.isIncluded(node)) return false;
-      const definition = info.getFieldDef();
-      const facts = factsOf(definition);
-      if (definition === null || definition === undefined || facts === undefined) return undefined;
-      attempt(node, () => {
-        const args = getArgumentValues(definition, node, query.variables);
-        if (facts.is === 'complex')
-          for (const name of [LIST_ARGUMENTS.count, LIST_ARGUMENTS.offset]) numberOf(args, name);
-        if (facts.is === 'read') reads.add(facts.type);
-        const type = facts.is === 'complex' || facts.is === 'search' ? facts.type : undefined;
-        if (facts.is === 'search') {
-          const parent = info.getParentType()?.name ?? '';
-          const around = query.catalog.isResource(parent) ? parent : undefined;
-          searches.set(node, planSearch(facts, args, around, call, services));
-        }
-        const expressions = [args[LIST_ARGUMENTS.fhirpath], pathOf(node)];
-        for (const each of expressions) if (type !== undefined && typeof each === 'string') filters.check(each, type);
-      });
-      return undefined;
-    },
-  });
-  for (const each of reachable(query)) visit(each, look);
+  for (const { node, definition, facts, parent, guards } of askingFields(query)) {
+    if (!guards.every((each) => planner.isIncluded(each))) continue;
+    attempt(node, () => {
+      const args = getArgumentValues(definition, node, query.variables);
+      if (facts.is === 'complex')
+        for (const name of [LIST_ARGUMENTS.count, LIST_ARGUMENTS.offset]) numberOf(args, name);
+      if (facts.is === 'read') reads.add(facts.type);
+      const type = facts.is === 'complex' || facts.is === 'search' ? facts.type : undefined;
+      if (facts.is === 'search') {
+        const around = query.catalog.isResource(parent) ? parent : undefined;
+        searches.set(node, planSearch(facts, args, around, call, services));
+      }
+      const expressions = [args[LIST_ARGUMENTS.fhirpath], pathOf(node)];
+      for (const each of expressions) if (type !== undefined && typeof each === 'string') filters.check(each, type);
+    });
+  }
   const [first, ...others] = errors;
   if (first !== undefined) throw new RequestError([first, ...others]);
   checkScopes([...reads], [...searches.values()], call, services);
   const fields = planner.root();
-  const cost = estimateCost(fields, 1, planner, query);
+  const cost = estimateCost(fields, 1, searches, query);
   if (cost > QUERY_LIMITS.cost) {
     const text = `The query may need ${cost} resources, and ${QUERY_LIMITS.cost} are allowed; ask for fewer with _count, or in several queries`;
     throw new RequestError([documentError(text, query.operation, 'graphql-limit')]);
   }
-  return { fields, filters, planner };
-}
-
-/** The operation and the fragments that it uses. */
-function reachable({ operation, fragments }: ValidQuery): readonly DefinitionNode[] {
-  const found = new Set<DefinitionNode>([operation]);
-  // The set grows during the loop.
-  for (const each of found) {
-    visit(each, {
-      FragmentSpread({ name }) {
-        const fragment = fragments.get(name.value);
-        if (fragment !== undefined) found.add(fragment);
-      },
-    });
-  }
-  return [...found];
+  return { fields, searches, filters, planner };
 }
 
 /** An error of FHIR at a place in the document. */
@@ -153,18 +119,24 @@ function checkScopes(
 const EXPECTED = { root: 100, reverse: 20 };
 
 /** The number of resources that fields are expected to need, for so many values around them. */
-function estimateCost(fields: readonly PlannedField[], around: number, planner: Planner, query: ValidQuery): number {
+function estimateCost(
+  fields: readonly PlannedField[],
+  around: number,
+  searches: PreparedQuery['searches'],
+  query: ValidQuery,
+): number {
   let cost = 0;
   for (const field of fields) {
     if (!field.looksUp) continue;
-    const { facts, search } = field;
+    const { facts } = field;
+    const search = searches.get(field.nodes[0]);
     let values = around;
     if (facts.is === 'search' && search !== undefined) {
       values *= search.count ?? (search.by === undefined ? EXPECTED.root : EXPECTED.reverse);
       cost += values;
     } else if (facts.is === 'target' || facts.is === 'read') cost += values;
     const types = typesBelow(field, query);
-    cost += Math.max(0, ...types.map((type) => estimateCost(field.fieldsOn(type), values, planner, query)));
+    cost += Math.max(0, ...types.map((type) => estimateCost(field.fieldsOn(type), values, searches, query)));
     if (cost > QUERY_LIMITS.cost) return cost;
   }
   return cost;

@@ -3,15 +3,24 @@ import {
   GraphQLObjectType,
   GraphQLSchema,
   type GraphQLAbstractType,
+  type GraphQLArgument,
   type GraphQLDirective,
   type GraphQLField,
-  type GraphQLFieldConfig,
   type GraphQLFieldMap,
+  type GraphQLInputType,
   type GraphQLNamedType,
+  type GraphQLOutputType,
 } from 'graphql';
 
+/** A field, as far as those of resources differ. */
+export interface FieldConfig {
+  readonly type: GraphQLOutputType;
+  readonly args?: readonly GraphQLArgument[];
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
+
 /** How a field is made when it is first asked for. */
-export type FieldMaker = () => GraphQLFieldConfig<unknown, unknown>;
+export type FieldMaker = () => FieldConfig;
 
 /** The fields of a type, by name, in their order. */
 export type FieldMakers = ReadonlyMap<string, FieldMaker>;
@@ -22,25 +31,35 @@ type Fields = GraphQLFieldMap<unknown, unknown>;
  * Fields that are made one by one as they are asked for: a type of R5 has hundreds, with thousands of arguments, and a query needs
  * ten of them.
  */
-function lazyFields(makers: FieldMakers, isKept: boolean): Fields {
+function lazyFields(makers: FieldMakers): Fields {
   const fields = Object.create(null) as Fields;
   for (const [name, make] of makers) {
     let made: GraphQLField<unknown, unknown> | undefined;
-    const get = (): GraphQLField<unknown, unknown> => {
-      if (made !== undefined) return made;
-      const field = buildField(name, make());
-      if (isKept) made = field;
-      return field;
-    };
+    const get = (): GraphQLField<unknown, unknown> => (made ??= buildField(name, make()));
     Object.defineProperty(fields, name, { enumerable: true, get });
   }
   return fields;
 }
 
-/** One field as the library builds it. */
-function buildField(name: string, config: GraphQLFieldConfig<unknown, unknown>): GraphQLField<unknown, unknown> {
-  const holder = new GraphQLObjectType({ name: 'Holder', fields: { [name]: config } });
-  return holder.getFields()[name]!;
+/** Fields that are all asked for, once. */
+function allFields(makers: FieldMakers): Fields {
+  const fields = Object.create(null) as Fields;
+  for (const [name, make] of makers) fields[name] = buildField(name, make());
+  return fields;
+}
+
+const NO_EXTENSIONS = {};
+
+/** One field as the library has it. Its own constructor checks each name and argument again, which takes most of the time. */
+function buildField(name: string, { type, args = [], extensions }: FieldConfig): GraphQLField<unknown, unknown> {
+  const unused = { description: undefined, deprecationReason: undefined, astNode: undefined };
+  return { name, type, args, extensions, ...unused };
+}
+
+/** One argument as the library has it. */
+export function buildArgument(name: string, type: GraphQLInputType): GraphQLArgument {
+  const unused = { description: undefined, defaultValue: undefined, deprecationReason: undefined, astNode: undefined };
+  return { name, type, extensions: NO_EXTENSIONS, ...unused };
 }
 
 /** What makes a lazy type. */
@@ -67,8 +86,8 @@ export class LazyObject extends GraphQLObjectType<unknown, unknown> {
   }
 
   override getFields(): Fields {
-    if (!this.config.isKept) return lazyFields(this.config.makers(), false);
-    return (this.#fields ??= lazyFields(this.config.makers(), true));
+    if (!this.config.isKept) return allFields(this.config.makers());
+    return (this.#fields ??= lazyFields(this.config.makers()));
   }
 }
 
@@ -86,8 +105,8 @@ export class LazyInterface extends GraphQLInterfaceType {
   }
 
   override getFields(): Fields {
-    if (!this.config.isKept) return lazyFields(this.config.makers(), false);
-    return (this.#fields ??= lazyFields(this.config.makers(), true));
+    if (!this.config.isKept) return allFields(this.config.makers());
+    return (this.#fields ??= lazyFields(this.config.makers()));
   }
 }
 

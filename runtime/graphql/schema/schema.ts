@@ -7,9 +7,8 @@ import {
   GraphQLList,
   GraphQLNonNull,
   GraphQLString,
-  type GraphQLArgumentConfig,
-  type GraphQLFieldConfig,
-  type GraphQLFieldConfigArgumentMap,
+  type GraphQLArgument,
+  type GraphQLInputType,
   type GraphQLNamedType,
   type GraphQLOutputType,
 } from 'graphql';
@@ -17,6 +16,7 @@ import {
 import type { SearchRow } from '../../contract/search.js';
 import type { Tables } from '../../contract/tables.js';
 import type { ElementRow, TypeRow } from '../../contract/types.js';
+import { FILTER } from '../../search/filter/read-filter.js';
 import { searchDefinitions } from '../../search/parse/definitions.js';
 import { DIRECTIVES } from './directives.js';
 import {
@@ -27,7 +27,15 @@ import {
   searchArguments,
   type FieldFacts,
 } from './facts.js';
-import { LazyInterface, LazyObject, LazySchema, type FieldMaker, type TypeSource } from './lazy.js';
+import {
+  LazyInterface,
+  LazyObject,
+  LazySchema,
+  buildArgument,
+  type FieldConfig,
+  type FieldMaker,
+  type TypeSource,
+} from './lazy.js';
 import { primitiveScalar, searchScalar } from './scalars.js';
 
 /** The tables that a schema is made from. */
@@ -48,7 +56,8 @@ const REFERENCE = 'Reference';
 /** Name of the interface that all resource types have, in rows and in the schema. */
 export const RESOURCE = 'Resource';
 
-type Config = GraphQLFieldConfig<unknown, unknown>;
+const NEEDED_ID = new GraphQLNonNull(GraphQLID);
+const NEEDED_CODE = new GraphQLNonNull(primitiveScalar('code'));
 
 /** The types of a set of tables, made as they are asked for. */
 export class TypeCatalog implements TypeSource {
@@ -58,6 +67,11 @@ export class TypeCatalog implements TypeSource {
   readonly #types = new Map<string, GraphQLNamedType>();
   readonly #resources: ReadonlySet<string>;
   readonly #schemas = new Map<string | undefined, LazySchema>();
+  /** What many fields have in common is one object, so that introspection writes it once. */
+  readonly #lists = new Map<GraphQLNamedType, GraphQLList<GraphQLNamedType>>();
+  readonly #arguments = new Map<GraphQLInputType, Map<string, GraphQLArgument>>();
+  readonly #listArguments = new Map<string, readonly GraphQLArgument[]>();
+  #shortArguments: readonly GraphQLArgument[] | undefined;
 
   constructor(
     readonly tables: SchemaTables,
@@ -161,7 +175,7 @@ export class TypeCatalog implements TypeSource {
     for (const type of this.tables.resourceTypes) {
       makers.set(type, () => ({
         type: this.#output(type),
-        args: { id: { type: new GraphQLNonNull(GraphQLID) } },
+        args: [this.#argument('id', NEEDED_ID)],
         extensions: facts({ is: 'read', type }),
       }));
       this.#addSearches(makers, type, false);
@@ -171,7 +185,7 @@ export class TypeCatalog implements TypeSource {
 
   #addSearches(makers: Map<string, FieldMaker>, type: string, isReverse: boolean): void {
     makers.set(`${type}List`, () => ({
-      type: new GraphQLList(this.#output(type)),
+      type: this.#list(type),
       args: this.#searchArgs(type, isReverse, false),
       extensions: facts({ is: 'search', type, isConnection: false, isReverse }),
     }));
@@ -182,26 +196,46 @@ export class TypeCatalog implements TypeSource {
     }));
   }
 
-  #searchArgs(type: string, isReverse: boolean, isConnection: boolean): GraphQLFieldConfigArgumentMap {
-    const args: Record<string, GraphQLArgumentConfig> = {};
-    const { reference, fhirpath, offset, cursor, otherCursor } = SEARCH_ARGUMENTS;
-    if (isReverse) args[reference] = { type: new GraphQLNonNull(primitiveScalar('code')) };
+  #searchArgs(type: string, isReverse: boolean, isConnection: boolean): readonly GraphQLArgument[] {
     // All parameters of all types on all types would be many megabytes: introspection shows what is of most use. All are taken.
-    const isShort = isReverse && !this.options.isWhole;
+    if (isReverse && !this.options.isWhole) return (this.#shortArguments ??= this.#shortArgs());
+    const { reference, fhirpath, offset, cursor, otherCursor } = SEARCH_ARGUMENTS;
+    const args = new Map<string, GraphQLInputType>();
+    if (isReverse) args.set(reference, NEEDED_CODE);
     const rows = searchDefinitions(this.tables).rowsOf(type);
-    for (const [name, code] of isShort ? SHORT_ARGUMENTS : searchArguments(rows)) {
+    for (const [name, code] of searchArguments(rows)) {
       const row = rows.get(code);
-      if (row !== undefined) args[name] = { type: new GraphQLList(searchScalar(row.type)) };
+      if (row !== undefined) args.set(name, this.#listOf(searchScalar(row.type)));
     }
+    for (const name of RESULT_ARGUMENTS) args.set(name, name === '_count' ? GraphQLInt : this.#listOf(GraphQLString));
+    args.set(offset, GraphQLInt);
+    args.set(fhirpath, GraphQLString);
+    if (isConnection && !isReverse) for (const each of [cursor, otherCursor]) args.set(each, GraphQLID);
+    return this.#toArguments(args);
+  }
+
+  /** The arguments that reverse look-ups are shown with. */
+  #shortArgs(): readonly GraphQLArgument[] {
+    const args = new Map<string, GraphQLInputType>([
+      [SEARCH_ARGUMENTS.reference, NEEDED_CODE],
+      [FILTER, this.#listOf(searchScalar('special'))],
+    ]);
     for (const name of RESULT_ARGUMENTS) {
-      if (isShort && name === '_score') continue;
-      args[name] = { type: name === '_count' ? GraphQLInt : new GraphQLList(GraphQLString) };
+      if (name !== '_score') args.set(name, name === '_count' ? GraphQLInt : this.#listOf(GraphQLString));
     }
-    if (isShort) return args;
-    args[offset] = { type: GraphQLInt };
-    args[fhirpath] = { type: GraphQLString };
-    if (isConnection && !isReverse) for (const each of [cursor, otherCursor]) args[each] = { type: GraphQLID };
-    return args;
+    return this.#toArguments(args);
+  }
+
+  #toArguments(types: ReadonlyMap<string, GraphQLInputType>): readonly GraphQLArgument[] {
+    return [...types].map(([name, type]) => this.#argument(name, type));
+  }
+
+  #argument(name: string, type: GraphQLInputType): GraphQLArgument {
+    let byName = this.#arguments.get(type);
+    if (byName === undefined) this.#arguments.set(type, (byName = new Map()));
+    let argument = byName.get(name);
+    if (argument === undefined) byName.set(name, (argument = buildArgument(name, type)));
+    return argument;
   }
 
   #connectionFields(type: string): Map<string, FieldMaker> {
@@ -216,7 +250,7 @@ export class TypeCatalog implements TypeSource {
       [
         'edges',
         () => ({
-          type: new GraphQLList(this.#output(`${type}Edge`)),
+          type: this.#list(`${type}Edge`),
           extensions: facts({ is: 'complex', isList: true, type: `${type}Edge` }),
         }),
       ],
@@ -247,14 +281,13 @@ export class TypeCatalog implements TypeSource {
   #rowFields(row: TypeRow): Map<string, FieldMaker> {
     const makers = new Map<string, FieldMaker>();
     if (row.kind === 'resource') {
-      const type = new GraphQLNonNull(primitiveScalar('code'));
-      makers.set('resourceType', () => ({ type, extensions: facts({ is: 'resourceType' }) }));
+      makers.set('resourceType', () => ({ type: NEEDED_CODE, extensions: facts({ is: 'resourceType' }) }));
     }
     for (const element of this.elementsOf(row)) this.#addElement(makers, element);
     if (row.name === REFERENCE) {
       makers.set('resource', () => ({
         type: this.#output(RESOURCE),
-        args: { optional: { type: GraphQLBoolean }, type: { type: primitiveScalar('code') } },
+        args: [this.#argument('optional', GraphQLBoolean), this.#argument('type', primitiveScalar('code'))],
         extensions: facts({ is: 'target' }),
       }));
     }
@@ -279,23 +312,24 @@ export class TypeCatalog implements TypeSource {
   #addElement(makers: Map<string, FieldMaker>, element: ElementRow): void {
     const { name, types, choice, max, targets } = element;
     const isList = max === '*';
-    const list = (type: GraphQLOutputType): GraphQLOutputType => (isList ? new GraphQLList(type) : type);
+    const outputOf = (type: GraphQLNamedType): GraphQLOutputType =>
+      (isList ? this.#listOf(type) : type) as GraphQLOutputType;
     for (const type of types) {
       const json = choice === true ? name + type.charAt(0).toUpperCase() + type.slice(1) : name;
       if (this.#primitives.has(type)) {
         makers.set(json, () => ({
-          type: list(primitiveScalar(type)),
+          type: outputOf(primitiveScalar(type)),
           extensions: facts({ is: 'value', isList, type }),
         }));
         makers.set(`_${json}`, () => ({
-          type: list(this.#output(schemaName(ELEMENT))),
+          type: outputOf(this.#named(schemaName(ELEMENT))),
           extensions: facts({ is: 'complex', isList, type: ELEMENT }),
         }));
       } else {
-        makers.set(json, (): Config => {
+        makers.set(json, (): FieldConfig => {
           const own = targets?.[type] ?? (type === 'CodeableReference' ? targets?.[REFERENCE] : undefined);
           return {
-            type: list(this.#output(schemaName(type))),
+            type: outputOf(this.#named(schemaName(type))),
             ...(isList && { args: this.#listArgs(type) }),
             extensions: facts({ is: 'complex', isList, type, ...(own !== undefined && { targets: own }) }),
           };
@@ -304,9 +338,15 @@ export class TypeCatalog implements TypeSource {
     }
   }
 
-  #listArgs(type: string): GraphQLFieldConfigArgumentMap {
+  #listArgs(type: string): readonly GraphQLArgument[] {
+    let args = this.#listArguments.get(type);
+    if (args === undefined) this.#listArguments.set(type, (args = this.#makeListArgs(type)));
+    return args;
+  }
+
+  #makeListArgs(type: string): readonly GraphQLArgument[] {
     const { fhirpath, count, offset } = LIST_ARGUMENTS;
-    const args: Record<string, GraphQLArgumentConfig> = {};
+    const args = new Map<string, GraphQLInputType>();
     const row = this.#rows.get(type);
     for (const element of row === undefined || this.#resources.has(type) ? [] : this.elementsOf(row)) {
       // A choice of fifty types is not filtered by its primitive ones in what introspection shows.
@@ -315,22 +355,33 @@ export class TypeCatalog implements TypeSource {
         if (!this.#primitives.has(each)) continue;
         const name =
           element.choice === true ? element.name + each.charAt(0).toUpperCase() + each.slice(1) : element.name;
-        args[name] = { type: primitiveScalar(each) };
+        args.set(name, primitiveScalar(each));
       }
     }
-    args[fhirpath] = { type: GraphQLString };
-    args[count] = { type: GraphQLInt };
-    args[offset] = { type: GraphQLInt };
-    return args;
+    args.set(fhirpath, GraphQLString);
+    args.set(count, GraphQLInt);
+    args.set(offset, GraphQLInt);
+    return this.#toArguments(args);
+  }
+
+  #named(name: string): GraphQLNamedType {
+    return this.typeOf(name)!;
   }
 
   #output(name: string): GraphQLOutputType {
-    return this.typeOf(name) as GraphQLOutputType;
+    return this.#named(name) as GraphQLOutputType;
+  }
+
+  #list(name: string): GraphQLOutputType {
+    return this.#listOf(this.#named(name)) as GraphQLOutputType;
+  }
+
+  #listOf<T extends GraphQLNamedType>(type: T): GraphQLList<T> {
+    let list = this.#lists.get(type);
+    if (list === undefined) this.#lists.set(type, (list = new GraphQLList(type)));
+    return list as GraphQLList<T>;
   }
 }
-
-/** The search parameters that reverse look-ups are shown with. */
-const SHORT_ARGUMENTS: ReadonlyMap<string, string> = new Map([['_filter', '_filter']]);
 
 const SEARCH_TYPES = [
   'number',

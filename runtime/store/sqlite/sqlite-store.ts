@@ -13,6 +13,7 @@ import { locate } from './file/location.js';
 import { openMapReader } from './read/maps.js';
 import { openReader } from './read/read.js';
 import { unpackPage } from './threads/packed-page.js';
+import { packQuery } from './threads/packed-query.js';
 import { openReaderPool } from './threads/reader-pool.js';
 import { toThreadSettings, type SqliteOptions } from './settings.js';
 import { translateSqliteError } from './file/sqlite-errors.js';
@@ -145,7 +146,7 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
     async find(query, signal) {
       signal?.throwIfAborted();
       const here = queries.isLikeLong(query) ? undefined : short.find(query);
-      return here ?? unpackPage(await queries.run('find', [query], { signal, query }));
+      return here ?? unpackPage(await queries.run('find', [packQuery(query)], { signal, query }));
     },
     async findMultiType(query, signal) {
       signal?.throwIfAborted();

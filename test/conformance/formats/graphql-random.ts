@@ -56,6 +56,11 @@ export function randomSelections(store: Store, seed: number, count: number): voi
       expect(answer.status, `${what}: ${answer.text}`).toBe(200);
       expect(answer.json().errors, what).toBeUndefined();
       expect(pruned(answer.json().data), what).toEqual(pruned(of(resource)));
+      const list = `${resource['resourceType']}List`;
+      const query = `{ ${list}(_id: "${resource['id']}") ${text} }`;
+      const listed = await server.all.send('POST', '/$graphql', { query }, { 'content-type': 'application/json' });
+      // A list is copied from the stored text where that will do; the instance is read.
+      expect(listed.text, query).toBe(`{"data":{"${list}":[${answer.text.slice('{"data":'.length, -1)}]}}`);
     }
     expect(server.defects).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { checkParts, MAX_INLINE } from './check.js';
 import type { Resolved } from './compile-context.js';
 import type { LeafGroup } from './leaf.js';
 import { isLink } from './residual.js';
-import { boundValues, from, listValues } from '../links/lists.js';
+import { asSingleValues, boundValues, from, listValues } from '../links/lists.js';
 import { probe } from '../probes.js';
 import type { Run } from '../run.js';
 import { column, indexedBy, type Access, type Values } from './shape.js';
@@ -122,7 +122,12 @@ function armsOf(run: Run, group: LeafGroup, part: number, access: Access, most =
   if (alternatives.length <= most) {
     return alternatives.map((values) => armOf(run, group, part, access, boundValues(values)));
   }
-  return [armOf(run, group, part, access, listValues('v'), run.list(alternatives))];
+  const single = asSingleValues(alternatives);
+  return [
+    single === undefined
+      ? armOf(run, group, part, access, listValues('v'), run.list(alternatives))
+      : armOf(run, group, part, access, single.values, sql`json_each(${single.json})`),
+  ];
 }
 
 function armOf(run: Run, group: LeafGroup, part: number, access: Access, values: Values, list?: Sql): IndexRange {

@@ -203,12 +203,19 @@ function quantityTests(test: QuantityTest, { term }: Names, one: One): readonly 
   return one(shapes.interval(shapes.NUMBER, bounds, also), ...values, unit ?? '');
 }
 
+const BY_ID = ['target_id', 'base'];
+
 function referenceTests(test: ReferenceTest, { term }: Names, one: One): readonly RowTest[] {
   const { types, id, base, version, versionPrefix, url, fragment } = test;
-  // What is absent is stored as an empty text.
-  if ([id, version, url, fragment].includes('')) return [];
   const baseNumber = base === undefined ? 0 : term(base);
   if (id !== undefined && baseNumber === undefined) return [];
+  // What is absent is stored as an empty text.
+  if (id === '' || version === '' || url === '' || fragment === '') return [];
+  const numbers = types?.map(term).filter((number) => number !== undefined) ?? [];
+  if (types !== undefined && numbers.length === 0) return [];
+  const isPlain = version === undefined && versionPrefix === undefined && url === undefined && fragment === undefined;
+  // Most are of this kind, and a search may have thousands of them.
+  if (isPlain && id !== undefined) return one(referenceShape(BY_ID, numbers.length), id, baseNumber!, ...numbers);
   const asked: [string, Value | undefined][] = [
     ['target_id', id],
     ['base', id === undefined ? undefined : baseNumber],
@@ -217,8 +224,6 @@ function referenceTests(test: ReferenceTest, { term }: Names, one: One): readonl
     ['fragment', fragment],
   ];
   const given = asked.filter((each): each is [string, Value] => each[1] !== undefined);
-  const numbers = types?.map(term).filter((number) => number !== undefined) ?? [];
-  if (types !== undefined && numbers.length === 0) return [];
   const columns = given.map(([name]) => name);
   const values = [...given.map(([, value]) => value), ...numbers];
   if (versionPrefix !== undefined) return one(versionPrefixShape(columns, numbers.length), ...values, versionPrefix);

@@ -84,7 +84,8 @@ function bracketed({ text, values }: Sql): Sql {
 
 /** A text by which values are distinguished: that of JSON has one for all numbers that are not finite. */
 export function keyOf(values: readonly Value[]): string {
+  const isKept = (value: Value): boolean => typeof value === 'string' || Number.isFinite(value);
   return JSON.stringify(
-    values.map((value) => (typeof value === 'string' || Number.isFinite(value) ? value : [String(value)])),
+    values.every(isKept) ? values : values.map((value) => (isKept(value) ? value : [String(value)])),
   );
 }

@@ -46,6 +46,33 @@ export function listValues(name: string): Values {
   return (place) => raw(`${name}.c${place}`);
 }
 
+/** Nothing stops a statement between two values of a list as JSON. */
+const MOST_AS_JSON = 1000;
+
+/**
+ * Alternatives that differ in one value: it comes from a list as JSON, of the name `v`, which is read several times as fast as rows.
+ * Undefined: they differ in more than that, are too many, or the value has to be bound to stay what it is.
+ */
+export function asSingleValues(
+  alternatives: readonly (readonly Value[])[],
+): { readonly json: string; readonly values: Values } | undefined {
+  const [first = [], second = []] = alternatives;
+  const place = first.findIndex((value, i) => value !== second[i]);
+  const isLike = (values: readonly Value[]): boolean =>
+    values.length === first.length && values.every((value, i) => (i === place ? isPlain(value) : value === first[i]));
+  if (place < 0 || alternatives.length > MOST_AS_JSON || !alternatives.every(isLike)) return undefined;
+  const rest = boundValues(first);
+  return {
+    json: JSON.stringify(alternatives.map((values) => values[place])),
+    values: (at) => (at === place ? raw('v.value') : rest(at)),
+  };
+}
+
+/** Whether SQLite reads the same from JSON. */
+function isPlain(value: Value | undefined): boolean {
+  return typeof value === 'string' ? /^[ -~]*$/.test(value) : Number.isSafeInteger(value);
+}
+
 /** Values that are bound. */
 export function boundValues(values: readonly Value[]): Values {
   return (place) => sql`${values[place]!}`;

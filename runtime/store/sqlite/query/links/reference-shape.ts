@@ -9,6 +9,16 @@ const table = TABLES.reference;
  * numbers follow (0: any). An id, a URL or an identifier finds them by an index.
  */
 export function referenceShape(columns: readonly string[], types: number): Shape {
+  const name = `reference ${columns.join()} ${types}`;
+  let shape = shapes.get(name);
+  if (shape === undefined) shapes.set(name, (shape = makeShape(name, columns, types)));
+  return shape;
+}
+
+/** One search may have thousands of tests of few shapes. */
+const shapes = new Map<string, Shape>();
+
+function makeShape(name: string, columns: readonly string[], types: number): Shape {
   const typed = (row: Sql, values: Values): Sql[] => {
     if (types === 0) return [];
     const numbers = Array.from({ length: types }, (_, i) => values(1 + columns.length + i));
@@ -34,7 +44,7 @@ export function referenceShape(columns: readonly string[], types: number): Shape
               AND ${ofParam(table, row, values)}`,
           rest: predicate,
         };
-  const shape = { name: `reference ${columns.join()} ${types}`, table, predicate, accesses: [access] };
+  const shape = { name, table, predicate, accesses: [access] };
   return types > 1 ? shape : { ...shape, equal: types === 0 ? columns : [...columns, 'target_type'] };
 }
 
