@@ -97,16 +97,31 @@ describe('searches on the caller’s thread', () => {
       const waits = vi.fn(() => 0);
       const { here, limits } = await openTimed(waits);
       limits.time = -1;
-      // The whole time of each of them, and more.
+      // The whole time of each of them, and more. What they waited before is asked again after a while.
+      vi.advanceTimersByTime(2);
       waits.mockReturnValueOnce(0).mockReturnValue(1e6);
       expect(here.find(QUERY)?.versions).toHaveLength(10);
       limits.time = -Infinity;
+      vi.advanceTimersByTime(2);
       waits.mockReturnValueOnce(0);
       expect(here.find(QUERY)).toBeUndefined();
       limits.time = 1e6;
       expect(here.find(QUERY)?.versions).toHaveLength(10);
       here.close();
     });
+  });
+
+  it('right after another do not ask again how long others had the processor', () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const waits = vi.fn(() => 0);
+    const here = openHere({ time: 1e6, rows: 0 }, waits);
+    for (let n = 0; n < 5; n++) here.find(QUERY);
+    expect(waits).toHaveBeenCalledTimes(1);
+    vi.advanceTimersByTime(2);
+    here.find(QUERY);
+    expect(waits).toHaveBeenCalledTimes(2);
+    here.close();
+    vi.useRealTimers();
   });
 
   it('of large pages are left to others', () => {

@@ -1,4 +1,7 @@
+import { isContainedType } from '../../contained-resources.js';
 import type { FindPage, FindQuery } from '../../store.js';
+import type { Raw } from '../bson/bson.js';
+import { VERSION_AND_REFERENCES, VERSION_ONLY } from '../bson/stored-version.js';
 import { completeOf } from '../write/complete.js';
 import { openFinder, type Finder } from './links/finder.js';
 import { include } from './links/includes.js';
@@ -7,6 +10,7 @@ import type { QueryLimits, Snapshot } from '../read/snapshot.js';
 import { toKey } from './links/held.js';
 import { readPageVersions } from './links/page-versions.js';
 import { idOf } from './links/read-all.js';
+import { openAsk } from './ask.js';
 import { readFindCursor, writeFindCursor, type FindCursor } from './cursor.js';
 import { toOrder, type Order } from './compile/order.js';
 import type { FindParts } from './parts.js';
@@ -22,16 +26,19 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
     after: FindCursor | undefined,
     snapshot: Snapshot,
   ): Promise<FindPage> {
-    const finder = await openFinder(snapshot, parts, query, order, after);
+    const ask = openAsk(snapshot, followsReferences(query) ? VERSION_AND_REFERENCES : VERSION_ONLY);
+    const finder = await openFinder(snapshot, parts, query, order, after, ask);
     // What is known to be on several pages is counted at the same time; all of it may take long, and one search is not to have two
     // cores of the database for that.
     const isBeside = query.count === 0 || (query.total === 'cheap' && finder.isLongerThan(query.count));
     const [read, counted] = await Promise.all([
-      query.count === 0 ? NO_PAGE : readPage(finder, query, (from) => openFinder(snapshot, parts, query, order, from)),
+      query.count === 0
+        ? NO_PAGE
+        : readPage(finder, query, (from) => openFinder(snapshot, parts, query, order, from, ask)),
       isBeside ? totalOf(finder, query, after) : undefined,
     ]);
     const complete = await completeOf(snapshot, now);
-    const { versions, last, hasMore } = read;
+    const { versions, documents, last, hasMore } = read;
     const isAll = query.count > 0 && after === undefined && !hasMore;
     const total =
       isAll && query.total !== 'none'
@@ -40,7 +47,7 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
     const included =
       query.include === undefined
         ? {}
-        : await include(query.include, versions, { snapshot, ask: finder.ask, parts, base: query.base });
+        : await include(query.include, { versions, documents }, { snapshot, ask, parts, base: query.base });
     const shown = { versions, complete, ...included, ...(total !== undefined && { total }) };
     return last === undefined || !hasMore
       ? shown
@@ -59,11 +66,18 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
 }
 
 interface Page extends Pick<FindPage, 'versions'> {
+  /** Those that hold them. */
+  readonly documents: readonly Raw[];
   readonly last?: Pick<FindCursor, 'id' | 'values'>;
   readonly hasMore: boolean;
 }
 
-const NO_PAGE: Page = { versions: [], hasMore: false };
+const NO_PAGE: Page = { versions: [], documents: [], hasMore: false };
+
+/** Whether references of what is found are followed; what is within resources is found without theirs. */
+function followsReferences({ type, include }: FindQuery): boolean {
+  return !isContainedType(type) && include?.directives.some(({ isReverse }) => !isReverse) === true;
+}
 
 /** @param goOn finds what comes behind a place: where all that a page would have is left out, the next takes its place */
 async function readPage(
@@ -75,10 +89,10 @@ async function readPage(
     const { documents, isCut, valuesAt } = await at.page(count + 1);
     const { versions, passed } = await readPageVersions(at.ask, type, documents.slice(0, count));
     const bytes = documents[passed - 1];
-    if (bytes === undefined) return { versions, hasMore: false };
+    if (bytes === undefined) return { ...NO_PAGE, versions };
     const hasMore = isCut || documents.length > passed;
     const last = { id: toKey(idOf(bytes)).id, values: valuesAt(passed - 1) };
-    if (versions.length > 0 || !hasMore) return { versions, hasMore, last };
+    if (versions.length > 0 || !hasMore) return { versions, documents: documents.slice(0, passed), hasMore, last };
     at = await goOn(last);
   }
 }

@@ -16,7 +16,8 @@ export const APPLICATION_ID = 0x4b494c4e;
  * which is 0 outside composites. `n` only makes rows distinct; a quantity that has a canonical value has a second row of the
  * same `n`, under a parameter that names the canonical unit (`value-quantity{g}`), so that ranges hold one unit only. Absent
  * systems, codes and types are 0 or ''. `target` of a reference is what it is sorted by. `irregular` lists resources that have
- * several dates or numbers of a parameter, or one that is a wide interval: of all others two bounds are one range.
+ * several dates or numbers of a parameter, or one that is a wide interval: of all others two bounds are one range. `number_by_high` has
+ * intervals alone, for both ends of a point are in `number_by_low`.
  * `words` is the full text: an index of words alone, whose rowid is the key of a resource. A `beginning` is that of one value
  * of it: an FTS5 index puts all words with a beginning together before it gives the first, and nothing stops it meanwhile.
  * `member` says which rows of `resource` are what is within a resource (`store/contained-resources.ts`): these have no versions, and share the
@@ -221,6 +222,11 @@ export const SCHEMA_STEPS: readonly string[] = [
   `,
   `
   ALTER TABLE clock ADD COLUMN removals INTEGER NOT NULL DEFAULT 0;
+  `,
+  // The high end of a point is its low end: most numbers need no place in a second index.
+  `
+  DROP INDEX number_by_high;
+  CREATE INDEX number_by_high ON number (param, high, low, resource) WHERE high <> low;
   `,
 ];
 

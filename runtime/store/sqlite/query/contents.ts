@@ -51,10 +51,14 @@ export function openContents(db: Database, dictionary: Dictionary): ContentReade
         yield [id, version, updated, text];
       }
     },
-    byIds(of) {
-      // As an object, but an id may be there several times, and the order of numbers is kept.
-      const members = of.map(({ type, id }) => `${JSON.stringify(id)}:${dictionary.findTerm(type) ?? 0}`);
-      return byIds.iterate(`{${members.join()}}`);
-    },
+    byIds: (of) => byIds.iterate(listKeys(dictionary, of)),
   };
+}
+
+/**
+ * Resources as JSON for `json_each`, in their order: each key is an id, its value the number of the type, 0 for a type that there is
+ * none of. As an object, but an id may be there several times, and the order of numbers is kept.
+ */
+export function listKeys(dictionary: Dictionary, of: readonly ResourceKey[]): string {
+  return `{${of.map(({ type, id }) => `${JSON.stringify(id)}:${dictionary.findTerm(type) ?? 0}`).join()}}`;
 }

@@ -12,6 +12,7 @@ import { readCursor, writeCursor } from './cursor.js';
 import { openIncluded } from './links/included.js';
 import { openLists } from './links/lists.js';
 import { defineAmong } from './compile/places.js';
+import { openKnownOrders } from './known-orders.js';
 import { openSeenSet } from './seen-set.js';
 import { openLineReader } from './lines.js';
 import { openPageReader } from './page.js';
@@ -51,6 +52,7 @@ export function openFindParts(
     lists: openLists(db, interrupt),
     met: openSeenSet(db, interrupt),
     probes: openProbeCache(),
+    orders: openKnownOrders(db),
     limits,
     isUnordered: openKeyOrder(db),
   };

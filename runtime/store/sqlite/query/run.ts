@@ -8,6 +8,7 @@ import { check } from './compile/check.js';
 import type { CompileContext } from './compile/compile-context.js';
 import { toGroups, type LeafGroup, type TypeNames } from './compile/leaf.js';
 import type { Lists } from './links/lists.js';
+import type { KnownOrders } from './known-orders.js';
 import type { SeenSet } from './seen-set.js';
 import type { ProbeCache } from './probe-cache.js';
 import { raw, type Sql } from './compile/sql.js';
@@ -38,6 +39,7 @@ export interface FindParts {
   readonly lists: Lists;
   readonly met: SeenSet;
   readonly probes: ProbeCache;
+  readonly orders: KnownOrders;
   readonly limits: FindLimits;
   /** Whether the keys of a type are not in the order of ids. */
   readonly isUnordered: (type: number) => boolean;
@@ -134,6 +136,7 @@ function makeRun(
     lists,
     met: parts.met,
     probes: parts.probes,
+    orders: parts.orders,
     limits: parts.limits,
     isUnordered: parts.isUnordered,
     query,

@@ -29,6 +29,31 @@ function columnOf({ by, isDescending }: SortKey): readonly [table: string, colum
   }
 }
 
+/** How resources are sorted by the values of one column. */
+export interface SortedBy {
+  readonly isDescending: boolean;
+  /** What has the values, named `s`, joined with a key: `TABLE s … ON …`. */
+  join(key: Sql): Sql;
+  /** The best value of the rows of a resource. */
+  readonly best: Sql;
+}
+
+/** The values of a key as one column; undefined: they are not so simple. */
+export function valueOf({ dictionary, type, look }: Run, sortKey: SortKey): SortedBy | undefined {
+  const { param: code, by, isDescending } = sortKey;
+  const best = (column: string): Sql => raw(`${isDescending ? 'max' : 'min'}(s.${column})`);
+  if (by === 'updated') {
+    const join = (key: Sql): Sql => sql`resource s NOT INDEXED ON s.key = ${key} AND ${look(raw('s'), 'key')}`;
+    return { isDescending, join, best: best('updated') };
+  }
+  const [table, column] = columnOf(sortKey) ?? [];
+  if (table === undefined || column === undefined) return undefined;
+  const param = dictionary.findParam(type, code, 0) ?? 0;
+  const join = (key: Sql): Sql => sql`${raw(`${table} s INDEXED BY sqlite_autoindex_${table}_1`)}
+    ON s.resource = ${key} AND s.param = ${param} AND ${look(raw('s'), 'param')}`;
+  return { isDescending, join, best: best(column) };
+}
+
 /** The value of each key of a search, of the resource whose key is in this column; undefined: they are not so simple. */
 export function sortColumns({ sort, dictionary, type, look }: Run, key: Sql): readonly Sql[] | undefined {
   const columns = sort.map((each) => {

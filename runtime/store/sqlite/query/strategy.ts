@@ -4,6 +4,7 @@ import { driven, drivenAndSorted, firstKeys, sorted, walk, walkArms, type Direct
 import type { Driver } from './compile/index-range.js';
 import { orderedArms } from './compile/driver.js';
 import { firstOfSingle } from './first-of-single.js';
+import { firstSorted } from './first-sorted.js';
 import { compareHits, type Hit } from './hit.js';
 import { conjunctsOf, isLink, residualOf, without } from './compile/residual.js';
 import { findBestLed } from './links/resolve.js';
@@ -162,6 +163,8 @@ function collected(
     const found = isAll ? firstOfSingle(run, best, { isDescending: run.isDescending, after }, wanted) : undefined;
     return found === undefined ? pageOfKeys(run, driven(run, best, left), after, wanted, best) : { ...found, best };
   }
+  const first = firstSorted(run, best, left, after, wanted);
+  if (first !== undefined) return { ...first, best };
   const hits = drivenAndSorted(run, best, left) ?? sorted(run, driven(run, best, left));
   return page(run, hits, after, wanted, best);
 }

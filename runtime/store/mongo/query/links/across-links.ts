@@ -60,7 +60,7 @@ export function openMultiTypeSearch(
           versions,
           complete: await completeOf(snapshot, now),
           ...(query.include !== undefined &&
-            (await include(query.include, versions, { snapshot, ask, parts, base: query.base }))),
+            (await include(query.include, { versions, documents: [] }, { snapshot, ask, parts, base: query.base }))),
           ...counted,
           ...(hasMore && last !== undefined && { next: nextOf(last, counted) }),
         };

@@ -7,6 +7,7 @@ import type { Ask } from '../ask.js';
 import { LIVING } from '../compile/compile.js';
 import { toOrder } from '../compile/order.js';
 import type { FindParts } from '../parts.js';
+import { fieldsOf, readValue, type Raw } from '../../bson/bson.js';
 import { keyOf, pastKeyOf, type ReferenceRow } from '../../bson/documents.js';
 import { BY_ENTRY } from '../../indexes.js';
 import { referenceParam } from '../../bson/index-rows.js';
@@ -16,7 +17,7 @@ import { FEW_TYPES } from './chain.js';
 import { openFinder } from './finder.js';
 import { placeIn, projectionOf, toHeld, toKey, URL_PARAM } from './held.js';
 import { typesIn } from './links.js';
-import { chunksOf, readAllBy, readByKeys } from './read-all.js';
+import { chunksOf, idOf, readAllBy, readByKeys } from './read-all.js';
 import { openSources, type Sources } from './sources.js';
 
 /** Greatest size of all bodies that come with a page, in characters: what an answer of the server holds, as pages have it. */
@@ -31,18 +32,38 @@ export interface IncludeSource {
   readonly base: string | undefined;
 }
 
-/** What comes with a page, of its snapshot. */
-export function include(plan: IncludePlan, page: readonly StoredVersion[], source: IncludeSource): Promise<Included> {
-  const { ask, base } = source;
-  const sources = openSources(ask, base);
-  return runStepsLater(collectIncludes(plan, page, ROOM, base), (step) => answer(source, sources, step));
+/** A page, and the documents that hold it: with the entries of their references, or without. */
+export interface ShownPage {
+  readonly versions: readonly StoredVersion[];
+  readonly documents: readonly Raw[];
 }
 
-async function answer(source: IncludeSource, sources: Sources, step: IncludeStep): Promise<unknown> {
+/** What comes with a page, of its snapshot. */
+export function include(
+  plan: IncludePlan,
+  { versions, documents }: ShownPage,
+  source: IncludeSource,
+): Promise<Included> {
+  const { ask, base } = source;
+  const sources = openSources(ask, base);
+  const known = referencesIn(documents);
+  return runStepsLater(collectIncludes(plan, versions, ROOM, base), (step) => answer(source, { sources, known }, step));
+}
+
+/** References of resources by their keys. */
+type References = Map<string, readonly ReferenceEntry[]>;
+
+/** What is at hand. */
+interface AtHand {
+  readonly sources: Sources;
+  readonly known: Readonly<References>;
+}
+
+async function answer(source: IncludeSource, { sources, known }: AtHand, step: IncludeStep): Promise<unknown> {
   const { snapshot, ask } = source;
   switch (step.ask) {
     case 'references':
-      return referencesOf(ask, step.of);
+      return referencesOf(ask, step.of, known);
     case 'canonicals':
       return canonicalTargets(snapshot, ask, step.of, step.limit);
     case 'sources':
@@ -54,10 +75,30 @@ async function answer(source: IncludeSource, sources: Sources, step: IncludeStep
   }
 }
 
+/** Those that documents hold. */
+function referencesIn(documents: readonly Raw[]): References {
+  const byKey: References = new Map();
+  for (const bytes of documents) {
+    const field = fieldsOf(bytes).get('reference');
+    if (field === undefined) continue;
+    const rows = readValue(bytes, field) as readonly ReadonlyMap<string, unknown>[];
+    byKey.set(
+      idOf(bytes),
+      rows.flatMap((row) => toEntry(Object.fromEntries(row) as unknown as ReferenceRow)),
+    );
+  }
+  return byKey;
+}
+
 /** Those that may lead anywhere. */
-async function referencesOf(ask: Ask, of: readonly ResourceKey[]): Promise<readonly (readonly ReferenceEntry[])[]> {
-  const byKey = new Map<string, readonly ReferenceEntry[]>();
-  for await (const documents of readByKeys(ask, of.map(keyOf), [LIVING], { _id: 1, reference: 1 })) {
+async function referencesOf(
+  ask: Ask,
+  of: readonly ResourceKey[],
+  known: Readonly<References>,
+): Promise<readonly (readonly ReferenceEntry[])[]> {
+  const byKey: References = new Map(known);
+  const unknown = of.map(keyOf).filter((key) => !byKey.has(key));
+  for await (const documents of readByKeys(ask, unknown, [LIVING], { _id: 1, reference: 1 })) {
     for (const { key, references } of documents.map(toHeld)) byKey.set(key, references.flatMap(toEntry)); // prettier-ignore
   }
   return of.map((key) => byKey.get(keyOf(key)) ?? []);

@@ -95,7 +95,8 @@ function cheapest(run: Run, group: LeafGroup, limit: number): Option {
   let best: Option | undefined;
   for (const [part, { accesses }] of group.shapes.entries()) {
     for (const access of accesses) {
-      const arms = armsOf(run, group, part, access);
+      const parts = access.beside === undefined ? [access] : [access, access.beside];
+      const arms = parts.flatMap((each) => armsOf(run, group, part, each));
       const count = probe(run, arms.map(({ range }) => range), limit); // prettier-ignore
       if (best !== undefined && count >= best.count) continue;
       const single = singleOf(group, access);
@@ -105,7 +106,10 @@ function cheapest(run: Run, group: LeafGroup, limit: number): Option {
   return best ?? { arms: [], count: 0 };
 }
 
-/** Of one interval asked for by its bounds: of such values it is noted who has several. */
+/**
+ * Of one interval asked for by its bounds: of such values it is noted who has several, or a wide one. Without these, no rows are beside
+ * the range.
+ */
 function singleOf({ shapes, alternatives }: LeafGroup, access: Access): Single | undefined {
   const [shape, ...others] = shapes;
   const [only, ...more] = alternatives;

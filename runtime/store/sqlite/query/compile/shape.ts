@@ -14,7 +14,7 @@ export interface Table {
   readonly byKey: Sql;
 }
 
-/** A range of an index that holds all rows that fulfil a test. */
+/** A range of an index that holds all rows that fulfil a test, with those `beside` it. */
 export interface Access {
   readonly index: Index;
   /** Whether within the range rows come in the order of `resource`. */
@@ -23,6 +23,8 @@ export interface Access {
   readonly seek: (row: Sql, values: Values) => Sql;
   /** What is to be asked of a row of the range besides; absent: nothing. */
   readonly rest?: (row: Sql, values: Values) => Sql;
+  /** Has the rows that the range lacks; absent: it lacks none. */
+  readonly beside?: Access;
 }
 
 /**

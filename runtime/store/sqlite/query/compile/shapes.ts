@@ -240,30 +240,50 @@ export const RESOURCE_ID: Shape = {
 
 /** Two tables have intervals. */
 export function interval(table: Table, bounds: readonly Bound[], also: Also = NOTHING_ELSE): Shape {
-  const within = (row: Sql, values: Values, end?: 'low' | 'high'): Sql[] =>
+  const within = (row: Sql, values: Values, end?: 'low' | 'high', at = end): Sql[] =>
     bounds.flatMap(({ column: name, sign }, i) => {
       // The low end is never above the high one: a bound from above of the high end is one of the low end too.
       const isImplied = end === 'low' ? sign.startsWith('<') : sign.startsWith('>');
       if (end !== undefined && name !== end && !isImplied) return [];
-      return [sql`${column(row, end ?? name)} ${SIGNS[sign]} ${values(i + 1)}`];
+      return [sql`${column(row, at ?? name)} ${SIGNS[sign]} ${values(i + 1)}`];
     });
   const asked = (row: Sql, values: Values): Sql =>
     and([...within(row, values), ...also.test(row, (i) => values(i + 1 + bounds.length))]);
+  const seek =
+    (end: 'low' | 'high', at: 'low' | 'high' = end) =>
+    (row: Sql, values: Values): Sql =>
+      and([ofParam(table, row, values), ...within(row, values, end, at)]);
   // The range itself is all that is asked.
   const isWhole = (end: 'low' | 'high'): boolean =>
     bounds.length === 1 && bounds[0]!.column === end && also === NOTHING_ELSE;
+  const asIs = (end: 'low' | 'high'): Access => ({
+    index: `${table.name}_by_${end}`,
+    isOrdered: false,
+    seek: seek(end),
+    ...(!isWhole(end) && { rest: asked }),
+  });
+  // The high end of a point is its low end, and an index of high ends has only the others.
+  const byHighEnd = (): Access => ({
+    index: 'number_by_low',
+    isOrdered: false,
+    seek: seek('high', 'low'),
+    ...(!(isWhole('high') && bounds[0]!.sign.startsWith('>')) && { rest: asked }),
+    beside: {
+      index: 'number_by_high',
+      isOrdered: false,
+      seek: (row, values) => and([sql`${column(row, 'high')} <> ${column(row, 'low')}`, seek('high')(row, values)]),
+      ...(!isWhole('high') && { rest: asked }),
+    },
+  });
   const ends = (['low', 'high'] as const).filter((end) => bounds.some((bound) => isUsable(bound, end)));
   return {
     name: `${table.name} ${bounds.map(({ column: name, sign }) => name + sign).join()} ${also.name}`,
     table,
     bounds,
     predicate: asked,
-    accesses: (ends.length === 0 ? ['low' as const] : ends).map((end) => ({
-      index: `${table.name}_by_${end}`,
-      isOrdered: false,
-      seek: (row, values) => and([ofParam(table, row, values), ...within(row, values, end)]),
-      ...(!isWhole(end) && { rest: asked }),
-    })),
+    accesses: (ends.length === 0 ? ['low' as const] : ends).map((end) =>
+      table === number && end === 'high' ? byHighEnd() : asIs(end),
+    ),
   };
 }
 

@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import type { IndexEntry } from '../../../runtime/search/entry.js';
+import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
+import type { FindPage, FindQuery, Store } from '../../../runtime/store/store.js';
+import { date, idsOf, key, of, query, text, token, walk } from '../../contract/search/behaviour-search-helpers.js';
+import { deletion, put } from '../../contract/subject.js';
+
+const MANY = 500;
+const CODE = { param: 'code', any: [{ is: 'token' as const, system: 's', code: 'c' }] };
+
+/** Times that are no order of ids; some have several, some none. */
+const timesOf = (n: number): readonly number[] =>
+  n % 50 === 7 ? [] : n % 10 === 3 ? [(n * 37) % 211, (n * 53) % 307] : [(n * 37) % 211];
+const idOf = (n: number): string => String(n).padStart(4, '0');
+const entriesOf = (times: readonly number[], ...more: IndexEntry[]): IndexEntry[] => [
+  of('code', token('c', 's')),
+  ...times.map((time) => of('date', date(time, time))),
+  ...more,
+];
+
+/** Ids in the order of their least or greatest time, those without one last. */
+function inOrder(all: ReadonlyMap<string, readonly number[]>, isDescending: boolean): string[] {
+  const best = (id: string): number => {
+    const times = all.get(id)!;
+    if (times.length === 0) return Infinity;
+    return isDescending ? -Math.max(...times) : Math.min(...times);
+  };
+  return [...all.keys()].sort((a, b) => (best(a) === best(b) ? (a < b ? -1 : 1) : best(a) < best(b) ? -1 : 1));
+}
+
+describe('sorted pages on SQLite', () => {
+  let folder: string;
+  let store: Store;
+  let all: Map<string, readonly number[]>;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'kiln-orders-'));
+    store = openSqliteStore(`sqlite:${join(folder, 'kiln.db')}`);
+    all = new Map(Array.from({ length: MANY }, (_, n) => [idOf(n), timesOf(n)]));
+    const puts = [...all].map(([id, times]) => put(id, 0, 'x', entriesOf(times), 'Seen'));
+    await store.write([...puts, put('other', 0, 'x', [of('word', text('w'))], 'Seen')]);
+  });
+  afterEach(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const asked = (isDescending: boolean, count: number, more: Partial<FindQuery> = {}): FindQuery =>
+    query('Seen', { where: CODE, sort: [key('date', isDescending, 'date')], count, ...more });
+
+  it.each([false, true])('are of one order, whatever their sizes (descending: %s)', async (isDescending) => {
+    const expected = inOrder(all, isDescending);
+    for (const count of [7, 20, 90, 20]) expect(await walk(store, asked(isDescending, count))).toEqual(expected);
+    // The first again, and one from the middle of the walk.
+    const first = await store.find(asked(isDescending, 30));
+    const third = await store.find(asked(isDescending, 30, { after: (await second(first)).next! }));
+    expect(idsOf(first)).toEqual(expected.slice(0, 30));
+    expect(idsOf(third)).toEqual(expected.slice(60, 90));
+
+    async function second({ next }: FindPage): Promise<FindPage> {
+      return store.find(asked(isDescending, 30, { after: next! }));
+    }
+  });
+
+  it.each(['cheap', 'accurate', 'none'] as const)('have the same total from the second time on: %s', async (total) => {
+    const where = { all: [CODE, { not: { param: 'word', any: [{ is: 'string-contains' as const, folded: 'w' }] } }] };
+    for (const each of [CODE, where]) {
+      for (let time = 0; time < 3; time++) {
+        const page = await store.find(asked(true, 20, { where: each, total }));
+        expect(page.total).toBe(total === 'none' ? undefined : MANY);
+      }
+    }
+  });
+
+  it('show what was written after the page before: a change, a deletion, and what is new', async () => {
+    const [changed, deleted] = ['0450', '0451'];
+    const count = 20;
+    let page = await store.find(asked(false, count));
+    page = await store.find(asked(false, count, { after: page.next! }));
+    const seen = idsOf(await store.find(asked(false, count))).concat(idsOf(page));
+    await store.write([
+      put(changed, 1, 'y', entriesOf([5000]), 'Seen'),
+      deletion(deleted, 1, 'Seen'),
+      put('new', 0, 'x', entriesOf([4999]), 'Seen'),
+    ]);
+    all.set(changed, [5000]).set('new', [4999]).delete(deleted);
+    const rest: string[] = [];
+    for (let next = page.next; next !== undefined; next = page.next) {
+      page = await store.find(asked(false, count, { after: next }));
+      rest.push(...idsOf(page));
+    }
+    const isLeft = (id: string): boolean => !seen.includes(id);
+    expect(rest).toEqual(inOrder(all, false).filter(isLeft));
+    expect(rest.slice(0, -10).length).toBeGreaterThan(400);
+  });
+});
