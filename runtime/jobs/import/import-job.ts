@@ -28,11 +28,8 @@ const BEGINNING: Checkpoint = { file: 0, at: 0, line: 0, counts: [], errors: [] 
 /** Greatest size of a file that is fetched, in bytes. */
 const MAX_FILE = 64 * 1024 ** 3;
 
-/** Lines that are written together. */
+/** Greatest number of lines that are written together. */
 const BATCH = 500;
-
-/** The same while requests are in progress: they wait for the store until all are written. */
-const BUSY_BATCH = 20;
 
 /** One chunk of an import: a file is fetched, or some lines are put into the store. */
 export async function importChunk(context: ChunkContext): Promise<ChunkResult> {
@@ -57,8 +54,8 @@ export async function importChunk(context: ChunkContext): Promise<ChunkResult> {
   const faults: string[] = [];
   for (let from = 0; from < lines.length;) {
     signal.throwIfAborted();
-    const to = from + (context.isBusy() ? BUSY_BATCH : BATCH);
-    const outcomes = await storeLines(lines.slice(from, to), source, services, context.breathe);
+    const to = from + context.stepSize.next(BATCH);
+    const outcomes = await storeLines(lines.slice(from, to), source, services, context);
     from = to;
     await context.breathe();
     for (const [{ number }, outcome] of outcomes) {
