@@ -1,5 +1,5 @@
 import { fileKey, removeFiles, type ExportFile } from '../../core/export-files.js';
-import type { Job } from '../../core/jobs.js';
+import type { Job, JobProgress } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { errorOutcome } from '../../fhir/operation-outcome.js';
@@ -62,6 +62,7 @@ export async function importChunk(context: ChunkContext): Promise<ChunkResult> {
       counts = count(counts, outcome);
       if (outcome instanceof FhirError) faults.push(describeFault(file.url, number, outcome));
     }
+    context.report(progressOf(withCounts(at, counts)));
   }
   const errors = faults.length === 0 ? at.errors : [...at.errors, await saveFaults(faults, at, context)];
   const next = { ...at, counts: withCounts(at, counts), errors };
@@ -120,6 +121,10 @@ function withCounts({ counts, file }: Checkpoint, own: ImportCounts): readonly I
 }
 
 function toResult(next: Checkpoint): ChunkResult {
-  const done = next.counts.reduce((sum, each) => sum + each.created + each.updated + each.unchanged + each.failed, 0);
-  return { checkpoint: next as unknown as JsonObject, progress: { done, unit: 'lines' } };
+  return { checkpoint: next as unknown as JsonObject, progress: progressOf(next.counts) };
+}
+
+function progressOf(counts: readonly ImportCounts[]): JobProgress {
+  const done = counts.reduce((sum, each) => sum + each.created + each.updated + each.unchanged + each.failed, 0);
+  return { done, unit: 'lines' };
 }

@@ -5,22 +5,23 @@ import { createBreath } from '../../../runtime/jobs/engine/breathe.js';
 import { createStepSize } from '../../../runtime/jobs/engine/step-size.js';
 
 describe('the steps of a job', () => {
-  it('are as large as they may be while there is no request, and small beside requests', () => {
+  it('are as large as they may be while there is no request, and smaller beside requests', async () => {
     let isBusy = false;
     const steps = createStepSize(() => isBusy);
+    for (let n = 0; n < 20; n++) await steps.measure(1_000_000, () => sleep(1));
     expect(steps.next(500)).toBe(500);
     isBusy = true;
-    expect(steps.next(500)).toBeLessThanOrEqual(50);
+    expect(steps.next(500)).toBe(50);
     expect(steps.next(1)).toBe(1);
   });
 
   it('shrink where the store takes long, and never to nothing', async () => {
-    const steps = createStepSize(() => true);
+    const steps = createStepSize(() => false);
     const before = steps.next(500);
-    expect(await steps.measure(1, () => sleep(50, 'done'))).toBe('done');
+    expect(await steps.measure(2, () => sleep(50, 'done'))).toBe('done');
     expect(steps.next(500)).toBeLessThan(before);
-    for (let n = 0; n < 5; n++) await steps.measure(1, () => sleep(50));
-    expect(steps.next(500)).toBe(2);
+    for (let n = 0; n < 8; n++) await steps.measure(1, () => sleep(50));
+    expect(steps.next(500)).toBe(1);
   });
 });
 
