@@ -4,7 +4,7 @@ import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 const SLICE = { alone: 6, beside: 3 };
 
 /** Pauses that a job makes for requests: so many times as long as it worked, and the longest, in milliseconds. */
-const PAUSE = { times: 2, longest: 200 };
+const PAUSE = { times: 3, longest: 200 };
 
 /** What the pauses of a job depend on. */
 export interface Surroundings {
@@ -16,8 +16,7 @@ export interface Surroundings {
 
 /**
  * Makes the pauses of one job. While no request is in progress, the job only yields to the event loop. While there are
- * some, it rests twice as long as it worked, and as often as there are jobs, so that all jobs together take a third of the processor or
- * less than half.
+ * some, it rests three times as long as it worked, and longer the more jobs there are: together they work a third of the time at most.
  */
 export function createBreath({ isBusy, jobs }: Surroundings): () => Promise<void> | undefined {
   let began = performance.now();

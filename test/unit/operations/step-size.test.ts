@@ -36,8 +36,8 @@ describe('the pauses of a job', () => {
   }
 
   it('are longer than the work beside requests, and longer for several jobs', async () => {
-    expect(await restAfter(20, true)).toBeGreaterThan(35);
-    expect(await restAfter(20, true, 3)).toBeGreaterThan(110);
+    expect(await restAfter(20, true)).toBeGreaterThan(50);
+    expect(await restAfter(20, true, 3)).toBeGreaterThan(150);
   });
 
   it('come only after some milliseconds of work', () => {
