@@ -1,5 +1,5 @@
 /** How long a step may take, in milliseconds: a request that needs the same part of the store waits for its end. */
-const TIME = { alone: 30, beside: 6 };
+const TIME = { alone: 75, beside: 6 };
 
 /** Things of the first step. */
 const FIRST = 20;
