@@ -19,7 +19,7 @@ export interface Traffic {
 }
 
 /** So long after a request others are expected, in milliseconds. */
-const WAKE = 50;
+const WAKE = 100;
 
 /** Counts requests. */
 export function createTraffic(): Traffic {

@@ -223,6 +223,7 @@ class Engine implements JobEngine {
       holder: this.options.holder,
       services: this.options.services,
       isBusy: this.options.isBusy ?? (() => false),
+      jobs: () => this.runs.size,
       onFailure: (failing, error) => this.options.onError?.(error, failing),
     });
     const ended = run.ended.then(async (end) => {

@@ -1,6 +1,7 @@
 import type { Job, JobProgress } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import type { JobSchemas } from './check-job.js';
+import type { StepSize } from './step-size.js';
 import type { JsonObject } from '../../fhir/resource.js';
 
 /** What a chunk of a job works with. */
@@ -15,6 +16,8 @@ export interface ChunkContext {
   readonly breathe: () => Promise<void> | undefined;
   /** Whether requests are in progress: smaller pieces of work then let them pass sooner. */
   readonly isBusy: () => boolean;
+  /** How much a step does at once that the store does as a whole. */
+  readonly stepSize: StepSize;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Pauses. @throws the signal's reason once it aborts */

@@ -2,10 +2,11 @@ import { ENDED, type Job, type JobProgress } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Clock } from './clock.js';
-import { createBreath } from './breathe.js';
+import { createBreath, type Surroundings } from './breathe.js';
 import { jobFaults, type JobSchemas } from './check-job.js';
 import type { JobKind } from './job-kind.js';
 import type { JobRow, JobRows } from './job-rows.js';
+import { createStepSize, type StepSize } from './step-size.js';
 
 /** Times of the engine, in milliseconds. */
 export const TIMES = {
@@ -30,12 +31,11 @@ export type Stop =
   | 'lost';
 
 /** What a run needs of its engine. */
-export interface RunParts {
+export interface RunParts extends Surroundings {
   readonly rows: JobRows;
   readonly clock: Clock;
   readonly holder: string;
   readonly services: () => Services;
-  readonly isBusy: () => boolean;
   /** Called with each failure of a chunk. */
   readonly onFailure: (job: Job, error: unknown) => void;
 }
@@ -60,6 +60,7 @@ export function runJob(row: JobRow, kind: JobKind, parts: RunParts): Run {
 class JobRun {
   private readonly end = new AbortController();
   private readonly breathe: () => Promise<void> | undefined;
+  private readonly stepSize: StepSize;
   private why: Stop | undefined;
   private shown: JobProgress | undefined;
   /** Saves come one after the other. */
@@ -70,7 +71,8 @@ class JobRun {
     private readonly kind: JobKind,
     private readonly parts: RunParts,
   ) {
-    this.breathe = createBreath(parts.isBusy);
+    this.breathe = createBreath(parts);
+    this.stepSize = createStepSize(parts.isBusy);
   }
 
   stop(why: Stop): void {
@@ -126,6 +128,7 @@ class JobRun {
         services: parts.services(),
         breathe: this.breathe,
         isBusy: parts.isBusy,
+        stepSize: this.stepSize,
         now: () => clock.now(),
         sleep: (milliseconds) => clock.sleep(milliseconds, signal),
         report: (shown) => void (this.shown = shown),

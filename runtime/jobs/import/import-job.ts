@@ -1,5 +1,5 @@
 import { fileKey, removeFiles, type ExportFile } from '../../core/export-files.js';
-import type { Job } from '../../core/jobs.js';
+import type { Job, JobProgress } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { errorOutcome } from '../../fhir/operation-outcome.js';
@@ -28,11 +28,8 @@ const BEGINNING: Checkpoint = { file: 0, at: 0, line: 0, counts: [], errors: [] 
 /** Greatest size of a file that is fetched, in bytes. */
 const MAX_FILE = 64 * 1024 ** 3;
 
-/** Lines that are written together. */
+/** Greatest number of lines that are written together. */
 const BATCH = 500;
-
-/** The same while requests are in progress: they wait for the store until all are written. */
-const BUSY_BATCH = 20;
 
 /** One chunk of an import: a file is fetched, or some lines are put into the store. */
 export async function importChunk(context: ChunkContext): Promise<ChunkResult> {
@@ -57,14 +54,15 @@ export async function importChunk(context: ChunkContext): Promise<ChunkResult> {
   const faults: string[] = [];
   for (let from = 0; from < lines.length;) {
     signal.throwIfAborted();
-    const to = from + (context.isBusy() ? BUSY_BATCH : BATCH);
-    const outcomes = await storeLines(lines.slice(from, to), source, services, context.breathe);
+    const to = from + context.stepSize.next(BATCH);
+    const outcomes = await storeLines(lines.slice(from, to), source, services, context);
     from = to;
     await context.breathe();
     for (const [{ number }, outcome] of outcomes) {
       counts = count(counts, outcome);
       if (outcome instanceof FhirError) faults.push(describeFault(file.url, number, outcome));
     }
+    context.report(progressOf(withCounts(at, counts)));
   }
   const errors = faults.length === 0 ? at.errors : [...at.errors, await saveFaults(faults, at, context)];
   const next = { ...at, counts: withCounts(at, counts), errors };
@@ -123,6 +121,10 @@ function withCounts({ counts, file }: Checkpoint, own: ImportCounts): readonly I
 }
 
 function toResult(next: Checkpoint): ChunkResult {
-  const done = next.counts.reduce((sum, each) => sum + each.created + each.updated + each.unchanged + each.failed, 0);
-  return { checkpoint: next as unknown as JsonObject, progress: { done, unit: 'lines' } };
+  return { checkpoint: next as unknown as JsonObject, progress: progressOf(next.counts) };
+}
+
+function progressOf(counts: readonly ImportCounts[]): JobProgress {
+  const done = counts.reduce((sum, each) => sum + each.created + each.updated + each.unchanged + each.failed, 0);
+  return { done, unit: 'lines' };
 }

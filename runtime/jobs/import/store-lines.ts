@@ -16,6 +16,7 @@ import { isObject, type Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
 import { VersionConflict, type Put, type StoredVersion } from '../../store/store.js';
 import { countContained, cutByMembers } from '../../store/write-contained.js';
+import type { ChunkContext } from '../engine/job-kind.js';
 
 /** The job writes: its files name the types that the token of who began it covers whole. */
 const OWN_CALL = { principal: OPEN_PRINCIPAL };
@@ -58,13 +59,13 @@ export async function storeLines(
   lines: readonly ImportLine[],
   source: LineSource,
   services: Services,
-  breathe: () => Promise<void> | undefined,
+  context: Pace,
 ): Promise<ReadonlyMap<ImportLine, LineOutcome>> {
   const outcomes = new Map<ImportLine, LineOutcome>();
   const named: Named[] = [];
   for (const line of lines) {
     if (line.text === '') continue;
-    await breathe();
+    await context.breathe();
     try {
       named.push(readLine(line, source, services));
     } catch (error) {
@@ -76,7 +77,7 @@ export async function storeLines(
   const twice = named.filter((each) => last.get(keyOf(each)) !== each);
   const once = named.filter((each) => last.get(keyOf(each)) === each);
   for (const each of twice) outcomes.set(each.line, await writeOne(each, services));
-  await writeTogether(once, services, breathe, outcomes);
+  await writeTogether(once, services, context, outcomes);
   return outcomes;
 }
 
@@ -125,10 +126,13 @@ function derivedId({ seed, created }: LineSource, number: number): string {
 
 type Outcomes = Map<ImportLine, LineOutcome>;
 
+/** What makes room for requests. */
+type Pace = Pick<ChunkContext, 'breathe' | 'stepSize'>;
+
 async function writeTogether(
   all: readonly Named[],
   services: Services,
-  breathe: () => Promise<void> | undefined,
+  { breathe, stepSize }: Pace,
   outcomes: Outcomes,
 ) {
   const { store } = services;
@@ -147,7 +151,8 @@ async function writeTogether(
   }
   for (const piece of cutByMembers(steps, ({ change }) => countContained([change]))) {
     try {
-      await store.write(piece.map(({ change }) => change));
+      await stepSize.measure(piece.length, () => store.write(piece.map(({ change }) => change)));
+      await breathe();
       for (const { line, isNew } of piece) outcomes.set(line, isNew ? 'created' : 'updated');
     } catch (error) {
       if (!(error instanceof VersionConflict) && !(error instanceof FhirError && error.status < 500)) throw error;

@@ -1,6 +1,7 @@
 import type { Services } from '../../core/services.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import type { Condition } from '../../search/query/query.js';
+import type { Reindexed } from '../../store/store.js';
 import type { ChunkContext, ChunkResult } from '../engine/job-kind.js';
 import { openReindexRecord, type ReindexRecord } from './reindex-record.js';
 import { FIRST_PAGE, reindexPage } from './reindex.js';
@@ -30,11 +31,8 @@ interface Checkpoint {
   readonly counts: Counts;
 }
 
-/** Pages of one chunk. */
-const PAGES = 10;
-
-/** Resources of one step while requests are in progress: they wait for the store until the entries of all are replaced. */
-const BUSY_PAGE = 20;
+/** How long one chunk takes, in milliseconds. */
+const CHUNK = 1000;
 
 /** Failures that the report names. */
 const MAX_NAMED = 100;
@@ -59,9 +57,9 @@ export async function reindexChunk(context: ChunkContext): Promise<ChunkResult> 
   if (after === undefined && input.isWhole && (await record?.read(part.type))?.isDone === true) {
     return toResult({ ...at, part: at.part + 1 });
   }
-  for (let page = 0; page < PAGES; page++) {
-    const most = context.isBusy() ? BUSY_PAGE : input.batchSize;
-    const done = await readPage(part, Math.min(size, most, input.batchSize), after, input, counts, context);
+  for (const begun = performance.now(); performance.now() - begun < CHUNK;) {
+    const count = context.stepSize.next(Math.min(size, input.batchSize));
+    const done = await readPage(part, count, after, input, counts, context);
     await context.breathe();
     counts = done.counts;
     ({ size, after } = done);
@@ -81,16 +79,18 @@ async function readPage(
   after: string | undefined,
   { makesEntries }: ReindexInput,
   counts: Counts,
-  { services, signal, breathe }: ChunkContext,
+  { services, signal, breathe, stepSize }: ChunkContext,
 ) {
   const failures: string[] = [];
   const { store, limits, extract } = services;
-  const skipping = { find: store.find.bind(store), reindex: () => Promise.resolve(0) };
+  const find = store.find.bind(store);
+  const reindex = (items: readonly Reindexed[]) =>
+    makesEntries ? stepSize.measure(items.length, () => store.reindex(items)) : Promise.resolve(0);
   const page = await reindexPage(
     { type, size, after, ...(where !== undefined && { where }) },
     {
       ...{ signal, breathe, limits, extract },
-      store: makesEntries ? store : skipping,
+      store: { find, reindex },
       onFailure: ({ id }, error) =>
         failures.push(`${type}/${id}: ${error instanceof Error ? error.message : 'failed'}`),
     },

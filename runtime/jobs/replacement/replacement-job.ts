@@ -42,6 +42,9 @@ interface Checkpoint {
   readonly target?: VersionKey;
 }
 
+/** Resources of one step while requests are in progress: they wait for the store until all are changed. */
+const BUSY_STEP = 10;
+
 /** Passes through all types at most. */
 const MOST_PASSES = 5;
 
@@ -129,7 +132,10 @@ class Replacement {
   async change(type: string, at: Checkpoint): Promise<Checkpoint> {
     const { versions, next } = await this.page(type, at);
     let now = at;
-    for (const keys of this.portions(versions)) now = await this.step(keys, now);
+    for (const keys of this.portions(versions)) {
+      now = await this.step(keys, now);
+      await this.context.breathe();
+    }
     return advance(now, next);
   }
 
@@ -138,13 +144,15 @@ class Replacement {
     return findReferrerPage(type, this.input.source, this.input.base, after, services, signal);
   }
 
-  /** Parts of a page that are not too large for one transaction. */
+  /** Parts of a page that are not too large for one transaction, nor for requests that wait for it. */
   private *portions(versions: readonly StoredVersion[]): Generator<readonly ResourceKey[]> {
-    const { body } = this.context.services.limits;
+    const { isBusy, services } = this.context;
+    const { body } = services.limits;
     let keys: ResourceKey[] = [];
     let size = 0;
     for (const { type, id, json = '' } of versions) {
-      if (keys.length > 0 && size + json.length > body) {
+      const isFull = size + json.length > body || (isBusy() && keys.length >= BUSY_STEP);
+      if (keys.length > 0 && isFull) {
         yield keys;
         [keys, size] = [[], 0];
       }

@@ -1,6 +1,7 @@
 import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import type { Decision } from '../../core/write/commit.js';
+import { FhirError } from '../../fhir/errors.js';
 import { successOutcome } from '../../fhir/operation-outcome.js';
 import { readArguments } from '../arguments.js';
 import { commitPlan } from '../../jobs/replacement/commit-plan.js';
@@ -15,7 +16,8 @@ import { referenceWalk } from '../../jobs/replacement/reference-walk.js';
  * `$svc.fhir.undo-replace-references`: restores what the last replacement with these two resources changed, all of it or nothing.
  * definitions/operations/undo-replace-references.json
  *
- * @throws FhirError `parameter-invalid`, `scope-missing`, `not-found`, `version-conflict`, `deleted`, `index-not-current`
+ * @throws FhirError `parameter-invalid`, `scope-missing`, `not-found`, `version-conflict`, `deleted`, `index-not-current`,
+ * `transaction-too-large`
  */
 export async function undoReplaceReferences(call: Call, services: Services): Promise<Reply> {
   return undo('link', readPair(readArguments(call, services), call, services), call, services);
@@ -32,8 +34,20 @@ export async function undo(activity: Activity, pair: Pair, call: Call, services:
     const deed = await findDeed(activity, pair, services, signal);
     return { changes: await planUndo(deed, walk, call, services, signal), result: deed.record };
   };
-  const { result, written } = await commitPlan(plan, [pair.source, pair.target], call, services, MOST_RESTORED);
+  const { result, written } = await commitPlan(plan, [pair.source, pair.target], call, services, MOST_RESTORED).catch(
+    (error: unknown) => {
+      throw isTooLarge(error) ? new FhirError('transaction-too-large', TOO_LARGE) : error;
+    },
+  );
   const count = written.length === 1 ? '1 resource was' : `${written.length} resources were`;
   const resource = successOutcome(`${count} restored, as recorded in Provenance/${result}`);
   return { status: 200, resource: { resourceType: 'Parameters', parameter: [{ name: 'outcome', resource }] } };
 }
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof FhirError && error.code === 'transaction-too-large';
+}
+
+const TOO_LARGE =
+  'The resources are more than the database has room for in one transaction, and an undo is one; nothing was restored. ' +
+  'MongoDB has room for 2,500 with a cache of 256 MB, for 10,000 with one of 2 GB';

@@ -472,6 +472,29 @@ export function exports(store: Store): void {
     });
   });
 
+  it('beside another one is whole, and stays when the other one ends', async () => {
+    const one = client('system/Flag.rs', 'one');
+    const other = client('system/Flag.rs', 'other');
+    const flag = (n: number, status: string): Sendable => ({
+      ...{ resourceType: 'Flag', id: `f${n}`, status, code: { text: 'x' } },
+      subject: { reference: 'Patient/p1' },
+    });
+    const many = Array.from({ length: 300 }, (_, n) => n);
+    const putFlags = (numbers: readonly number[], status: string) =>
+      Promise.all(numbers.map((n) => all.send('PUT', `/Flag/f${n}`, flag(n, status))));
+    await putFlags(many, 'active');
+    const first = await start('/$export?_type=Flag', one);
+    await putFlags(many.slice(0, 100), 'inactive');
+    const second = await start('/$export?_type=Flag', other);
+    await putFlags(many.slice(50, 150), 'entered-in-error');
+    await server.finish();
+    const expected = (changed: number) => many.map((n) => `Flag/f${n}/${n < changed ? 2 : 1}`).sort();
+    const [ofFirst, ofSecond] = [await manifestOf(first, one), await manifestOf(second, other)];
+    expect(await contentOf(ofFirst.output, one)).toEqual(expected(0));
+    expect((await one.send('DELETE', first)).status).toBe(202);
+    expect(await contentOf(ofSecond.output, other)).toEqual(expected(100));
+  });
+
   it('says of a failed export why', async () => {
     const job = await server.jobs.start(
       'export',

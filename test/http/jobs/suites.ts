@@ -1,4 +1,5 @@
 import type { Store } from '../../../runtime/store/store.js';
+import { bulkDataKit } from './bulk-data-kit.js';
 import { exports } from './export.js';
 import { imports } from './import.js';
 import { reindexing } from './reindex.js';
@@ -7,6 +8,7 @@ import { replacements } from './replacement.js';
 /** What jobs do, whatever the store. Each suite gets a store of its own, with nothing in it. */
 export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   $export: exports,
+  'checks of the Bulk Data Test Kit': bulkDataKit,
   $import: imports,
   $reindex: reindexing,
   'replacement of references': replacements,

@@ -14,8 +14,11 @@ const MOST = 10_000;
 /** As many as a MongoDB restores whose cache has the least size that it can have, 256 MB, as that of the tests has. */
 const MOST_OF_SMALL_CACHE = 2500;
 
-/** Replaces references and restores them. @param count of those that are restored */
-function undone(store: Store, count: number): void {
+/** Of so many it has no room for the changes. */
+const MORE_THAN_SMALL_CACHE = 6000;
+
+/** Replaces references and restores them. @param count of those that are restored @param tooMany those that the store has no room for */
+function undone(store: Store, count: number, tooMany?: number): void {
   const server = jobsServer(store);
   const { all } = server;
   const send = (path: string, source: string, target: string, headers = {}) =>
@@ -43,6 +46,18 @@ function undone(store: Store, count: number): void {
     expect(await totalOf('most-a')).toBe(count);
   });
 
+  it.runIf(tooMany)('of more than the store has room for nothing is, and the answer says so', async () => {
+    await arrange('large-', tooMany!);
+    expect((await send('/$svc.fhir.replace-references', 'large-a', 'large-b', ASYNC)).status).toBe(202);
+    await server.finish();
+    const begun = performance.now();
+    const answer = await send('/$svc.fhir.undo-replace-references', 'large-a', 'large-b');
+    console.log(`${tooMany} resources refused in ${Math.round(performance.now() - begun)} ms`);
+    expectRefusal(answer, 413, 'transaction-too-large', 'nothing was restored');
+    expect(await totalOf('large-b')).toBe(tooMany);
+    expect(await totalOf('large-a')).toBe(0);
+  });
+
   it('of more nothing is, and the answer says so', async () => {
     await arrange('more-', MOST + 1);
     expect((await send('/$svc.fhir.replace-references', 'more-a', 'more-b', ASYNC)).status).toBe(202);
@@ -63,5 +78,5 @@ const mongo = mongodUrl() === undefined ? undefined : await openStore(newDatabas
 describeOnMongod('an undo at length on MongoDB', () => {
   if (mongo === undefined) return;
   afterAll(() => mongo.close());
-  undone(mongo, MOST_OF_SMALL_CACHE);
+  undone(mongo, MOST_OF_SMALL_CACHE, MORE_THAN_SMALL_CACHE);
 });

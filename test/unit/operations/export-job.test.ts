@@ -6,6 +6,7 @@ import type { Services } from '../../../runtime/core/services.js';
 import type { JsonObject, Resource } from '../../../runtime/fhir/resource.js';
 import { createServing } from '../../../runtime/http/create-services.js';
 import type { ChunkContext } from '../../../runtime/jobs/engine/job-kind.js';
+import { createStepSize } from '../../../runtime/jobs/engine/step-size.js';
 import type { ExportInput, ExportPart } from '../../../runtime/jobs/export/export-input.js';
 import { discardExport, exportChunk } from '../../../runtime/jobs/export/export-job.js';
 import { toyExtract } from '../../toy/extract.js';
@@ -58,6 +59,7 @@ describe('an export', () => {
         signal: new AbortController().signal,
         breathe: () => undefined,
         isBusy: () => false,
+        stepSize: createStepSize(() => false),
         now: () => time,
       },
       ...{ sleep: () => Promise.resolve(), report: () => {} },

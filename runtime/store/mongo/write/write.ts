@@ -23,6 +23,7 @@ import {
   isSelectionFailed,
   outcomeUnknown,
   storeBusy,
+  transactionTooLarge,
   translateWriteError,
 } from '../mongo-errors.js';
 import type { Recent } from '../read/recent.js';
@@ -43,6 +44,12 @@ const NOTHING: ReadonlyMap<string, FoundVersion> = new Map();
 
 /** More changes than this, and resources within these, take their time by themselves: another try would be as late. */
 const LATE_BY_NATURE = 200;
+
+/**
+ * Where the cache has no room for a transaction, the server says so, or undoes it as if another one were in its way. One of so many changes
+ * that was undone so often while nothing changed is taken for too large.
+ */
+const TOO_LARGE_BY_ALL_SIGNS = { changes: 1000, tries: 3 };
 
 /**
  * The writer: all changes or none. One resource without preconditions, and with nothing within it, is created by one insert, and updated or
@@ -93,6 +100,8 @@ export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): 
 
     const attempt: Work<Written> = async (_session, given) => {
       tries++;
+      if (changes.length >= TOO_LARGE_BY_ALL_SIGNS.changes && tries > TOO_LARGE_BY_ALL_SIGNS.tries)
+        throw transactionTooLarge();
       fault('begin');
       await hold(preconditions, locks, given);
       // Where nothing may be there yet a duplicate tells that something is, and `look` what.
