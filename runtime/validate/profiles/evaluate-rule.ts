@@ -2,6 +2,7 @@ import type { Resource } from '../../fhir/resource.js';
 import { compileExpression } from '../../path/evaluate/compile-expression.js';
 import { TooCostly, type Environment } from '../../path/evaluate/environment.js';
 import type { Evaluate } from '../../path/evaluate/function-types.js';
+import { ExpressionError } from '../../path/expression/expression-error.js';
 import { Item, type Json } from '../../path/evaluate/item.js';
 import { schemaOfTables, type SchemaTables } from '../../path/evaluate/schema-of-tables.js';
 import { compileLibrary, type EvaluateLibrary } from '../../path/library/evaluate.js';
@@ -23,8 +24,10 @@ const PLAIN: ReadonlySet<string> = new Set(
 type RuleEvaluation = (focus: RuleFocus, resource: Resource, effort: RuleEffort) => readonly { readonly value: unknown }[]; // prettier-ignore
 
 /**
- * Evaluates rules of profiles: plain ones with our own evaluator, which is faster, others with the FHIRPath library. A rule that finds
- * nothing holds: `$this as dateTime` says nothing about a Period. One that fails, or asks for what is not here, cannot be decided.
+ * Evaluates rules of profiles: plain ones with our own evaluator, which is faster, others with the FHIRPath library. The library also
+ * evaluates what our own evaluator cannot read (literals of dates and quantities) or leaves open (units that have to be converted). A
+ * rule that finds nothing holds: `$this as dateTime` says nothing about a Period, and `birthDate > @2000-01-01` nothing about the year
+ * 2000. One that fails, or asks for what is not here, cannot be decided.
  *
  * @returns begins to evaluate for a request; what its rules cost together is bounded
  */
@@ -37,9 +40,9 @@ export function createRuleEvaluator(types: FhirTypes, tables: SchemaTables): (re
     let found = compiled.get(key);
     if (found === undefined) {
       if (compiled.size >= KEPT) compiled.clear();
-      found = isPlain(expression)
-        ? withOwn(compileExpression(expression), () => (schema ??= schemaOfTables(tables)))
-        : withLibrary(compileLibrary(expression, base));
+      const byLibrary = withLibrary(compileLibrary(expression, base));
+      const own = isPlain(expression) ? compileOwn(expression) : undefined;
+      found = own === undefined ? byLibrary : withOwn(own, () => (schema ??= schemaOfTables(tables)), byLibrary);
       compiled.set(key, found);
     }
     return found;
@@ -70,11 +73,22 @@ function isPlain(expression: string): boolean {
 /** Operators that may have a parenthesis behind them. */
 const WORDS: ReadonlySet<string> = new Set(['and', 'or', 'xor', 'implies', 'in']);
 
-function withOwn(evaluate: Evaluate, schema: () => Environment['schema']): RuleEvaluation {
-  return ({ value, type, beside }, resource, effort) => {
+/** Undefined: our own evaluator cannot read the expression. */
+function compileOwn(expression: string): Evaluate | undefined {
+  try {
+    return compileExpression(expression);
+  } catch (error) {
+    if (error instanceof ExpressionError) return undefined;
+    throw error;
+  }
+}
+
+function withOwn(evaluate: Evaluate, schema: () => Environment['schema'], otherwise: RuleEvaluation): RuleEvaluation {
+  return (focus, resource, effort) => {
+    const { value, type, beside } = focus;
     const context = new Item(value, type, beside as Json | undefined);
     const root = new Item(resource, resource.resourceType);
-    return effort.own((budget) => {
+    const decided = effort.own((budget) => {
       const environment: Environment = {
         schema: schema(),
         ...{ resource: root, root, context, isUndecided: false, budget },
@@ -82,9 +96,9 @@ function withOwn(evaluate: Evaluate, schema: () => Environment['schema']): RuleE
         isMember: () => undefined,
       };
       const found = evaluate([context], environment);
-      if (environment.isUndecided) throw new Error('the rule cannot be decided');
-      return { found, left: environment.budget };
+      return { found: environment.isUndecided ? undefined : found, left: environment.budget };
     });
+    return decided ?? otherwise(focus, resource, effort);
   };
 }
 

@@ -203,6 +203,36 @@ export function profilesOnWrite(store: Store): void {
     });
   });
 
+  describe('a rule with a literal of a date or a quantity', () => {
+    it('refuses what breaks it: once it was not decided, and the write passed', async () => {
+      const url = `http://x.org/StructureDefinition/${word()}`;
+      const of = (expression: string, key: string) => ({ key, severity: 'error', human: key, expression });
+      const constraint = [
+        of('birthDate > @1900-01-01', 'born-1'),
+        of('birthDate <= today()', 'born-2'),
+        of("extension.value.ofType(Quantity).all($this > 10 'kg')", 'weight-1'),
+      ];
+      const stored = await server.send('POST', '/StructureDefinition', {
+        ...definition(url, 0),
+        differential: { element: [{ id: 'Patient', path: 'Patient', constraint }] },
+      });
+      expect(stored.status, stored.text).toBe(201);
+      const weight = (value: number) => ({
+        extension: [{ url: 'http://x.org/weight', valueQuantity: { value, system: 'http://unitsofmeasure.org', code: 'kg' } }], // prettier-ignore
+      });
+      const send = (more: object) => server.send('POST', '/Patient', patient(url, more));
+      expectBroken(await send({ birthDate: '1899-12-31' }), 'born-1', 'birthDate > @1900-01-01');
+      expectBroken(await send({ birthDate: '9000-01-01' }), 'born-2');
+      expectBroken(await send(weight(9)), 'weight-1');
+      for (const more of [{ birthDate: '1900' }, { birthDate: '1900-01-02', ...weight(11) }, {}]) {
+        const right = await send(more);
+        expect(right.status, right.text).toBe(201);
+      }
+      const told = (await server.send('POST', '/Patient/$validate', patient(url, { birthDate: '1899' }))).json().issue;
+      expect(told.map(({ severity }: { severity: string }) => severity)).toContain('error');
+    });
+  });
+
   describe('a rule of a profile that costs too much to be checked', () => {
     const rule = {
       ...{ key: 'slow-1', severity: 'error', human: 'Nothing is named never' },

@@ -259,6 +259,59 @@ describe('bindings and rules', () => {
       'error u-3 Patient.name[0]',
     ]);
   });
+  describe('are decided where a rule has a literal of a date or quantity, or a time of day', () => {
+    const rule = (expression: string) => ({ key: 'd-1', severity: 'error', human: 'h', expression });
+    const broken = async (type: string, path: string, expression: string, content: object): Promise<string[]> => {
+      const row = made('literal', type, [{ path, constraint: [rule(expression)] }] as never);
+      return check({ resourceType: type, ...content }, [row]);
+    };
+    const born = (expression: string, birthDate: string) => broken('Patient', 'Patient', expression, { birthDate });
+    const UCUM = 'http://unitsofmeasure.org';
+    const weighs = (expression: string, value: number, code: string) =>
+      broken('Observation', 'Observation', expression, { valueQuantity: { value, system: UCUM, code } });
+
+    it('a date, a dateTime and a time', async () => {
+      expect(await born('birthDate > @1900-01-01', '1900-01-02')).toEqual([]);
+      expect(await born('birthDate > @1900-01-01', '1899')).toEqual(['error d-1 Patient']);
+      expect(await broken('Patient', 'Patient.birthDate', '$this > @1900-01-01', { birthDate: '1899-12-31' })).toEqual([
+        'error d-1 Patient.birthDate',
+      ]);
+      const effective = 'effective > @2020-01-01T00:00:00Z';
+      const at = (effectiveDateTime: string) => broken('Observation', 'Observation', effective, { effectiveDateTime });
+      expect(await at('2020-01-01T00:30:00+01:00')).toEqual(['error d-1 Observation']);
+      expect(await at('2020-01-01T00:30:00Z')).toEqual([]);
+      expect(await broken('Observation', 'Observation', 'value > @T10:00', { valueTime: '09:59:00' })).toEqual([
+        'error d-1 Observation',
+      ]);
+    });
+    it('not where the precision leaves it open: nothing is no failure', async () => {
+      expect(await born('birthDate > @1900-01-01', '1900')).toEqual([]);
+      const period = { effectivePeriod: { start: '2019', end: '2019-01-01' } };
+      expect(await broken('Observation', 'Observation', 'effective.start <= effective.end', period)).toEqual([]);
+    });
+    it('today(), now(), and what is calculated with durations', async () => {
+      for (const name of ['today()', 'now()']) {
+        expect(await born(`birthDate <= ${name}`, '2000-01-01')).toEqual([]);
+        expect(await born(`birthDate <= ${name}`, '9000-01-01')).toEqual(['error d-1 Patient']);
+      }
+      expect(await born('birthDate + 18 years <= @2020-01-01', '2002-01-02')).toEqual(['error d-1 Patient']);
+    });
+    it('a quantity, in its unit and in another', async () => {
+      for (const value of ['value', 'value.ofType(Quantity)', '(value as Quantity)']) {
+        expect(await weighs(`${value} > 10 'kg'`, 11, 'kg')).toEqual([]);
+        expect(await weighs(`${value} > 10 'kg'`, 9, 'kg')).toEqual(['error d-1 Observation']);
+        expect(await weighs(`${value} > 10 'kg'`, 9999, 'g')).toEqual(['error d-1 Observation']);
+      }
+      const range = (low: string, high: string) => {
+        const of = (code: string) => ({ value: 5, system: UCUM, code });
+        return broken('Observation', 'Observation.referenceRange', 'low <= high', {
+          referenceRange: [{ low: of(low), high: of(high) }],
+        });
+      };
+      expect(await range('g', 'kg')).toEqual([]);
+      expect(await range('kg', 'g')).toEqual(['error d-1 Observation.referenceRange[0]']);
+    });
+  });
   const costly = 'descendants().where(descendants().count() > 1000).empty()';
   const slow = { key: 's-1', severity: 'error', human: 'h', expression: costly };
   const named = { key: 'n-1', severity: 'error', human: 'h', expression: "family != 'A'" };
