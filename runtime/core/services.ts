@@ -1,6 +1,6 @@
 import type { ProfileRow } from '../contract/profiles.js';
 import type { FhirTypes } from '../validate/profiles/fhir-types.js';
-import type { Soon } from '../validate/profiles/profile-deps.js';
+import type { Soon, ValidationOptions } from '../validate/profiles/profile-deps.js';
 import type { ScopeRows } from '../auth/access/scope-rows.js';
 import type { Interaction, Tables } from '../contract/index.js';
 import type { Limits } from '../fhir/limits.js';
@@ -139,14 +139,13 @@ export type LookupServices = Pick<Services, 'store' | 'tables' | 'indexStatus' |
  * claims in `meta.profile`. Codes are looked up in the value sets that the token may read. https://hl7.org/fhir/R5/profiling.html
  *
  * @param canonicals of the profiles that the resource itself has to conform to
- * @param how `tellsMustSupport`: absent elements that have to be supported are information
  */
 export type ProfileValidator = (
   resource: Resource,
   canonicals: readonly string[],
   call: Pick<Call, 'principal' | 'signal'>,
   services: LookupServices & { readonly profiles: ProfileServices },
-  how?: { readonly tellsMustSupport: boolean },
+  how?: ValidationOptions,
 ) => Promise<readonly ValidationIssue[]>;
 
 /** Where interactions read and write, and who records it. */

@@ -1,12 +1,12 @@
 import { OPEN_PRINCIPAL } from '../../auth/scopes/principal.js';
 import type { Resource } from '../../fhir/resource.js';
-import { claimedProfiles } from '../../validate/profiles/claimed-profiles.js';
+import type { ValidationOptions } from '../../validate/profiles/profile-deps.js';
 import type { ValidationIssue } from '../../validate/validation-issue.js';
 import type { Call } from '../call.js';
 import type { LookupServices, ProfileServices, Services } from '../services.js';
 
 /**
- * Validates a resource by the profiles that the configuration requires, apart from those that it claims. They hold for all clients
+ * Compares a resource with the profiles that the configuration requires, apart from those that it claims. They hold for all clients
  * alike: the server looks up their value sets with access of its own.
  */
 export async function requiredIssues(
@@ -14,17 +14,17 @@ export async function requiredIssues(
   required: readonly string[],
   { signal }: Pick<Call, 'signal'>,
   services: LookupServices & Pick<Services, 'validateByProfiles'> & { readonly profiles: ProfileServices },
+  how: ValidationOptions,
 ): Promise<readonly ValidationIssue[]> {
-  const { profiles } = services;
-  const claimed = claimedProfiles(resource);
-  const others = required.filter((each) => !claimed.includes(each));
+  const known: string[] = [];
   const missing: ValidationIssue[] = [];
   for (const canonical of required) {
-    if ((await profiles.profile(canonical)) === undefined) missing.push(notKnown(canonical, resource));
+    if ((await services.profiles.profile(canonical)) === undefined) missing.push(notKnown(canonical, resource));
+    else known.push(canonical);
   }
-  if (missing.length > 0 || others.length === 0) return missing;
+  if (known.length === 0) return missing;
   const call = { principal: OPEN_PRINCIPAL, ...(signal !== undefined && { signal }) };
-  return services.validateByProfiles(resource, others, call, services);
+  return [...missing, ...(await services.validateByProfiles(resource, known, call, services, { ...how, isPartial: true }))]; // prettier-ignore
 }
 
 /** Its definition was deleted since the server started. */

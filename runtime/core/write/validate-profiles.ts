@@ -1,12 +1,12 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import { locateFaults } from '../../validate/locate-faults.js';
-import { claimedProfiles, claimsAnyProfile } from '../../validate/profiles/claimed-profiles.js';
+import { claimsAnyProfile } from '../../validate/profiles/claimed-profiles.js';
 import { profileFault } from '../../validate/profiles/profile-fault.js';
 import type { Call } from '../call.js';
 import type { LookupServices, Services } from '../services.js';
 import { parsedBodyOf } from './parsed-bodies.js';
-import { requiredIssues } from './required-profiles.js';
+import { profileIssues } from './profile-issues.js';
 import { toIssue } from './validate-resource.js';
 
 /** The parts of a call that validation reads. */
@@ -29,20 +29,11 @@ export async function validateProfiles(
 ): Promise<void> {
   const { validation, profiles } = services;
   if (validation !== 'full' || profiles === undefined) return;
-  const required = profiles.required.get(resource.resourceType) ?? [];
-  const isClaiming = claimsAnyProfile(resource);
-  if (required.length === 0 && !isClaiming) return;
+  if (!profiles.required.has(resource.resourceType) && !claimsAnyProfile(resource)) return;
   // A worker leaves only the head of a resource that is too large to be stored; that is refused later.
   if (parsedBodyOf(resource)?.content?.entryBytes === Infinity) return;
-  const known = { ...services, profiles };
-  const issues = [
-    ...(isClaiming ? await services.validateByProfiles(resource, claimedProfiles(resource), call, known) : []),
-    ...(required.length > 0 ? await requiredIssues(resource, required, call, known) : []),
-  ];
-  const errors = issues.filter(({ severity }) => severity === 'error');
-  // Both look at what is contained.
-  const distinct = [...new Map(errors.map((issue) => [issue.text, issue])).values()];
-  const faults = distinct.map((issue) => profileFault(issue, resource));
+  const issues = await profileIssues(resource, [], call, { ...services, profiles });
+  const faults = issues.filter(({ severity }) => severity === 'error').map((issue) => profileFault(issue, resource));
   const [first, ...others] = locateFaults(faults, call.text?.()).map(toIssue);
   if (first !== undefined) throw FhirError.of([first, ...others]);
 }

@@ -3,13 +3,13 @@ import { scopeMissing } from '../../auth/access/refuse.js';
 import { neededFor } from '../../core/access/authorize.js';
 import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
+import { profileIssues } from '../../core/write/profile-issues.js';
 import { toIssue } from '../../core/write/validate-resource.js';
 import { FhirError, type Issue } from '../../fhir/errors.js';
 import { checkComplete } from '../../fhir/meta.js';
 import { errorOutcome, successOutcome } from '../../fhir/operation-outcome.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { locateFaults } from '../../validate/locate-faults.js';
-import { claimedProfiles, claimsAnyProfile } from '../../validate/profiles/claimed-profiles.js';
 import { profileFault } from '../../validate/profiles/profile-fault.js';
 import type { ValidationIssue } from '../../validate/validation-issue.js';
 import { readArguments, valueOf, valuesOf } from '../arguments.js';
@@ -36,11 +36,11 @@ export async function validate(call: Call, services: Services): Promise<Reply> {
   const { body, isWrapped } = subjectOf(call.body);
   const found = readArguments(withoutSubject(call, isWrapped), services);
   const mode = valueOf(found, 'mode') as string | undefined;
-  checkMode(mode, call, services);
+  const asked = valuesOf(found, 'profile').map(String);
+  checkMode(mode, asked, call, services);
   if (mode === 'delete') return { status: 200, resource: await tryDelete(call, services) };
   const subject = body === undefined ? await storedSubject(call, services) : body;
   const text = isWrapped || body === undefined ? undefined : call.text?.();
-  const asked = valuesOf(found, 'profile').map(String);
   const problems = [...placeProblems(subject, mode, call), ...(await problemsOf(subject, text, asked, call, services))];
   return { status: 200, resource: problems.length === 0 ? successOutcome('No issues found') : outcomeOf(problems) };
 }
@@ -65,10 +65,13 @@ function withoutSubject(call: Call, isWrapped: boolean): Call {
   return parameter.length === 0 ? rest : { ...rest, body: { ...body, parameter } };
 }
 
-/** @throws FhirError for a mode that there is not, or that the scopes do not allow */
-function checkMode(mode: string | undefined, call: Call, { scopeRows }: Services): void {
+/** @throws FhirError for a mode that there is not, that the scopes do not allow, or that needs a profile */
+function checkMode(mode: string | undefined, asked: readonly string[], call: Call, { scopeRows }: Services): void {
   if (mode !== undefined && !MODES.has(mode)) {
     throw new FhirError('parameter-invalid', `The parameter "mode" is ${[...MODES].join(', ')}, not ${JSON.stringify(mode.slice(0, 64))}`); // prettier-ignore
+  }
+  if (mode === 'profile' && asked.length === 0) {
+    throw new FhirError('parameter-invalid', 'The mode "profile" needs the parameter "profile", the URL of the profile to validate by'); // prettier-ignore
   }
   const { access } = call.principal;
   if (access === OPEN_ACCESS) return;
@@ -171,18 +174,9 @@ async function byProfiles(
   call: Call,
   services: Services,
 ): Promise<readonly Problem[]> {
-  const { profiles, validateByProfiles } = services;
+  const { profiles } = services;
   if (profiles === undefined) return [];
-  const required = profiles.required.get(subject.resourceType) ?? [];
-  const canonicals = [...new Set([...claimedProfiles(subject), ...required, ...asked])];
-  if (canonicals.length === 0 && !claimsAnyProfile(subject)) return [];
-  const issues = await validateByProfiles(
-    subject,
-    canonicals,
-    call,
-    { ...services, profiles },
-    { tellsMustSupport: true },
-  );
+  const issues = await profileIssues(subject, asked, call, { ...services, profiles }, { tellsMustSupport: true });
   const located = locateFaults(
     issues.map((issue) => profileFault(issue, subject)),
     text,

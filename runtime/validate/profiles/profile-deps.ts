@@ -25,8 +25,20 @@ export interface RuleFocus {
 /** Whether a rule holds; undefined: it cannot be decided. @throws TooCostly where the rules of the resource look at too much */
 export type EvaluateRule = (expression: string, focus: RuleFocus, resource: Resource) => boolean | undefined;
 
+/** How a resource is validated. */
+export interface ValidationOptions {
+  /** Absent elements that have to be supported are reported, as information. */
+  readonly tellsMustSupport?: boolean;
+  /** Canonicals that a client or the configuration asked for: that one of them is not known here is an error. */
+  readonly demanded?: ReadonlySet<string>;
+  /** Another validation compares the resource with other profiles. */
+  readonly isProfiled?: boolean;
+  /** The resource is only compared with the profiles: another validation looks at its extensions, and at the resources within it. */
+  readonly isPartial?: boolean;
+}
+
 /** What validation by profiles asks others for. */
-export interface ProfileDeps {
+export interface ProfileDeps extends ValidationOptions {
   readonly types: FhirTypes;
   /** The profile of a canonical; undefined: there is none here. */
   readonly profile: (canonical: string) => Soon<ProfileRow | undefined>;
@@ -40,6 +52,4 @@ export interface ProfileDeps {
   readonly resolve?: (reference: string) => Soon<Resource | undefined>;
   /** Lets others have a turn, where it is time; undefined: there are none. @throws where no client waits for the result any more */
   readonly pace?: () => Promise<void> | undefined;
-  /** Absent elements that have to be supported are reported, as information. */
-  readonly tellsMustSupport?: boolean;
 }

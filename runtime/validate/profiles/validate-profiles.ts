@@ -18,7 +18,8 @@ const MOST_PASSES = 20;
  * and the rules of the type are not checked: the resource has to be of right structure.
  * https://hl7.org/fhir/R5/profiling.html
  *
- * @param profiles canonicals that the resource as a whole has to conform to; an unknown one gives a warning
+ * @param profiles canonicals that the resource as a whole has to conform to; an unknown one gives a warning, or an error where it was
+ *   demanded
  */
 export async function validateProfiles(
   resource: Resource,
@@ -56,9 +57,9 @@ async function passOver(resource: Resource, profiles: readonly string[], run: Pr
       check();
     };
     for (const canonical of all) checks.push(begin(() => checkProfile(subject, canonical, run)));
-    checks.push(
-      begin(() => visitResource(subject, run, all.size > 0, (nested) => add(nested, claimedProfiles(nested)))),
-    );
+    if (run.deps.isPartial === true) return;
+    const isProfiled = all.size > 0 || (subject === resource && run.deps.isProfiled === true);
+    checks.push(begin(() => visitResource(subject, run, isProfiled, (nested) => add(nested, claimedProfiles(nested)))));
   };
   add(resource, profiles);
   // It grows meanwhile.
@@ -75,7 +76,8 @@ function checkProfile(resource: Resource, canonical: string, run: ProfileRun): v
     if (row === PENDING) return;
     if (row === undefined) {
       const text = `the profile ${canonical} is not known here, so the resource was not checked by it`;
-      run.report({ severity: 'warning', issue: 'not-found', key: 'profile', text });
+      const isDemanded = run.deps.demanded?.has(canonical) === true;
+      run.report({ severity: isDemanded ? 'error' : 'warning', issue: 'not-found', key: 'profile', text });
       return;
     }
   }

@@ -274,9 +274,16 @@ export function profilesOnWrite(store: Store): void {
     it('hold for resources that claim nothing; without their definition nothing is written', async () => {
       const refused = await strict.send('POST', '/Patient', patient(undefined));
       expectBroken(refused, REQUIRED, 'is not stored any more');
+      // $validate says the same: once it warned only.
+      const validated = await strict.send('POST', '/Patient/$validate', patient(undefined));
+      const [issue] = validated.json().issue;
+      expect([validated.status, issue.severity, issue.code], validated.text).toEqual([200, 'error', 'not-found']);
+      expect(issue.details.text).toBe(refused.json().issue[0].details.text);
       await store1(REQUIRED, 1);
       time += 1999;
       expectBroken(await strict.send('POST', '/Patient', patient(undefined)), 'birthDate');
+      const found = (await strict.send('POST', '/Patient/$validate', patient(undefined))).json().issue;
+      expect(found[0]).toMatchObject({ severity: 'error', expression: ['Patient.birthDate'] });
       const right = await strict.send('POST', '/Patient', patient(undefined, { birthDate: '2000-01-01' }));
       expect(right.status, right.text).toBe(201);
       expect((await server.send('POST', '/Patient', patient(undefined))).status).toBe(201);

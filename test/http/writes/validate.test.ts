@@ -136,8 +136,26 @@ describe('$validate (resource-operation-validate.html)', () => {
     expect(await errors(pressure(both.slice(0, 1)), `?profile=${encodeURIComponent(BP)}`)).toContain(
       'error slicing Observation.component',
     );
-    const unknown = await of(pressure(both), '?profile=http://example.org/none');
-    expect(unknown.filter((each) => each.startsWith('warning profile'))).toHaveLength(1);
+  });
+
+  it('reports an error where a profile that is asked for is not known: once it was a warning', async () => {
+    const none = 'http://example.org/none';
+    const answer = await validate(sound, `/Patient/$validate?profile=${none}`);
+    expect([answer.status, told(answer)]).toEqual([200, ['error profile Patient']]);
+    expect(issuesOf(answer)[0]).toMatchObject({ code: 'not-found' });
+    const parameter = [{ name: 'profile', valueCanonical: none }, { name: 'resource', resource: sound }]; // prettier-ignore
+    expect(told(await validate({ resourceType: 'Parameters', parameter }))).toEqual(['error profile Patient']);
+    // One that the resource claims is not asked for.
+    const claiming = { ...sound, meta: { profile: [none] } };
+    expect(told(await validate(claiming))).toEqual(['warning profile Patient']);
+    expect(told(await validate(claiming, `/Patient/$validate?profile=${none}`))).toEqual(['error profile Patient']);
+  });
+
+  it('needs a profile for the mode "profile": once it said that there were no issues', async () => {
+    const answer = await validate(sound, '/Patient/$validate?mode=profile');
+    expect([answer.status, told(answer)]).toEqual([400, ['error parameter-invalid']]);
+    const PATIENT = 'http://hl7.org/fhir/StructureDefinition/Patient';
+    expect((await validate(sound, `/Patient/$validate?mode=profile&profile=${PATIENT}`)).status).toBe(200);
   });
 
   it('validates a stored instance, and whether it can be deleted', async () => {
