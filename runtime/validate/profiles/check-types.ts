@@ -5,7 +5,7 @@ import type { FhirTypes } from './fhir-types.js';
 import type { Item } from './item.js';
 import type { ItemCheck, ProfileRun } from './profile-run.js';
 import { typeOfProfile } from './profile-type.js';
-import { namedType } from './references.js';
+import { findReferenced, namedType } from './references.js';
 
 /** Types that an element is restricted to, the profiles of its values, and what its references may point to. */
 export function compileTypes(rows: readonly ProfileTypeRow[]): ItemCheck {
@@ -19,6 +19,7 @@ export function compileTypes(rows: readonly ProfileTypeRow[]): ItemCheck {
       return;
     }
     checkProfiles(item, mine, run);
+    checkAggregation(item, mine, run);
     checkTargets(item, mine, run);
   };
 }
@@ -39,6 +40,21 @@ function checkProfiles(item: Item, rows: readonly ProfileTypeRow[], run: Profile
     const text = `conforms to none of ${profiles.join(', ')}`;
     run.report({ severity: 'error', issue: 'structure', key: 'profile', text });
   }
+}
+
+/** Where the target of a reference is. Outside of a Bundle nothing is known of one that the target should be in. */
+function checkAggregation(item: Item, rows: readonly ProfileTypeRow[], run: ProfileRun): void {
+  if (rows.some(({ aggregation }) => aggregation === undefined)) return;
+  const modes = new Set(rows.flatMap(({ aggregation: each = [] }) => each));
+  const text = referenceOf(item)?.text;
+  if (text === undefined || modes.size === 0) return;
+  const isContained = text.startsWith('#');
+  const isElsewhere = !isContained && run.scope.entries !== undefined && findReferenced(text, run.scope) === undefined;
+  if (isContained ? modes.has('contained') : modes.has('referenced') || (modes.has('bundled') && !isElsewhere)) return;
+  const found = isContained ? 'is contained' : isElsewhere ? 'is not in the Bundle' : 'is not contained';
+  const admitted = [...modes].join(', ');
+  const words = `refers to ${JSON.stringify(text.slice(0, 100))}, which ${found}; the profile admits what is ${admitted}`;
+  run.report({ severity: 'error', issue: 'value', key: 'aggregation', text: words });
 }
 
 function checkTargets(item: Item, rows: readonly ProfileTypeRow[], run: ProfileRun): void {

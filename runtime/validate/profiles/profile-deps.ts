@@ -50,6 +50,8 @@ export interface ProfileDeps extends ValidationOptions {
   };
   /** What a reference points to outside of the resource; undefined: it is not to be had. */
   readonly resolve?: (reference: string) => Soon<Resource | undefined>;
+  /** Milliseconds since the epoch; absent: the clock of the machine. */
+  readonly now?: () => number;
   /** Lets others have a turn, where it is time; undefined: there are none. @throws where no client waits for the result any more */
   readonly pace?: () => Promise<void> | undefined;
 }

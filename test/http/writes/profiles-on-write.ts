@@ -233,6 +233,31 @@ export function profilesOnWrite(store: Store): void {
     });
   });
 
+  describe('the length, range and place of values', () => {
+    it('are those of the profile: once they were not looked at', async () => {
+      const url = `http://x.org/StructureDefinition/${word()}`;
+      const organization = 'http://hl7.org/fhir/StructureDefinition/Organization';
+      const type = [{ code: 'Reference', targetProfile: [organization], aggregation: ['referenced'] }];
+      const element = [
+        { id: 'Patient', path: 'Patient' },
+        { id: 'Patient.name.family', path: 'Patient.name.family', maxLength: 5, mustHaveValue: true },
+        { id: 'Patient.birthDate', path: 'Patient.birthDate', minValueDate: '1900-01-01', maxValueDate: '2999-12-31' },
+        { id: 'Patient.managingOrganization', path: 'Patient.managingOrganization', type },
+      ];
+      const stored = await server.send('POST', '/StructureDefinition', { ...definition(url, 0), differential: { element } }); // prettier-ignore
+      expect(stored.status, stored.text).toBe(201);
+      const send = (more: object) => server.send('POST', '/Patient', patient(url, more));
+      const right = { name: [{ family: 'Short' }], birthDate: '1900-01-01', managingOrganization: { reference: 'Organization/1' } }; // prettier-ignore
+      expect((await send(right)).status).toBe(201);
+      expectBroken(await send({ name: [{ family: 'Longer' }] }), 'Patient.name[0].family', 'has 6 characters');
+      expectBroken(await send({ name: [{ _family: { extension: [{ url: 'http://x.org/e', valueCode: 'x' }] } }] }), 'must have a value'); // prettier-ignore
+      expectBroken(await send({ birthDate: '1899-12-31' }), 'the profile admits "1900-01-01" as the least value');
+      expectBroken(await send({ birthDate: '3000-01-01' }), 'the profile admits "2999-12-31" as the greatest value');
+      const contained = [{ resourceType: 'Organization', id: 'o', name: 'x' }];
+      expectBroken(await send({ contained, managingOrganization: { reference: '#o' } }), 'which is contained');
+    });
+  });
+
   describe('a rule of a profile that costs too much to be checked', () => {
     const rule = {
       ...{ key: 'slow-1', severity: 'error', human: 'Nothing is named never' },
