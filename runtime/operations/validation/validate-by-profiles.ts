@@ -5,25 +5,34 @@ import type { FhirTypes } from '../../validate/profiles/fhir-types.js';
 
 const evaluators = new WeakMap<FhirTypes, (request?: object) => EvaluateRule>();
 
-/** See `ProfileValidator`. What validates is loaded with the first resource that has a profile. */
+/** See `ProfileValidator`. What validates is loaded with the first resource that has a profile or an extension. */
 export const validateByProfiles: ProfileValidator = async (subject, canonicals, call, services, how) => {
-  const [{ createRuleEvaluator }, { validateProfiles }, { openContext }, { isMember, isCodeOf }] = await Promise.all([
-    import('../../validate/profiles/evaluate-rule.js'),
-    import('../../validate/profiles/validate-profiles.js'),
-    import('../terminology/context.js'),
-    import('./validate-bindings.js'),
-  ]);
+  const { createRuleEvaluator, validateProfiles, openContext, isMember, isCodeOf } = await (loaded ??= load());
   const { types, profile } = services.profiles;
   const evaluator = evaluators.get(types) ?? createRuleEvaluator(types, services.tables);
   evaluators.set(types, evaluator);
-  const context = openContext(call, services);
+  let context: ReturnType<typeof openContext> | undefined;
   return validateProfiles(subject, canonicals, {
     ...{ types, profile, pace: yieldUntil(call.signal), ...how },
     // Entries of a Bundle have the signal of the request in common.
     beginRules: () => evaluator(call.signal),
     bindings: {
-      isMember: (valueSet, { system, code, isPlain }) =>
-        isPlain === true ? isCodeOf(valueSet, code, context) : isMember(valueSet, system, code, context),
+      isMember(valueSet, { system, code, isPlain }) {
+        context ??= openContext(call, services);
+        return isPlain === true ? isCodeOf(valueSet, code, context) : isMember(valueSet, system, code, context);
+      },
     },
   });
 };
+
+let loaded: ReturnType<typeof load> | undefined;
+
+async function load() {
+  const [rules, profiles, terminology, bindings] = await Promise.all([
+    import('../../validate/profiles/evaluate-rule.js'),
+    import('../../validate/profiles/validate-profiles.js'),
+    import('../terminology/context.js'),
+    import('./validate-bindings.js'),
+  ]);
+  return { ...rules, ...profiles, ...terminology, ...bindings };
+}

@@ -23,7 +23,8 @@ interface ExtensionCheck {
 
 /**
  * Checks an extension by its definition, where that is known here. Which ones may be used is for profiles to say; but one that changes
- * the meaning of what it extends and that is not known here is an error in a resource that is validated by a profile.
+ * the meaning of what it extends and that is not known here is an error in a resource that is validated by a profile. In others it is a
+ * warning: who stores a resource does not process it.
  * https://hl7.org/fhir/R5/extensibility.html
  */
 export function checkExtension(extension: JsonObject, holder: Holder, check: ExtensionCheck): void {

@@ -58,8 +58,11 @@ async function passOver(resource: Resource, profiles: readonly string[], run: Pr
     };
     for (const canonical of all) checks.push(begin(() => checkProfile(subject, canonical, run)));
     if (run.deps.isPartial === true) return;
-    const isProfiled = all.size > 0 || (subject === resource && run.deps.isProfiled === true);
-    checks.push(begin(() => visitResource(subject, run, isProfiled, (nested) => add(nested, claimedProfiles(nested)))));
+    const visit = (): void => {
+      const isProfiled = [...all].some((each) => isKnown(each, run)) || (subject === resource && run.deps.isProfiled === true); // prettier-ignore
+      visitResource(subject, run, isProfiled, (nested) => add(nested, claimedProfiles(nested)));
+    };
+    checks.push(begin(visit));
   };
   add(resource, profiles);
   // It grows meanwhile.
@@ -68,6 +71,10 @@ async function passOver(resource: Resource, profiles: readonly string[], run: Pr
     const turn = run.deps.pace?.();
     if (turn !== undefined) await turn;
   }
+}
+
+function isKnown(canonical: string, run: ProfileRun): boolean {
+  return baseType(canonical, run) !== undefined || run.find(canonical) !== undefined;
 }
 
 function checkProfile(resource: Resource, canonical: string, run: ProfileRun): void {

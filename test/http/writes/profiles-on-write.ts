@@ -258,6 +258,78 @@ export function profilesOnWrite(store: Store): void {
     });
   });
 
+  describe('extensions', () => {
+    const url = `http://x.org/StructureDefinition/${word()}`;
+    const valid = { url, valueString: 'x' };
+    const problems = async (resource: object): Promise<string[]> => {
+      const { issue } = (await server.send('POST', '/Patient/$validate', resource)).json();
+      type Issue = { severity: string; code: string; expression?: string[]; details: { text: string } };
+      return (issue as Issue[])
+        .filter(({ details }) => details.text.includes('extension'))
+        .map(({ severity, code, expression = [] }) => [severity, code, ...expression].join(' '));
+    };
+
+    it('are checked by their definition in resources that claim nothing: once only where a profile was claimed', async () => {
+      const wrong = [
+        [{ extension: [{ url, valueCode: 'x' }] }, 'Patient.extension[0].value'],
+        [{ extension: [{ url, extension: [{ url: 'part', valueString: 'x' }] }] }, 'Patient.extension[0].value'],
+        [{ name: [{ family: 'x', extension: [valid] }] }, 'is not for Patient.name'],
+        [{ birthDate: '2000', _birthDate: { extension: [valid] } }, 'is not for Patient.birthDate'],
+        [{ modifierExtension: [valid] }, 'belongs into extension'],
+        [{ meta: { extension: [valid] } }, 'is not for Patient.meta'],
+      ] as const;
+      for (const [more] of wrong) expect((await server.send('POST', '/Patient', patient(undefined, more))).status).toBe(201); // prettier-ignore
+      const stored = await server.send('POST', '/StructureDefinition', {
+        ...definition(url, 0),
+        type: 'Extension',
+        kind: 'complex-type',
+        baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Extension',
+        context: [{ type: 'element', expression: 'Patient' }],
+        differential: {
+          element: [
+            { id: 'Extension', path: 'Extension' },
+            { id: 'Extension.url', path: 'Extension.url', fixedUri: url },
+            { id: 'Extension.value[x]', path: 'Extension.value[x]', min: 1, type: [{ code: 'string' }] },
+          ],
+        },
+      });
+      expect(stored.status, stored.text).toBe(201);
+      for (const [more, text] of wrong) {
+        expectBroken(await server.send('POST', '/Patient', patient(undefined, more)), text, url);
+        // A worker parses it.
+        const large = JSON.stringify(patient(undefined, more)) + ' '.repeat(LARGE_BODY);
+        expectBroken(await server.send('POST', '/Patient', large), text);
+        const entry = [{ resource: patient(undefined, more), request: { method: 'POST', url: 'Patient' } }];
+        expectBroken(await server.send('POST', '', { resourceType: 'Bundle', type: 'transaction', entry }), text);
+      }
+      const right = await server.send('POST', '/Patient', patient(undefined, { extension: [valid] }));
+      expect(right.status, right.text).toBe(201);
+      expect(await problems(patient(undefined, { extension: [{ url, valueCode: 'x' }] }))).toEqual([
+        'error structure Patient.extension[0].value',
+      ]);
+    });
+
+    it('that are not known refuse nothing; $validate tells, and warns where they change the meaning', async () => {
+      const unknown = [{ url: 'http://x.org/unknown', valueString: 'x' }];
+      const changed = patient(undefined, { modifierExtension: unknown });
+      expect((await server.send('POST', '/Patient', changed)).status).toBe(201);
+      expect(await problems(changed)).toEqual(['warning extension Patient.modifierExtension[0]']);
+      expect(await problems(patient(undefined, { extension: unknown }))).toEqual([
+        'information extension Patient.extension[0]',
+      ]);
+    });
+
+    it('that change the meaning are refused by a profile, not for a claim of one that is not known', async () => {
+      const modifierExtension = [{ url: 'http://x.org/unknown', valueString: 'x' }];
+      const known = `http://x.org/StructureDefinition/${word()}`;
+      await store1(known, 0);
+      expectBroken(await server.send('POST', '/Patient', patient(known, { modifierExtension })), 'store its StructureDefinition first'); // prettier-ignore
+      const claiming = patient('http://x.org/unknown-profile', { modifierExtension });
+      expect((await server.send('POST', '/Patient', claiming)).status).toBe(201);
+      expect(await problems(claiming)).toEqual(['warning extension Patient.modifierExtension[0]']);
+    });
+  });
+
   describe('a rule of a profile that costs too much to be checked', () => {
     const rule = {
       ...{ key: 'slow-1', severity: 'error', human: 'Nothing is named never' },
