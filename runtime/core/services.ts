@@ -134,18 +134,26 @@ export interface ProfileServices {
 /** What the look-up of codes and profiles reads. */
 export type LookupServices = Pick<Services, 'store' | 'tables' | 'indexStatus' | 'largeTexts'>;
 
+/** The parts of a call that validation by profiles reads. Without a base there are only relative references to resources here. */
+export type ValidatingCall = Pick<Call, 'principal' | 'signal' | 'together'> & Partial<Pick<Call, 'base'>>;
+
+/** What validation by profiles works with. */
+export type ValidatingServices = LookupServices & Pick<Services, 'extract'> & { readonly profiles: ProfileServices };
+
 /**
  * Validates a resource of right structure by profiles; what is contained in it, or an entry of the Bundle that it is, by those that it
- * claims in `meta.profile`. Codes are looked up in the value sets that the token may read. https://hl7.org/fhir/R5/profiling.html
+ * claims in `meta.profile`. Codes are looked up in the value sets that the token may read, and targets of references among the
+ * resources that it may read. https://hl7.org/fhir/R5/profiling.html
  *
  * @param canonicals of the profiles that the resource itself has to conform to
+ * @param how `hasAllValueSets`: value sets are looked up with access of the server's own
  */
 export type ProfileValidator = (
   resource: Resource,
   canonicals: readonly string[],
-  call: Pick<Call, 'principal' | 'signal'>,
-  services: LookupServices & { readonly profiles: ProfileServices },
-  how?: ValidationOptions,
+  call: ValidatingCall,
+  services: ValidatingServices,
+  how?: ValidationOptions & { readonly hasAllValueSets?: true },
 ) => Promise<readonly ValidationIssue[]>;
 
 /** Where interactions read and write, and who records it. */

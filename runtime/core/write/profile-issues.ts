@@ -2,8 +2,7 @@ import type { Resource } from '../../fhir/resource.js';
 import { claimedProfiles } from '../../validate/profiles/claimed-profiles.js';
 import type { ValidationOptions } from '../../validate/profiles/profile-deps.js';
 import type { ValidationIssue } from '../../validate/validation-issue.js';
-import type { Call } from '../call.js';
-import type { LookupServices, ProfileServices, Services } from '../services.js';
+import type { Services, ValidatingCall, ValidatingServices } from '../services.js';
 import { requiredIssues } from './required-profiles.js';
 
 /**
@@ -15,8 +14,8 @@ import { requiredIssues } from './required-profiles.js';
 export async function profileIssues(
   resource: Resource,
   asked: readonly string[],
-  call: Pick<Call, 'principal' | 'signal'>,
-  services: LookupServices & Pick<Services, 'validateByProfiles'> & { readonly profiles: ProfileServices },
+  call: ValidatingCall,
+  services: ValidatingServices & Pick<Services, 'validateByProfiles'>,
   how: ValidationOptions = {},
 ): Promise<readonly ValidationIssue[]> {
   const { profiles, validateByProfiles } = services;

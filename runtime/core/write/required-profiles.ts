@@ -1,19 +1,18 @@
-import { OPEN_PRINCIPAL } from '../../auth/scopes/principal.js';
 import type { Resource } from '../../fhir/resource.js';
 import type { ValidationOptions } from '../../validate/profiles/profile-deps.js';
 import type { ValidationIssue } from '../../validate/validation-issue.js';
-import type { Call } from '../call.js';
-import type { LookupServices, ProfileServices, Services } from '../services.js';
+import type { Services, ValidatingCall, ValidatingServices } from '../services.js';
 
 /**
  * Compares a resource with the profiles that the configuration requires, apart from those that it claims. They hold for all clients
- * alike: the server looks up their value sets with access of its own.
+ * alike: the server looks up their value sets with access of its own. Targets of references are looked up with that of the client: what it
+ * may not read is as good as missing.
  */
 export async function requiredIssues(
   resource: Resource,
   required: readonly string[],
-  { signal }: Pick<Call, 'signal'>,
-  services: LookupServices & Pick<Services, 'validateByProfiles'> & { readonly profiles: ProfileServices },
+  call: ValidatingCall,
+  services: ValidatingServices & Pick<Services, 'validateByProfiles'>,
   how: ValidationOptions,
 ): Promise<readonly ValidationIssue[]> {
   const known: string[] = [];
@@ -23,8 +22,8 @@ export async function requiredIssues(
     else known.push(canonical);
   }
   if (known.length === 0) return missing;
-  const call = { principal: OPEN_PRINCIPAL, ...(signal !== undefined && { signal }) };
-  return [...missing, ...(await services.validateByProfiles(resource, known, call, services, { ...how, isPartial: true }))]; // prettier-ignore
+  const own = { ...how, isPartial: true, hasAllValueSets: true } as const;
+  return [...missing, ...(await services.validateByProfiles(resource, known, call, services, own))];
 }
 
 /** Its definition was deleted since the server started. */

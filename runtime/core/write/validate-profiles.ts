@@ -4,16 +4,17 @@ import { locateFaults } from '../../validate/locate-faults.js';
 import { claimsAnyProfile, hasExtensions } from '../../validate/profiles/claimed-profiles.js';
 import { profileFault } from '../../validate/profiles/profile-fault.js';
 import type { Call } from '../call.js';
-import type { LookupServices, Services } from '../services.js';
+import type { LookupServices, Services, ValidatingCall } from '../services.js';
 import { parsedBodyOf } from './parsed-bodies.js';
 import { profileIssues } from './profile-issues.js';
 import { toIssue } from './validate-resource.js';
 
 /** The parts of a call that validation reads. */
-export type ValidatedCall = Pick<Call, 'text' | 'principal' | 'signal'>;
+export type ValidatedCall = Pick<Call, 'text'> & ValidatingCall;
 
 /** The services needed to validate what is written by profiles. */
-export type ProfileValidation = LookupServices & Pick<Services, 'validation' | 'profiles' | 'validateByProfiles'>;
+export type ProfileValidation = LookupServices &
+  Pick<Services, 'extract' | 'validation' | 'profiles' | 'validateByProfiles'>;
 
 /**
  * Validates a resource that is to be written by the profiles that it claims, those that what it contains claims, and those that the

@@ -4,7 +4,7 @@ import { compilePart, compileProfile } from './compile-element.js';
 import type { Item } from './item.js';
 import type { ProfileRun } from './profile-run.js';
 import { baseType } from './profile-type.js';
-import { scopeWithin } from './references.js';
+import { foundScope, scopeWithin } from './references.js';
 
 /**
  * Checks a value by a profile. Of one that is not known here it tells once, as information; one that is still asked for finds nothing.
@@ -49,11 +49,9 @@ export function inResource(resource: Resource, run: ProfileRun, check: () => voi
   const before = run.scope;
   const { container, resource: at } = before;
   const isContained = Array.isArray(container['contained']) && container['contained'].includes(resource);
-  run.scope = scopeWithin(
-    before,
-    resource,
-    isContained ? 'contained' : at.resourceType === 'Bundle' ? 'entry' : 'other',
-  );
+  run.scope = run.isFound(resource)
+    ? foundScope(resource)
+    : scopeWithin(before, resource, isContained ? 'contained' : at.resourceType === 'Bundle' ? 'entry' : 'other');
   check();
   run.scope = before;
 }

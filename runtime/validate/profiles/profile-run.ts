@@ -39,6 +39,9 @@ const MOST_ISSUES = 200;
 /** Definitions that one validation asks for: each may be a look-up in the store. */
 const MOST_PROFILES = 1000;
 
+/** Targets of references that one validation asks for: each may be a look-up in the store. */
+const MOST_TARGETS = 1000;
+
 /** Elements of profiles that may be compared with one resource only to find out whether it conforms: about half a second. */
 const MOST_TRIED = 1_000_000;
 /** The same in a whole validation, for whatever reason: some seconds, of which each resource is a turn. */
@@ -70,6 +73,9 @@ export class ProfileRun {
   private readonly told = new Set<string>();
   /** The rows of profiles that were asked for; `PENDING`: not there yet. */
   private readonly profiles = new Map<string, ProfileRow | undefined | typeof PENDING>();
+  /** References that were looked up, and what was found. */
+  private readonly targets = new Set<string>();
+  private readonly found = new WeakSet<Resource>();
   /** What is being compared with a profile: a circle of references ends there. */
   private readonly open = new Map<object, Set<string>>();
   private tried = 0;
@@ -250,14 +256,35 @@ export class ProfileRun {
     }
   }
 
-  /** What a reference points to: something contained, an entry of the Bundle, or what `resolve` finds. */
+  /** What a reference points to within the resource or the Bundle around it. */
+  resolveWithin(reference: string): Resource | undefined {
+    return findReferenced(reference, this.scope);
+  }
+
+  /**
+   * The same, or what is found elsewhere. That is not looked up for what was found elsewhere itself, so that resources that refer to each
+   * other have an end; nor for entries of a Bundle, whose references may mean another server.
+   *
+   * @throws ValidationEnds
+   */
   resolve(reference: string): Resource | undefined {
-    const found = findReferenced(reference, this.scope);
-    if (found !== undefined || reference.startsWith('#')) return found;
+    const within = this.resolveWithin(reference);
     const { resolve } = this.deps;
-    if (resolve === undefined) return undefined;
+    const { entries, isFound } = this.scope;
+    if (within !== undefined || resolve === undefined || reference.startsWith('#')) return within;
+    if (entries !== undefined || isFound === true) return undefined;
+    if (this.targets.add(reference).size > MOST_TARGETS) {
+      throw this.end('reference', `the profiles ask for more than ${MOST_TARGETS.toLocaleString('en')} resources that references lead to, so that not all of them were checked`); // prettier-ignore
+    }
     const answer = this.answers.get(`reference ${reference}`, () => resolve(reference));
-    return answer === PENDING ? undefined : answer;
+    if (answer === PENDING || answer === undefined) return undefined;
+    this.found.add(answer);
+    return answer;
+  }
+
+  /** Whether a resource was found outside of the one that is validated. */
+  isFound(resource: Resource): boolean {
+    return this.found.has(resource);
   }
 
   /** Works within another profile. */

@@ -330,6 +330,85 @@ export function profilesOnWrite(store: Store): void {
     });
   });
 
+  describe('the profiles of what references lead to (targetProfile)', () => {
+    const born = `http://x.org/StructureDefinition/${word()}`;
+    const about = `http://x.org/StructureDefinition/${word()}`;
+    const of = (reference: string, more: object = {}): object =>
+      observation({ meta: { profile: [about] }, subject: { reference }, ...more });
+    const person = (isBorn: boolean): object => patient(undefined, isBorn ? { birthDate: '2000' } : {});
+    const wrong = (reference: string) => [
+      'Observation.subject',
+      `refers to "${reference}"`,
+      `does not conform to ${born}`,
+    ];
+    const bundleOf = (type: string, ...entry: object[]): object => ({ resourceType: 'Bundle', type, entry });
+
+    it('hold for stored resources: once those were not looked at', async () => {
+      await store1(born, 1);
+      const type = [{ code: 'Reference', targetProfile: [born] }];
+      const stored = await server.send('POST', '/StructureDefinition', {
+        ...definition(about, 0),
+        type: 'Observation',
+        baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Observation',
+        differential: {
+          element: [
+            { id: 'Observation', path: 'Observation' },
+            { id: 'Observation.subject', path: 'Observation.subject', type },
+          ],
+        },
+      });
+      expect(stored.status, stored.text).toBe(201);
+      const ids = { right: word(), wrong: word(), changed: word() };
+      for (const id of Object.values(ids)) {
+        expect((await server.send('PUT', `/Patient/${id}`, { ...person(id !== ids.wrong), id })).status).toBe(201);
+      }
+      expect((await server.send('PUT', `/Patient/${ids.changed}`, { ...person(false), id: ids.changed })).status).toBe(200); // prettier-ignore
+      const right = await server.send('POST', '/Observation', of(`Patient/${ids.right}`));
+      expect(right.status, right.text).toBe(201);
+      expectBroken(await server.send('POST', '/Observation', of(`Patient/${ids.wrong}`)), ...wrong(`Patient/${ids.wrong}`)); // prettier-ignore
+      // Of what is not there, and of what is elsewhere, only the type is compared.
+      for (const reference of [`Patient/${word()}`, `http://elsewhere.org/fhir/Patient/${ids.wrong}`]) {
+        expect((await server.send('POST', '/Observation', of(reference))).status).toBe(201);
+      }
+      expectBroken(await server.send('POST', '/Observation', of('Group/1')), 'the profile admits');
+      // A version is the one that is named.
+      expect((await server.send('POST', '/Observation', of(`Patient/${ids.changed}/_history/1`))).status).toBe(201);
+      expectBroken(await server.send('POST', '/Observation', of(`Patient/${ids.changed}/_history/2`)), 'does not conform'); // prettier-ignore
+      const id = /Observation\/([^/]+)/.exec(right.headers['location'] ?? '')?.[1] ?? '';
+      const patch = [{ op: 'replace', path: '/subject/reference', value: `Patient/${ids.wrong}` }];
+      const json = { 'content-type': 'application/json-patch+json' };
+      expectBroken(await server.send('PATCH', `/Observation/${id}`, patch, json), 'does not conform');
+      const validated = (await server.send('POST', '/Observation/$validate', of(`Patient/${ids.wrong}`))).json();
+      expect(validated.issue[0]).toMatchObject({ severity: 'error', expression: ['Observation.subject'] });
+    });
+
+    it('hold for what is contained, and for entries of a Bundle', async () => {
+      const contained = (isBorn: boolean) => of('#p', { contained: [{ ...person(isBorn), id: 'p' }] });
+      expect((await server.send('POST', '/Observation', contained(true))).status).toBe(201);
+      expectBroken(await server.send('POST', '/Observation', contained(false)), ...wrong('#p'));
+      const urn = 'urn:uuid:61ebe359-bfdc-4613-8bf2-c5e300945f0b';
+      const collection = (isBorn: boolean) => bundleOf('collection', { fullUrl: urn, resource: person(isBorn) }, { fullUrl: 'urn:uuid:61ebe359-bfdc-4613-8bf2-c5e300945f0c', resource: of(urn) }); // prettier-ignore
+      expect((await server.send('POST', '/Bundle', collection(true))).status).toBe(201);
+      expectBroken(await server.send('POST', '/Bundle', collection(false)), `refers to "${urn}"`, 'does not conform');
+    });
+
+    it('hold for what the same transaction writes, as it writes it', async () => {
+      const urn = 'urn:uuid:61ebe359-bfdc-4613-8bf2-c5e300945f0b';
+      const id = word();
+      const created = (isBorn: boolean) => ({ fullUrl: urn, resource: person(isBorn), request: { method: 'POST', url: 'Patient' } }); // prettier-ignore
+      const updated = (isBorn: boolean) => ({ resource: { ...person(isBorn), id }, request: { method: 'PUT', url: `Patient/${id}` } }); // prettier-ignore
+      const observed = (reference: string) => ({ resource: of(reference), request: { method: 'POST', url: 'Observation' } }); // prettier-ignore
+      const send = (...entry: object[]) => server.send('POST', '', bundleOf('transaction', ...entry));
+      expect((await send(created(true), observed(urn))).status).toBe(200);
+      expectBroken(await send(created(false), observed(urn)), ...wrong(urn));
+      const first = await send(observed(`Patient/${id}`), updated(true));
+      expect(first.status, first.text).toBe(200);
+      expectBroken(await send(observed(`Patient/${id}`), updated(false)), ...wrong(`Patient/${id}`));
+      expect((await server.send('PUT', `/Patient/${id}`, { ...person(false), id })).status).toBe(200);
+      expect((await send(observed(`Patient/${id}`), updated(true))).status).toBe(200);
+    });
+  });
+
   describe('a rule of a profile that costs too much to be checked', () => {
     const rule = {
       ...{ key: 'slow-1', severity: 'error', human: 'Nothing is named never' },

@@ -417,6 +417,61 @@ describe('references', () => {
   });
 });
 
+describe('what references lead to, elsewhere', () => {
+  const resource = (id: string, more: object = {}) => ({ resourceType: 'Patient', id, ...more }) as never;
+  const link = (...references: string[]) => ({ link: references.map((reference) => ({ other: { reference }, type: 'refer' })) }); // prettier-ignore
+  const kin = made('kin', 'Patient', [
+    { path: 'Patient.link.other', type: [{ code: 'Reference', targetProfile: ['http://x.org/kin'] }] },
+    { path: 'Patient.active', min: 1 },
+  ]);
+
+  it('is looked up once for each reference, and not for what was found there', async () => {
+    const asked: string[] = [];
+    const resolve = (reference: string) => {
+      asked.push(reference);
+      return Promise.resolve(resource('x', { active: true, ...link('Patient/3', 'Patient/4') }));
+    };
+    const one = { ...patient, active: true, ...link('Patient/1', 'Patient/2', 'Patient/1') };
+    expect(await check(one, [kin], { resolve })).toEqual([]);
+    expect(asked).toEqual(['Patient/1', 'Patient/2']);
+  });
+  it('is not looked up where the reference tells the type and only that matters', async () => {
+    const resolve = (): never => {
+      throw new Error('nothing is to be looked up');
+    };
+    const ORGANIZATION = 'http://hl7.org/fhir/StructureDefinition/Organization';
+    const path = 'Patient.generalPractitioner';
+    const row = made('typed', 'Patient', [
+      { path, slicing: { discriminator: [{ type: 'type', path: 'resolve()' }], rules: 'open' } },
+      { path, sliceName: 'o', max: '1', type: [{ code: 'Reference', targetProfile: [ORGANIZATION] }] },
+      { path: 'Patient.managingOrganization', type: [{ code: 'Reference', targetProfile: [ORGANIZATION] }] },
+    ]);
+    const to = (...references: string[]) => references.map((reference) => ({ reference }));
+    const [managingOrganization] = to('Organization/1');
+    const one = { ...patient, generalPractitioner: to('Organization/1', 'Practitioner/2'), managingOrganization };
+    expect(await check(one, [row], { resolve })).toEqual([]);
+    const other = made('other-type', 'Patient', [{ path: 'Patient.link.other', type: [{ code: 'Reference', targetProfile: ['http://x.org/kin'] }] }]); // prettier-ignore
+    expect(await check({ ...patient, ...link('RelatedPerson/1') }, [other, kin], { resolve })).toEqual([
+      'error reference Patient.link[0].other',
+    ]);
+  });
+  it('is not looked up for entries of a Bundle, whose references may mean another server', async () => {
+    const resolve = (): never => {
+      throw new Error('nothing is to be looked up');
+    };
+    const entry = [{ resource: { ...patient, active: true, meta: { profile: [kin.url] }, ...link('Patient/1') } }];
+    expect(await check({ resourceType: 'Bundle', type: 'collection', entry }, [made('any', 'Bundle', []), kin], { resolve })).toEqual([]); // prettier-ignore
+  });
+  it('is too much where there are more than 1,000', async () => {
+    const resolve = () => Promise.resolve(resource('x', { active: true }));
+    const many = (count: number) => link(...Array.from({ length: count }, (_, i) => `Patient/${i}`));
+    expect(await check({ ...patient, active: true, ...many(1000) }, [kin], { resolve })).toEqual([]);
+    expect(await check({ ...patient, active: true, ...many(1001) }, [kin], { resolve })).toEqual([
+      'error reference Patient.link[1000].other',
+    ]);
+  });
+});
+
 describe('extensions', () => {
   const definition = (id: string, expression: string, modifier = false): ReturnType<typeof made> =>
     made(
