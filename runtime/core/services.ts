@@ -127,6 +127,8 @@ export interface ProfileServices {
   readonly types: FhirTypes;
   /** The profile of a canonical; undefined: there is none here. */
   readonly profile: (canonical: string) => Soon<ProfileRow | undefined>;
+  /** Why the stored definition of a canonical cannot be used that `profile` did not find; undefined: none is stored. */
+  readonly whyUnusable?: (canonical: string) => string | undefined;
   /** Canonicals that the resources of a type have to conform to, by type: the setting `validation.profiles`. */
   readonly required: ReadonlyMap<string, readonly string[]>;
 }

@@ -1,7 +1,7 @@
 import type { Resource } from '../../fhir/resource.js';
 import type { ValidationOptions } from '../../validate/profiles/profile-deps.js';
 import type { ValidationIssue } from '../../validate/validation-issue.js';
-import type { Services, ValidatingCall, ValidatingServices } from '../services.js';
+import type { ProfileServices, Services, ValidatingCall, ValidatingServices } from '../services.js';
 
 /**
  * Compares a resource with the profiles that the configuration requires, apart from those that it claims. They hold for all clients
@@ -18,7 +18,8 @@ export async function requiredIssues(
   const known: string[] = [];
   const missing: ValidationIssue[] = [];
   for (const canonical of required) {
-    if ((await services.profiles.profile(canonical)) === undefined) missing.push(notKnown(canonical, resource));
+    if ((await services.profiles.profile(canonical)) === undefined)
+      missing.push(notKnown(canonical, resource, services.profiles));
     else known.push(canonical);
   }
   if (known.length === 0) return missing;
@@ -26,8 +27,10 @@ export async function requiredIssues(
   return [...missing, ...(await services.validateByProfiles(resource, known, call, services, own))];
 }
 
-/** Its definition was deleted since the server started. */
-function notKnown(canonical: string, { resourceType }: Resource): ValidationIssue {
-  const text = `${resourceType}: the configuration requires the profile ${canonical}; its definition is not stored any more`;
+/** Its definition was deleted or changed since the server started. */
+function notKnown(canonical: string, { resourceType }: Resource, { whyUnusable }: ProfileServices): ValidationIssue {
+  const why = whyUnusable?.(canonical);
+  const state = why === undefined ? 'is not stored any more' : `cannot be used (${why})`;
+  const text = `${resourceType}: the configuration requires the profile ${canonical}; its definition ${state}`;
   return { severity: 'error', issue: 'not-found', key: 'profile', text, expression: resourceType };
 }

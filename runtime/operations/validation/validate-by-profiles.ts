@@ -10,13 +10,14 @@ const evaluators = new WeakMap<FhirTypes, (request?: object) => EvaluateRule>();
 export const validateByProfiles: ProfileValidator = async (subject, canonicals, call, services, how = {}) => {
   const { createRuleEvaluator, validateProfiles, openContext, isMember, isCodeOf, targetFinder } = await (loaded ??=
     load());
-  const { types, profile } = services.profiles;
+  const { types, profile, whyUnusable } = services.profiles;
   const evaluator = evaluators.get(types) ?? createRuleEvaluator(types, services.tables);
   evaluators.set(types, evaluator);
   let context: ReturnType<typeof openContext> | undefined;
   const { hasAllValueSets, ...options } = how;
   const looking = hasAllValueSets === true ? { ...call, principal: OPEN_PRINCIPAL } : call;
   return validateProfiles(subject, canonicals, {
+    ...(whyUnusable !== undefined && { whyUnusable }),
     ...{ types, profile, pace: yieldUntil(call.signal), ...options },
     // Entries of a Bundle have the signal of the request in common.
     beginRules: () => evaluator(call.signal),

@@ -55,11 +55,12 @@ export function checkExtension(extension: JsonObject, holder: Holder, check: Ext
 
 function tellUnknown(url: string, { run, isModifier, hasProfile }: ExtensionCheck): void {
   if (!isModifier) {
-    const text = `the extension ${url} is not known here, so its value was not checked`;
+    const text = `the extension ${url} ${run.whyUnknown(url)}, so its value was not checked`;
     run.reportOnce(url, { severity: 'information', issue: 'extension', key: 'extension', text });
     return;
   }
-  const text = `the modifier extension ${url} is not known here, so what it changes cannot be decided; store its StructureDefinition first`;
+  const remedy = run.deps.whyUnusable?.(url) === undefined ? 'store its StructureDefinition first' : 'correct it first';
+  const text = `the modifier extension ${url} ${run.whyUnknown(url)}, so what it changes cannot be decided; ${remedy}`;
   run.report({ ...finding(text), severity: hasProfile ? 'error' : 'warning' });
 }
 

@@ -21,7 +21,7 @@ export function conforms(item: Item, canonical: string, run: ProfileRun): void {
   const row = run.find(url);
   if (row === PENDING) return;
   if (row === undefined) {
-    const text = `the profile ${url} is not known here, so it was not checked`;
+    const text = `the profile ${url} ${run.whyUnknown(url)}, so it was not checked`;
     run.reportOnce(url, { severity: 'information', issue: 'not-found', key: 'profile', text });
     return;
   }

@@ -42,6 +42,8 @@ export interface ProfileDeps extends ValidationOptions {
   readonly types: FhirTypes;
   /** The profile of a canonical; undefined: there is none here. */
   readonly profile: (canonical: string) => Soon<ProfileRow | undefined>;
+  /** Why a definition that is stored cannot be used, of a canonical that has no profile; undefined: none is stored. */
+  readonly whyUnusable?: (canonical: string) => string | undefined;
   /** Begins to evaluate rules, for one pass over a resource. */
   readonly beginRules: () => EvaluateRule;
   readonly bindings?: {

@@ -238,6 +238,12 @@ export class ProfileRun {
     return row;
   }
 
+  /** Why there is no profile of a canonical: `is not known here`. */
+  whyUnknown(canonical: string): string {
+    const why = this.deps.whyUnusable?.(canonical);
+    return why === undefined ? 'is not known here' : `is stored, but cannot be used (${why})`;
+  }
+
   isMember(valueSet: string, coding: CodeToCheck): boolean | undefined {
     const { bindings } = this.deps;
     if (bindings === undefined) return undefined;

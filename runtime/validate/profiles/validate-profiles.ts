@@ -82,7 +82,7 @@ function checkProfile(resource: Resource, canonical: string, run: ProfileRun): v
     const row = run.find(canonical);
     if (row === PENDING) return;
     if (row === undefined) {
-      const text = `the profile ${canonical} is not known here, so the resource was not checked by it`;
+      const text = `the profile ${canonical} ${run.whyUnknown(canonical)}, so the resource was not checked by it`;
       const isDemanded = run.deps.demanded?.has(canonical) === true;
       run.report({ severity: isDemanded ? 'error' : 'warning', issue: 'not-found', key: 'profile', text });
       return;

@@ -64,9 +64,9 @@ export function profilesOnWrite(store: Store): void {
 
   /** A process on the store. */
   const useProcess = (required: ReadonlyMap<string, readonly string[]> = new Map(), base = store) => {
-    const { types, profile, store: own } = createStoredProfiles(base, tables, loadProfiles, () => time);
+    const { store: own, ...profiles } = createStoredProfiles(base, tables, loadProfiles, () => time);
     return useWriteServer(own, {
-      ...{ rules: createRuleChecker(tables), profiles: { types, profile, required } },
+      ...{ rules: createRuleChecker(tables), profiles: { ...profiles, required } },
       ...{ large: intake, limits: DEFAULT_LIMITS },
     });
   };
@@ -188,6 +188,23 @@ export function profilesOnWrite(store: Store): void {
   });
 
   describe('stored profiles', () => {
+    it('that cannot be used are reported with the reason: once they were not known', async () => {
+      const useless = async (more: object): Promise<string> => {
+        const url = `http://x.org/StructureDefinition/${word()}`;
+        const stored = await server.send('POST', '/StructureDefinition', { ...definition(url, 0), ...more });
+        expect(stored.status, stored.text).toBe(201);
+        expect((await server.send('POST', '/Patient', patient(url))).status).toBe(201);
+        const { issue } = (await server.send('POST', `/Patient/$validate?profile=${url}`, patient(url))).json();
+        expect(issue[0].severity).toBe('error');
+        return issue[0].details.text;
+      };
+      const element = [{ id: 'Patient', path: 'Patient' }, { id: 'Patient.zork', path: 'Patient.zork', min: 1 }]; // prettier-ignore
+      expect(await useless({ differential: { element } })).toMatch(/is stored, but cannot be used \(.*zork/);
+      const baseDefinition = 'http://x.org/StructureDefinition/nowhere';
+      expect(await useless({ baseDefinition })).toMatch(/is stored, but cannot be used \(.*nowhere/);
+      expect(await useless({ derivation: 'specialization' })).toContain('its derivation is not "constraint"');
+    });
+
     it('hold at once in the process that stored them, and in others within two seconds', async () => {
       const url = `http://x.org/StructureDefinition/${word()}`;
       const id = await store1(url, 0);

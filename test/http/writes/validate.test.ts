@@ -151,6 +151,40 @@ describe('$validate (resource-operation-validate.html)', () => {
     expect(told(await validate(claiming, `/Patient/$validate?profile=${none}`))).toEqual(['error profile Patient']);
   });
 
+  it('gives line and column of each problem that has a place, also of a resource in Parameters', async () => {
+    const lines = (answer: Answer): (string | undefined)[] =>
+      issuesOf(answer)
+        .filter(({ severity }) => severity === 'error')
+        .map(({ diagnostics }) => diagnostics);
+    const text = (value: object): string => JSON.stringify(value, null, 1);
+    const wrapped = { resourceType: 'Parameters', parameter: [{ name: 'resource', resource: contact }] };
+    expect(lines(await validate(text(wrapped)))).toEqual(['line 9, column 6']);
+    const coded = { ...sound, maritalStatus: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v3-MaritalStatus', code: 'none' }] } }; // prettier-ignore
+    const codes = issuesOf(await validate(text(coded))).filter(({ code }) => code === 'code-invalid');
+    expect(codes).toHaveLength(1);
+    for (const { diagnostics } of codes) expect(diagnostics).toMatch(/^line \d+, column/);
+    expect(lines(await validate(text({ ...sound, resourceType: 'Practitioner' })))).toEqual(['line 2, column 2']);
+    expect(lines(await validate(text({ ...sound, id: 'b' }), '/Patient/a/$validate?mode=update'))).toEqual([
+      'line 8, column 2',
+    ]);
+  });
+
+  it('warns of relative references that lead nowhere; a write takes them, as official examples have some', async () => {
+    const refer = (reference: string) => ({ ...sound, generalPractitioner: [{ reference }] });
+    for (const [reference, why] of [
+      ['hello', 'it is Type/id, #id or an absolute URL'],
+      ['Practitioner/under_score', 'it is Type/id, #id or an absolute URL'],
+      ['Foo/1', 'there is no resource type Foo'],
+    ] as const) {
+      const answer = await validate(refer(reference));
+      expect(told(answer)).toEqual(['warning reference Patient.generalPractitioner[0]']);
+      expect(issuesOf(answer)[0]?.details.text).toContain(`"${reference}" leads nowhere: ${why}`);
+      expect((await server.send('POST', '/Patient', refer(reference))).status).toBe(201);
+    }
+    for (const reference of ['Practitioner/1', 'Practitioner/1/_history/2', 'urn:uuid:0b3c6f66-6d1b-4f3c-9d2e-0d7a5c1c2b01', 'Practitioner?identifier=x', 'http://x.org/y'])
+      expect(told(await validate(refer(reference)))).toEqual(['information']); // prettier-ignore
+  });
+
   it('needs a profile for the mode "profile": once it said that there were no issues', async () => {
     const answer = await validate(sound, '/Patient/$validate?mode=profile');
     expect([answer.status, told(answer)]).toEqual([400, ['error parameter-invalid']]);
