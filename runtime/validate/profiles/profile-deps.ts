@@ -22,8 +22,23 @@ export interface RuleFocus {
   readonly type: string;
 }
 
+/** What rules ask for beyond the resource; undefined: it cannot be decided. */
+export interface RuleLookups {
+  /** Whether a code, a Coding, or one of those of a CodeableConcept is in a value set: `memberOf()`. */
+  readonly isMember: (value: RuleFocus, valueSet: string) => boolean | undefined;
+  /** What a reference or URL leads to: `resolve()`. */
+  readonly resolve: (reference: string) => Resource | undefined;
+  /** Whether a value conforms to a profile: `conformsTo()`. */
+  readonly conforms: (value: RuleFocus, canonical: string) => boolean | undefined;
+}
+
 /** Whether a rule holds; undefined: it cannot be decided. @throws TooCostly where the rules of the resource look at too much */
-export type EvaluateRule = (expression: string, focus: RuleFocus, resource: Resource) => boolean | undefined;
+export type EvaluateRule = (
+  expression: string,
+  focus: RuleFocus,
+  resource: Resource,
+  lookups: RuleLookups,
+) => boolean | undefined;
 
 /** How a resource is validated. */
 export interface ValidationOptions {

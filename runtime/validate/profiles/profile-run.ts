@@ -4,7 +4,7 @@ import { TooCostly } from '../../path/evaluate/environment.js';
 import type { ValidationIssue } from '../validation-issue.js';
 import { PENDING, type Answers } from './answers.js';
 import type { Item } from './item.js';
-import type { CodeToCheck, EvaluateRule, ProfileDeps, RuleFocus } from './profile-deps.js';
+import type { CodeToCheck, EvaluateRule, ProfileDeps, RuleFocus, RuleLookups } from './profile-deps.js';
 import { findReferenced, type Scope } from './references.js';
 import { unversioned } from './definition/structure-definition.js';
 
@@ -81,6 +81,7 @@ export class ProfileRun {
   private tried = 0;
   private compared = 0;
   private readonly rules: EvaluateRule;
+  private readonly lookups: RuleLookups;
   /** Whether values conform to profiles, and those of which it was found last that they do. */
   private readonly verdicts = new Map<object, Map<string, boolean>>();
   private readonly passed: (readonly [object, string])[] = [];
@@ -90,8 +91,10 @@ export class ProfileRun {
     private readonly answers: Answers,
     public scope: Scope,
     private readonly checkProfile: Conforms,
+    makeLookups: (run: ProfileRun) => RuleLookups,
   ) {
     this.rules = deps.beginRules();
+    this.lookups = makeLookups(this);
   }
 
   /** Checks the value that the run is at by a profile. */
@@ -255,7 +258,7 @@ export class ProfileRun {
   /** Whether a rule holds; undefined: it cannot be decided. @throws ValidationEnds where that costs too much: what is not checked is not right */
   evaluate({ key, expression }: RuleToEvaluate, focus: RuleFocus): boolean | undefined {
     try {
-      return this.rules(expression, focus, this.scope.resource);
+      return this.rules(expression, focus, this.scope.resource, this.lookups);
     } catch (error) {
       if (!(error instanceof TooCostly)) throw error;
       throw this.end(key, `rule ${key} costs too much to be checked: ${error.message} (${expression})`);

@@ -7,6 +7,7 @@ import type { ProfileDeps } from './profile-deps.js';
 import { ProfileRun } from './profile-run.js';
 import { baseType } from './profile-type.js';
 import { forgetBundle, rootScope } from './references.js';
+import { lookupsOf } from './rule-lookups.js';
 import { visitResource } from './visit-resource.js';
 
 /** Passes over one resource: each waits for what the one before asked for, as where one profile names another. */
@@ -29,7 +30,7 @@ export async function validateProfiles(
   const answers = new Answers();
   try {
     for (let pass = 1; ; pass++) {
-      const run = new ProfileRun(deps, answers, rootScope(resource), conforms);
+      const run = new ProfileRun(deps, answers, rootScope(resource), conforms, lookupsOf);
       await passOver(resource, profiles, run);
       if (!answers.arePending) return run.issues;
       if (pass === MOST_PASSES) return [...run.issues, tooDeep(resource)];

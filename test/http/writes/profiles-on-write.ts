@@ -426,6 +426,36 @@ export function profilesOnWrite(store: Store): void {
     });
   });
 
+  describe('a rule that looks at more than the resource', () => {
+    it('asks for value sets, targets and profiles: once it was not decided', async () => {
+      const url = `http://x.org/StructureDefinition/${word()}`;
+      const [set, id] = [word(), word()];
+      const valueSet = {
+        ...{ resourceType: 'ValueSet', id: set, url: `http://x.org/vs/${set}`, status: 'active' },
+        compose: { include: [{ system: 'http://hl7.org/fhir/administrative-gender', concept: [{ code: 'male' }] }] },
+      };
+      expect((await server.send('PUT', `/ValueSet/${set}`, valueSet)).status).toBe(201);
+      expect((await server.send('PUT', `/Organization/${id}`, { resourceType: 'Organization', id, name: 'A' })).status).toBe(201); // prettier-ignore
+      const of = (expression: string, key: string) => ({ key, severity: 'error', human: key, expression });
+      const constraint = [
+        of(`gender.exists() implies gender.memberOf('${valueSet.url}')`, 'look-1'),
+        of("managingOrganization.resolve().name != 'A'", 'look-2'),
+        of(`photo.exists() implies conformsTo('${url}-strict')`, 'look-3'),
+      ];
+      const element = [{ id: 'Patient', path: 'Patient', constraint }];
+      await store1(`${url}-strict`, 1);
+      const stored = await server.send('POST', '/StructureDefinition', { ...definition(url, 0), differential: { element } }); // prettier-ignore
+      expect(stored.status, stored.text).toBe(201);
+      const send = (more: object) => server.send('POST', '/Patient', patient(url, more));
+      expect((await send({ gender: 'male', managingOrganization: { reference: `Organization/${word()}` } })).status).toBe(201); // prettier-ignore
+      expectBroken(await send({ gender: 'female' }), 'look-1');
+      expectBroken(await send({ managingOrganization: { reference: `Organization/${id}` } }), 'look-2');
+      const photo = [{ url: 'http://x.org/photo' }];
+      expectBroken(await send({ photo }), 'look-3');
+      expect((await send({ photo, birthDate: '2000' })).status).toBe(201);
+    });
+  });
+
   describe('a rule of a profile that costs too much to be checked', () => {
     const rule = {
       ...{ key: 'slow-1', severity: 'error', human: 'Nothing is named never' },

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { processorTime } from '../../processor-time.js';
 import { tables } from '../../../generated/tables.js';
 import { createRuleEvaluator } from '../../../runtime/validate/profiles/evaluate-rule.js';
-import { requestEffort } from '../../../runtime/validate/profiles/rule-effort.js';
+import { requestEffort, RuleEffort } from '../../../runtime/validate/profiles/rule-effort.js';
 import { validateProfiles } from '../../../runtime/validate/profiles/validate-profiles.js';
 import { check, depsOf, made, types } from './made.js';
 
@@ -310,6 +310,57 @@ describe('bindings and rules', () => {
       };
       expect(await range('g', 'kg')).toEqual([]);
       expect(await range('kg', 'g')).toEqual(['error d-1 Observation.referenceRange[0]']);
+    });
+  });
+  describe('that look at more than the resource', () => {
+    const rule = (expression: string) => ({ key: 'l-1', severity: 'error', human: 'h', expression });
+    const named = made('named', 'Organization', [{ path: 'Organization.name', min: 1 }]);
+    const broken = (expression: string, content: object, more: object = {}) =>
+      check({ ...patient, ...content }, [made('looking', 'Patient', [{ path: 'Patient', constraint: [rule(expression)] }] as never), named], more); // prettier-ignore
+    const error = ['error l-1 Patient'];
+    const warning = ['warning l-1 Patient'];
+
+    it('memberOf() asks for codes, Codings and CodeableConcepts', async () => {
+      const isMember = (_set: string, { code }: { code: string }) => Promise.resolve({ in: true, out: false }[code]);
+      const bindings = { bindings: { isMember } };
+      const status = (code?: string) => ({ maritalStatus: { ...(code !== undefined && { coding: [{ system: 's', code }] }) } }); // prettier-ignore
+      for (const of of ['maritalStatus', 'maritalStatus.coding.first()', 'maritalStatus.coding.code']) {
+        const expression = `${of}.exists() implies ${of}.memberOf('http://x.org/vs')`;
+        expect(await broken(expression, status('in'), bindings)).toEqual([]);
+        expect(await broken(expression, status('out'), bindings)).toEqual(error);
+        expect(await broken(expression, status('unknown'), bindings)).toEqual(warning);
+        expect(await broken(expression, {}, bindings)).toEqual([]);
+      }
+      expect(await broken("maritalStatus.memberOf('http://x.org/vs')", status(), bindings)).toEqual(error);
+    });
+    it('resolve() leads to what is contained, and to what is found elsewhere', async () => {
+      const expression = 'managingOrganization.resolve().name.exists()';
+      const to = (reference: string, ...contained: object[]) => ({ managingOrganization: { reference }, contained });
+      const organization = (more: object) => ({ resourceType: 'Organization', id: 'o', ...more });
+      expect(await broken(expression, to('#o', organization({ name: 'x' })))).toEqual([]);
+      expect(await broken(expression, to('#o', organization({ active: true })))).toEqual(error);
+      const resolve = (more: object) => ({ resolve: () => Promise.resolve(organization(more)) });
+      expect(await broken(expression, to('Organization/1'), resolve({ name: 'x' }))).toEqual([]);
+      expect(await broken(expression, to('Organization/1'), resolve({}))).toEqual(error);
+      expect(await broken(expression, to('Organization/1'))).toEqual(warning);
+      expect(await broken(`%resource.${expression}`, to('#o', organization({})))).toEqual(error);
+    });
+    it('conformsTo() compares with a profile', async () => {
+      const expression = `contained.ofType(Organization).all(conformsTo('${named.url}'))`;
+      const of = (...contained: object[]) => ({ contained });
+      expect(await broken(expression, of({ resourceType: 'Organization', name: 'x' }))).toEqual([]);
+      expect(await broken(expression, of({ resourceType: 'Organization', active: true }))).toEqual(error);
+      expect(await broken("conformsTo('http://hl7.org/fhir/StructureDefinition/Patient')", {})).toEqual([]);
+      expect(await broken("conformsTo('http://x.org/nowhere')", {})).toEqual(warning);
+    });
+    it('cost what the rules cost that they ask for, and their own', () => {
+      const request = { left: 1000 };
+      const effort = new RuleEffort(patient as never, request);
+      effort.own((outer) => {
+        effort.own((inner) => ({ found: undefined, left: inner - 300 }));
+        return { found: undefined, left: outer - 100 };
+      });
+      expect(request.left).toBe(600);
     });
   });
   const costly = 'descendants().where(descendants().count() > 1000).empty()';
