@@ -553,6 +553,19 @@ describe('extensions', () => {
     expect(await check({ ...patient, name: [{ extension: one }] }, rows)).toEqual([]);
     expect(await check({ ...patient, extension: one }, rows)).toEqual(['error extension Patient.extension[0]']);
   });
+  it('stand on what implements an interface, and on parts of other extensions', async () => {
+    const onCanonical = definition('on-canonical', 'CanonicalResource');
+    const onPart = made('on-part', 'Extension', [], { context: [{ type: 'extension', expression: 'http://x.org/whole#part' }] }); // prettier-ignore
+    const one = [extension('on-canonical', { valueString: 's' })];
+    const of = (type: string) => check({ resourceType: type, extension: one }, [made('any', type, []), onCanonical]);
+    expect(await of('ValueSet')).toEqual([]);
+    expect(await of('CapabilityStatement')).toEqual([]);
+    for (const other of ['Patient', 'Contract', 'Device']) expect(await of(other)).toEqual([`error extension ${other}.extension[0]`]); // prettier-ignore
+    const whole = (url: string) => [{ url: 'http://x.org/whole', extension: [{ url, extension: [extension('on-part', { valueString: 's' })] }] }]; // prettier-ignore
+    const parts = [any, onPart];
+    expect(await check({ ...patient, extension: whole('part') }, parts)).not.toContain('error extension Patient.extension[0].extension[0].extension[0]'); // prettier-ignore
+    expect(await check({ ...patient, extension: whole('other') }, parts)).toContain('error extension Patient.extension[0].extension[0].extension[0]'); // prettier-ignore
+  });
   it('are told of where they are not known, and refused where they change the meaning', async () => {
     const unknown = [extension('unknown', { valueString: 's' })];
     expect(await check({ ...patient, extension: unknown }, rows)).toEqual([
