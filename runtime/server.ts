@@ -87,11 +87,11 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       ...(options.pace !== undefined && { pace: options.pace }),
     });
     const { current } = definitions;
-    const profiles = createStoredProfiles(definitions.store, tables, loadProfiles);
+    const { store: profiledStore, ...profiles } = createStoredProfiles(definitions.store, tables, loadProfiles);
     return {
       tables,
-      store: profiles.store,
-      profiles: { types: profiles.types, profile: profiles.profile, required: requiredProfiles(config) },
+      store: profiledStore,
+      profiles: { ...profiles, required: requiredProfiles(config) },
       definitions,
       extract: (resource, without) => current().extract(resource, without),
       refit: (resource, entries) => current().refit(resource, entries),

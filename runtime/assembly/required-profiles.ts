@@ -16,7 +16,7 @@ export function requiredProfiles(config: Config): ReadonlyMap<string, readonly s
  */
 export async function checkRequiredProfiles(
   config: Config,
-  { types, profile, required }: ProfileServices,
+  { types, profile, whyUnusable, required }: ProfileServices,
 ): Promise<void> {
   if (required.size > 0 && config.validation !== 'full') {
     throw new ConfigError(`${KEY} needs validation: full; it is ${config.validation}`);
@@ -25,6 +25,10 @@ export async function checkRequiredProfiles(
     if (types.kindOf(type) !== 'resource') throw new ConfigError(`${KEY}: ${type} is no resource type`);
     for (const canonical of canonicals) {
       const row = await profile(canonical);
+      const why = whyUnusable?.(canonical);
+      if (row === undefined && why !== undefined) {
+        throw new ConfigError(`${KEY}: ${type}: the profile ${canonical} is stored, but cannot be used: ${why}`);
+      }
       if (row === undefined) {
         const remedy = 'load its StructureDefinition first (kiln load), or correct its URL';
         throw new ConfigError(`${KEY}: ${type}: the profile ${canonical} is neither shipped nor stored; ${remedy}`);

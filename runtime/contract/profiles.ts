@@ -39,6 +39,13 @@ export interface ProfileElementRow {
   readonly fixed?: unknown;
   /** The value has to have all of this. */
   readonly pattern?: unknown;
+  /** Greatest length of a text, in characters. */
+  readonly maxLength?: number;
+  /** Least and greatest value, of the type of the element; for a date or time also a duration: so long before or after now. */
+  readonly minValue?: unknown;
+  readonly maxValue?: unknown;
+  /** Extensions do not stand for the value. */
+  readonly mustHaveValue?: true;
   readonly binding?: ProfileBindingRow;
   readonly rules?: readonly ProfileRuleRow[];
   readonly mustSupport?: true;
@@ -58,7 +65,12 @@ export interface ProfileTypeRow {
   readonly profiles?: readonly string[];
   /** What a reference or canonical points to conforms to one of these. */
   readonly targets?: readonly string[];
+  /** Where the target of a reference may be; absent: anywhere. https://hl7.org/fhir/R5/valueset-resource-aggregation-mode.html */
+  readonly aggregation?: readonly AggregationRow[];
 }
+
+/** Contained in the resource, in the same Bundle, or anywhere but contained. */
+export type AggregationRow = 'contained' | 'bundled' | 'referenced';
 
 /** A value set that the codes come from, and others that they have to come from too. */
 export interface ProfileBindingRow {

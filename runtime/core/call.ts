@@ -95,6 +95,8 @@ export interface Call {
   readonly base: string;
   /** Aborts when no client waits for the answer any more. */
   readonly signal?: AbortSignal;
+  /** Of an entry of a transaction: the resource that another entry writes and that a reference means; undefined: there is none. */
+  readonly together?: (reference: string) => Resource | undefined;
 }
 
 /** Content of a Binary on its way out. */

@@ -1,6 +1,6 @@
 import type { ProfileRow } from '../contract/profiles.js';
 import type { FhirTypes } from '../validate/profiles/fhir-types.js';
-import type { Soon } from '../validate/profiles/profile-deps.js';
+import type { Soon, ValidationOptions } from '../validate/profiles/profile-deps.js';
 import type { ScopeRows } from '../auth/access/scope-rows.js';
 import type { Interaction, Tables } from '../contract/index.js';
 import type { Limits } from '../fhir/limits.js';
@@ -127,6 +127,8 @@ export interface ProfileServices {
   readonly types: FhirTypes;
   /** The profile of a canonical; undefined: there is none here. */
   readonly profile: (canonical: string) => Soon<ProfileRow | undefined>;
+  /** Why the stored definition of a canonical cannot be used that `profile` did not find; undefined: none is stored. */
+  readonly whyUnusable?: (canonical: string) => string | undefined;
   /** Canonicals that the resources of a type have to conform to, by type: the setting `validation.profiles`. */
   readonly required: ReadonlyMap<string, readonly string[]>;
 }
@@ -134,19 +136,26 @@ export interface ProfileServices {
 /** What the look-up of codes and profiles reads. */
 export type LookupServices = Pick<Services, 'store' | 'tables' | 'indexStatus' | 'largeTexts'>;
 
+/** The parts of a call that validation by profiles reads. Without a base there are only relative references to resources here. */
+export type ValidatingCall = Pick<Call, 'principal' | 'signal' | 'together'> & Partial<Pick<Call, 'base'>>;
+
+/** What validation by profiles works with. */
+export type ValidatingServices = LookupServices & Pick<Services, 'extract'> & { readonly profiles: ProfileServices };
+
 /**
  * Validates a resource of right structure by profiles; what is contained in it, or an entry of the Bundle that it is, by those that it
- * claims in `meta.profile`. Codes are looked up in the value sets that the token may read. https://hl7.org/fhir/R5/profiling.html
+ * claims in `meta.profile`. Codes are looked up in the value sets that the token may read, and targets of references among the
+ * resources that it may read. https://hl7.org/fhir/R5/profiling.html
  *
  * @param canonicals of the profiles that the resource itself has to conform to
- * @param how `tellsMustSupport`: absent elements that have to be supported are information
+ * @param how `hasAllValueSets`: value sets are looked up with access of the server's own
  */
 export type ProfileValidator = (
   resource: Resource,
   canonicals: readonly string[],
-  call: Pick<Call, 'principal' | 'signal'>,
-  services: LookupServices & { readonly profiles: ProfileServices },
-  how?: { readonly tellsMustSupport: boolean },
+  call: ValidatingCall,
+  services: ValidatingServices,
+  how?: ValidationOptions & { readonly hasAllValueSets?: true },
 ) => Promise<readonly ValidationIssue[]>;
 
 /** Where interactions read and write, and who records it. */

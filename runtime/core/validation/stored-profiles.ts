@@ -30,6 +30,8 @@ export interface StoredProfiles {
    * a resource is valid or not for all clients alike. Of the definition only names, cardinalities and values get into messages.
    */
   readonly profile: (canonical: string) => Soon<ProfileRow | undefined>;
+  /** Why the definition of a canonical cannot be used that `profile` did not find; undefined: none is stored. */
+  readonly whyUnusable: (canonical: string) => string | undefined;
   /** The store given. Writing a StructureDefinition to it drops what is remembered. */
   readonly store: Store;
 }
@@ -51,6 +53,7 @@ export function createStoredProfiles(
 ): StoredProfiles {
   const types = createFhirTypes(tables);
   const answers = new Map<string, Answer>();
+  const unusable = new Map<string, string>();
   let generated: Promise<ReadonlyMap<string, ProfileRow>> | undefined;
   let writes = 0;
 
@@ -61,7 +64,13 @@ export function createStoredProfiles(
     if (row !== undefined && (version === undefined || row.version === undefined || row.version === version))
       return row;
     const definition = await findStored(base, canonical);
-    return definition === undefined ? undefined : rowOf(definition, base, types);
+    unusable.delete(canonical);
+    if (definition === undefined) return undefined;
+    const made = await rowOf(definition, base, types);
+    if (typeof made !== 'string') return made;
+    if (unusable.size >= KEPT) unusable.clear();
+    unusable.set(canonical, made);
+    return undefined;
   }
 
   function profile(canonical: string): Soon<ProfileRow | undefined> {
@@ -98,7 +107,7 @@ export function createStoredProfiles(
       }
     },
   });
-  return { types, profile, store };
+  return { types, profile, whyUnusable: (canonical) => unusable.get(canonical), store };
 }
 
 /** A stored definition; of several versions the greatest. */
@@ -116,19 +125,19 @@ function versionOf(resource: Resource): string {
   return typeof resource['version'] === 'string' ? resource['version'] : '';
 }
 
-/** Undefined: no profile can be made of the definition. */
+/** A text: why no profile can be made of the definition. */
 async function rowOf(
   definition: StructureDefinition,
   store: Pick<Store, 'find'>,
   types: FhirTypes,
-): Promise<ProfileRow | undefined> {
-  if (definition.derivation !== 'constraint') return undefined;
+): Promise<ProfileRow | string> {
+  if (definition.derivation !== 'constraint') return 'it is no profile: its derivation is not "constraint"';
   try {
     const element =
       definition.snapshot?.element ?? (await snapshotOf(definition, (canonical) => findStored(store, canonical)));
     return ofRightForm(definition, () => profileRow({ ...definition, snapshot: { element } }, types));
   } catch (error) {
-    if (error instanceof ProfileFault) return undefined;
+    if (error instanceof ProfileFault) return error.message;
     throw error;
   }
 }

@@ -1,34 +1,36 @@
-import { OPEN_PRINCIPAL } from '../../auth/scopes/principal.js';
 import type { Resource } from '../../fhir/resource.js';
-import { claimedProfiles } from '../../validate/profiles/claimed-profiles.js';
+import type { ValidationOptions } from '../../validate/profiles/profile-deps.js';
 import type { ValidationIssue } from '../../validate/validation-issue.js';
-import type { Call } from '../call.js';
-import type { LookupServices, ProfileServices, Services } from '../services.js';
+import type { ProfileServices, Services, ValidatingCall, ValidatingServices } from '../services.js';
 
 /**
- * Validates a resource by the profiles that the configuration requires, apart from those that it claims. They hold for all clients
- * alike: the server looks up their value sets with access of its own.
+ * Compares a resource with the profiles that the configuration requires, apart from those that it claims. They hold for all clients
+ * alike: the server looks up their value sets with access of its own. Targets of references are looked up with that of the client: what it
+ * may not read is as good as missing.
  */
 export async function requiredIssues(
   resource: Resource,
   required: readonly string[],
-  { signal }: Pick<Call, 'signal'>,
-  services: LookupServices & Pick<Services, 'validateByProfiles'> & { readonly profiles: ProfileServices },
+  call: ValidatingCall,
+  services: ValidatingServices & Pick<Services, 'validateByProfiles'>,
+  how: ValidationOptions,
 ): Promise<readonly ValidationIssue[]> {
-  const { profiles } = services;
-  const claimed = claimedProfiles(resource);
-  const others = required.filter((each) => !claimed.includes(each));
+  const known: string[] = [];
   const missing: ValidationIssue[] = [];
   for (const canonical of required) {
-    if ((await profiles.profile(canonical)) === undefined) missing.push(notKnown(canonical, resource));
+    if ((await services.profiles.profile(canonical)) === undefined)
+      missing.push(notKnown(canonical, resource, services.profiles));
+    else known.push(canonical);
   }
-  if (missing.length > 0 || others.length === 0) return missing;
-  const call = { principal: OPEN_PRINCIPAL, ...(signal !== undefined && { signal }) };
-  return services.validateByProfiles(resource, others, call, services);
+  if (known.length === 0) return missing;
+  const own = { ...how, isPartial: true, hasAllValueSets: true } as const;
+  return [...missing, ...(await services.validateByProfiles(resource, known, call, services, own))];
 }
 
-/** Its definition was deleted since the server started. */
-function notKnown(canonical: string, { resourceType }: Resource): ValidationIssue {
-  const text = `${resourceType}: the configuration requires the profile ${canonical}; its definition is not stored any more`;
+/** Its definition was deleted or changed since the server started. */
+function notKnown(canonical: string, { resourceType }: Resource, { whyUnusable }: ProfileServices): ValidationIssue {
+  const why = whyUnusable?.(canonical);
+  const state = why === undefined ? 'is not stored any more' : `cannot be used (${why})`;
+  const text = `${resourceType}: the configuration requires the profile ${canonical}; its definition ${state}`;
   return { severity: 'error', issue: 'not-found', key: 'profile', text, expression: resourceType };
 }

@@ -1,24 +1,25 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import { locateFaults } from '../../validate/locate-faults.js';
-import { claimedProfiles, claimsAnyProfile } from '../../validate/profiles/claimed-profiles.js';
+import { claimsAnyProfile, hasExtensions } from '../../validate/profiles/claimed-profiles.js';
 import { profileFault } from '../../validate/profiles/profile-fault.js';
 import type { Call } from '../call.js';
-import type { LookupServices, Services } from '../services.js';
+import type { LookupServices, Services, ValidatingCall } from '../services.js';
 import { parsedBodyOf } from './parsed-bodies.js';
-import { requiredIssues } from './required-profiles.js';
+import { profileIssues } from './profile-issues.js';
 import { toIssue } from './validate-resource.js';
 
 /** The parts of a call that validation reads. */
-export type ValidatedCall = Pick<Call, 'text' | 'principal' | 'signal'>;
+export type ValidatedCall = Pick<Call, 'text'> & ValidatingCall;
 
 /** The services needed to validate what is written by profiles. */
-export type ProfileValidation = LookupServices & Pick<Services, 'validation' | 'profiles' | 'validateByProfiles'>;
+export type ProfileValidation = LookupServices &
+  Pick<Services, 'extract' | 'validation' | 'profiles' | 'validateByProfiles'>;
 
 /**
  * Validates a resource that is to be written by the profiles that it claims, those that what it contains claims, and those that the
- * setting `validation.profiles` requires. Its structure and the rules of its type are right. Warnings refuse nothing; a claimed
- * profile that is not known gives one. https://hl7.org/fhir/R5/profiling.html
+ * setting `validation.profiles` requires; and its extensions by their definitions. Its structure and the rules of its type are right.
+ * Warnings refuse nothing; a claimed profile that is not known gives one. https://hl7.org/fhir/R5/profiling.html
  *
  * @throws FhirError with an issue for each fault
  */
@@ -29,20 +30,18 @@ export async function validateProfiles(
 ): Promise<void> {
   const { validation, profiles } = services;
   if (validation !== 'full' || profiles === undefined) return;
-  const required = profiles.required.get(resource.resourceType) ?? [];
-  const isClaiming = claimsAnyProfile(resource);
-  if (required.length === 0 && !isClaiming) return;
+  if (!profiles.required.has(resource.resourceType) && !claimsAnyProfile(resource) && !isExtended(resource)) return;
   // A worker leaves only the head of a resource that is too large to be stored; that is refused later.
   if (parsedBodyOf(resource)?.content?.entryBytes === Infinity) return;
-  const known = { ...services, profiles };
-  const issues = [
-    ...(isClaiming ? await services.validateByProfiles(resource, claimedProfiles(resource), call, known) : []),
-    ...(required.length > 0 ? await requiredIssues(resource, required, call, known) : []),
-  ];
-  const errors = issues.filter(({ severity }) => severity === 'error');
-  // Both look at what is contained.
-  const distinct = [...new Map(errors.map((issue) => [issue.text, issue])).values()];
-  const faults = distinct.map((issue) => profileFault(issue, resource));
+  const issues = await profileIssues(resource, [], call, { ...services, profiles });
+  const faults = issues.filter(({ severity }) => severity === 'error').map((issue) => profileFault(issue, resource));
   const [first, ...others] = locateFaults(faults, call.text?.()).map(toIssue);
   if (first !== undefined) throw FhirError.of([first, ...others]);
+}
+
+/** Whether a resource has extensions. Of a large one, which a worker has parsed, the text is searched: that takes less time than the tree. */
+function isExtended(resource: Resource): boolean {
+  const text = parsedBodyOf(resource)?.content?.members;
+  if (text === undefined) return hasExtensions(resource);
+  return /"(?:extension|modifierExtension)":/.test(text) || hasExtensions(resource['meta']);
 }

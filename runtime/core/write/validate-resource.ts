@@ -2,6 +2,7 @@ import { FhirError, type Issue } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
 import { locateFaults, type LocatedFault } from '../../validate/locate-faults.js';
+import type { Position } from '../../validate/locate-paths.js';
 import type { Call } from '../call.js';
 import { parsedBodyOf } from './parsed-bodies.js';
 import type { Services } from '../services.js';
@@ -28,8 +29,13 @@ function faultsOf(resource: Resource, text: Call['text'], validate: Services['va
   return faults.length === 0 ? faults : locateFaults(faults, text?.());
 }
 
+/** Where a fault is in a text, in words. */
+export function diagnosticsOf({ line, column }: Position): string {
+  return `line ${line}, column ${column}`;
+}
+
 /** A fault as an issue of an error. */
 export function toIssue({ code, issue, text, expression, position, key }: LocatedFault): Issue {
-  const place = position && { diagnostics: `line ${position.line}, column ${position.column}` };
+  const place = position && { diagnostics: diagnosticsOf(position) };
   return { code, issue, text, expression, ...(key !== undefined && { rule: key }), ...place };
 }

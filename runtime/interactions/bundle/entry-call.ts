@@ -26,6 +26,7 @@ export function callOf(entry: Entry, bundle: Call): Call {
     ...(bundle.languages === undefined ? {} : { languages: bundle.languages }),
     base: bundle.base,
     ...(bundle.signal === undefined ? {} : { signal: bundle.signal }),
+    ...(bundle.together === undefined ? {} : { together: bundle.together }),
   };
 }
 

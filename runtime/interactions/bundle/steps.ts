@@ -73,11 +73,12 @@ export async function readSteps(values: readonly JsonValue[], bundle: Call, serv
   );
 
   const placeholders = collectPlaceholders(entries, bundle.base);
+  const together = togetherWith(entries, placeholders);
   const writing = entries.filter(({ phase }) => phase !== Phase.Read);
   const drafts: Draft[] = [];
   for (const entry of writing) {
     await yieldIfDue();
-    drafts.push(await readDraft(entry, bundle, placeholders, services));
+    drafts.push(await readDraft(entry, { ...bundle, together: together(entry) }, placeholders, services));
   }
   judgeEntries(entries, drafts, bundle, services);
   const steps: Step[] = [];
@@ -93,6 +94,25 @@ export async function readSteps(values: readonly JsonValue[], bundle: Call, serv
     throw error;
   }
   return { placeholders, writes: steps.sort(compareSteps), reads: entries.filter(({ phase }) => phase === Phase.Read) };
+}
+
+/** Finds, for each entry, the resource that a reference means among those that the transaction writes. */
+function togetherWith(
+  entries: readonly Entry[],
+  placeholders: Placeholders,
+): (from: Entry) => NonNullable<Call['together']> {
+  const byIndex = new Map(entries.map((entry) => [entry.index, entry]));
+  return (from) => (reference) => {
+    try {
+      const index = placeholders.find(reference, from) ?? placeholders.findStored(reference, from)?.entry;
+      const entry = index === undefined ? undefined : byIndex.get(index);
+      return entry !== undefined && sendsResource(entry.route.interaction) ? entry.resource : undefined;
+    } catch (error) {
+      // An ambiguous name is reported where the links are found.
+      if (error instanceof FhirError) return undefined;
+      throw error;
+    }
+  };
 }
 
 /**

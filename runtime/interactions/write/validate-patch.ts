@@ -44,11 +44,12 @@ export function validatePatched(
 export async function validatePatchedProfiles(
   patched: Resource,
   { format }: Pick<SentPatch, 'format'>,
-  { principal, signal }: Omit<ValidatedCall, 'text'>,
+  { principal, signal, base, together }: Omit<ValidatedCall, 'text'>,
   services: ProfileValidation,
 ): Promise<void> {
   try {
-    await validateProfiles(patched, { principal, ...(signal !== undefined && { signal }) }, services);
+    const call = { principal, ...(signal && { signal }), ...(base !== undefined && { base }), ...(together && { together }) }; // prettier-ignore
+    await validateProfiles(patched, call, services);
   } catch (error) {
     throw ofResult(error, format);
   }

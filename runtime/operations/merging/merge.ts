@@ -35,8 +35,8 @@ export async function merge(call: Call, services: Services): Promise<Reply> {
   const asked = readMergeArguments(call, services);
   if (asked.result !== undefined) {
     // Without the text of the call: lines in it are those of the Parameters.
-    const { principal, signal } = call;
-    await validateWritten(asked.result, { principal, ...(signal !== undefined && { signal }) }, services);
+    const { principal, base, signal } = call;
+    await validateWritten(asked.result, { principal, base, ...(signal !== undefined && { signal }) }, services);
   }
   if (asked.isPreview) {
     const { target, referrers } = await withinBudget(services.limits.queryTime, call.signal, (signal) =>

@@ -5,6 +5,7 @@ import { membershipOf } from '../../terminology/binding.js';
 import type { ValueSetContext } from '../../terminology/value-set-context.js';
 import { systemsOf } from '../../terminology/value-set.js';
 import type { OpenBinding } from '../../validate/rules/rule-run.js';
+import type { JsonPath } from '../../validate/fault.js';
 import type { ValidationIssue } from '../../validate/validation-issue.js';
 import { openContext } from '../terminology/context.js';
 
@@ -19,11 +20,11 @@ export async function decideBindings(
   open: readonly OpenBinding[],
   call: Call,
   services: Services,
-): Promise<readonly ValidationIssue[]> {
+): Promise<readonly (ValidationIssue & { readonly path: JsonPath })[]> {
   const context = openContext(call, services);
   const known = new Map<string, Promise<boolean | undefined>>();
-  const issues: ValidationIssue[] = [];
-  for (const { strength, valueSet, codes, expression } of open.slice(0, MOST)) {
+  const issues: (ValidationIssue & { readonly path: JsonPath })[] = [];
+  for (const { strength, valueSet, codes, expression, path } of open.slice(0, MOST)) {
     const answers: (boolean | undefined)[] = [];
     for (const { system, code } of codes) {
       const key = `${valueSet} ${system ?? ''}|${code}`;
@@ -41,6 +42,7 @@ export async function decideBindings(
       key: 'binding',
       text: `${expression}: ${shown.slice(0, 3).join(', ')} not in the ${strength} value set ${valueSet} (binding)`,
       expression,
+      path,
     });
   }
   return issues;

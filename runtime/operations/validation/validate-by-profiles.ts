@@ -1,3 +1,4 @@
+import { OPEN_PRINCIPAL } from '../../auth/scopes/principal.js';
 import type { ProfileValidator } from '../../core/services.js';
 import { yieldUntil } from '../../fhir/yield-until.js';
 import type { EvaluateRule } from '../../validate/profiles/profile-deps.js';
@@ -5,25 +6,40 @@ import type { FhirTypes } from '../../validate/profiles/fhir-types.js';
 
 const evaluators = new WeakMap<FhirTypes, (request?: object) => EvaluateRule>();
 
-/** See `ProfileValidator`. What validates is loaded with the first resource that has a profile. */
-export const validateByProfiles: ProfileValidator = async (subject, canonicals, call, services, how) => {
-  const [{ createRuleEvaluator }, { validateProfiles }, { openContext }, { isMember, isCodeOf }] = await Promise.all([
+/** See `ProfileValidator`. What validates is loaded with the first resource that has a profile or an extension. */
+export const validateByProfiles: ProfileValidator = async (subject, canonicals, call, services, how = {}) => {
+  const { createRuleEvaluator, validateProfiles, openContext, isMember, isCodeOf, targetFinder } = await (loaded ??=
+    load());
+  const { types, profile, whyUnusable } = services.profiles;
+  const evaluator = evaluators.get(types) ?? createRuleEvaluator(types, services.tables);
+  evaluators.set(types, evaluator);
+  let context: ReturnType<typeof openContext> | undefined;
+  const { hasAllValueSets, ...options } = how;
+  const looking = hasAllValueSets === true ? { ...call, principal: OPEN_PRINCIPAL } : call;
+  return validateProfiles(subject, canonicals, {
+    ...(whyUnusable !== undefined && { whyUnusable }),
+    ...{ types, profile, pace: yieldUntil(call.signal), ...options },
+    // Entries of a Bundle have the signal of the request in common.
+    beginRules: () => evaluator(call.signal),
+    bindings: {
+      isMember(valueSet, { system, code, isPlain }) {
+        context ??= openContext(looking, services);
+        return isPlain === true ? isCodeOf(valueSet, code, context) : isMember(valueSet, system, code, context);
+      },
+    },
+    resolve: targetFinder(subject, call, services),
+  });
+};
+
+let loaded: ReturnType<typeof load> | undefined;
+
+async function load() {
+  const [rules, profiles, terminology, bindings, targets] = await Promise.all([
     import('../../validate/profiles/evaluate-rule.js'),
     import('../../validate/profiles/validate-profiles.js'),
     import('../terminology/context.js'),
     import('./validate-bindings.js'),
+    import('../../core/validation/stored-targets.js'),
   ]);
-  const { types, profile } = services.profiles;
-  const evaluator = evaluators.get(types) ?? createRuleEvaluator(types, services.tables);
-  evaluators.set(types, evaluator);
-  const context = openContext(call, services);
-  return validateProfiles(subject, canonicals, {
-    ...{ types, profile, pace: yieldUntil(call.signal), ...how },
-    // Entries of a Bundle have the signal of the request in common.
-    beginRules: () => evaluator(call.signal),
-    bindings: {
-      isMember: (valueSet, { system, code, isPlain }) =>
-        isPlain === true ? isCodeOf(valueSet, code, context) : isMember(valueSet, system, code, context),
-    },
-  });
-};
+  return { ...rules, ...profiles, ...terminology, ...bindings, ...targets };
+}

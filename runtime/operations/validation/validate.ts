@@ -3,26 +3,19 @@ import { scopeMissing } from '../../auth/access/refuse.js';
 import { neededFor } from '../../core/access/authorize.js';
 import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
-import { toIssue } from '../../core/write/validate-resource.js';
-import { FhirError, type Issue } from '../../fhir/errors.js';
-import { checkComplete } from '../../fhir/meta.js';
+import { profileIssues } from '../../core/write/profile-issues.js';
+import { FhirError } from '../../fhir/errors.js';
 import { errorOutcome, successOutcome } from '../../fhir/operation-outcome.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
-import { locateFaults } from '../../validate/locate-faults.js';
-import { claimedProfiles, claimsAnyProfile } from '../../validate/profiles/claimed-profiles.js';
+import type { JsonPath } from '../../validate/fault.js';
 import { profileFault } from '../../validate/profiles/profile-fault.js';
-import type { ValidationIssue } from '../../validate/validation-issue.js';
 import { readArguments, valueOf, valuesOf } from '../arguments.js';
 import { readNamed } from '../read-argument.js';
+import { placeProblems } from './place-problems.js';
+import { inOrder, outcomeOf, problemOf, withPlaces, type Problem } from './problem.js';
 
 /** What is to be tried out. https://hl7.org/fhir/R5/valueset-resource-validation-mode.html */
 const MODES: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'profile']);
-
-/** Order of severities in the outcome. */
-const RANKS: Readonly<Record<ValidationIssue['severity'], number>> = { error: 0, warning: 1, information: 2 };
-
-/** A problem as an issue of the outcome. */
-type Problem = Issue & { readonly severity: ValidationIssue['severity'] };
 
 /**
  * `[type]/$validate` and `[type]/[id]/$validate`: all that is wrong with the resource of the body or, where there is none,
@@ -33,28 +26,39 @@ type Problem = Issue & { readonly severity: ValidationIssue['severity'] };
  */
 export async function validate(call: Call, services: Services): Promise<Reply> {
   if (call.bodyFault !== undefined) return { status: 200, resource: errorOutcome(call.bodyFault) };
-  const { body, isWrapped } = subjectOf(call.body);
-  const found = readArguments(withoutSubject(call, isWrapped), services);
-  const mode = valueOf(found, 'mode') as string | undefined;
-  checkMode(mode, call, services);
+  const { body, isWrapped, way } = subjectOf(call.body);
+  const given = readArguments(withoutSubject(call, isWrapped), services);
+  const mode = valueOf(given, 'mode') as string | undefined;
+  const asked = valuesOf(given, 'profile').map(String);
+  checkMode(mode, asked, call, services);
   if (mode === 'delete') return { status: 200, resource: await tryDelete(call, services) };
   const subject = body === undefined ? await storedSubject(call, services) : body;
-  const text = isWrapped || body === undefined ? undefined : call.text?.();
-  const asked = valuesOf(found, 'profile').map(String);
-  const problems = [...placeProblems(subject, mode, call), ...(await problemsOf(subject, text, asked, call, services))];
-  return { status: 200, resource: problems.length === 0 ? successOutcome('No issues found') : outcomeOf(problems) };
+  const text = body === undefined ? undefined : call.text?.();
+  const found = [...placeProblems(subject, mode, call), ...(await problemsOf(subject, asked, call, services))];
+  if (found.length === 0) return { status: 200, resource: successOutcome('No issues found') };
+  return { status: 200, resource: outcomeOf(text === undefined ? found : withPlaces(found, { text, way })) };
+}
+
+interface Subject {
+  readonly body: JsonValue | undefined;
+  /** The body is a Parameters resource of the operation. */
+  readonly isWrapped: boolean;
+  /** The way to the resource in the body. */
+  readonly way: JsonPath;
 }
 
 /** The resource to validate: the parameter `resource` of a Parameters resource, otherwise the body. @throws FhirError where it has several */
-function subjectOf(body: JsonValue | undefined): { readonly body: JsonValue | undefined; readonly isWrapped: boolean } {
+function subjectOf(body: JsonValue | undefined): Subject {
   if (!isObject(body) || body['resourceType'] !== 'Parameters' || !Array.isArray(body['parameter'])) {
-    return { body, isWrapped: false };
+    return { body, isWrapped: false, way: [] };
   }
   const named = body['parameter'].filter(isObject);
   const [subject, ...more] = named.filter((each) => each['name'] === 'resource' && each['resource'] !== undefined);
   if (more.length > 0) throw new FhirError('parameter-invalid', 'The parameter "resource" may be given once');
   const isOfOperation = named.some(({ name }) => name === 'mode' || name === 'profile');
-  return { body: subject?.['resource'] ?? (isOfOperation ? undefined : body), isWrapped: subject !== undefined || isOfOperation }; // prettier-ignore
+  if (subject === undefined) return { body: isOfOperation ? undefined : body, isWrapped: isOfOperation, way: [] };
+  const way = ['parameter', body['parameter'].indexOf(subject), 'resource'];
+  return { body: subject['resource'], isWrapped: true, way };
 }
 
 /** The call with the other parameters only: the resource may be as wrong as it likes. */
@@ -65,10 +69,13 @@ function withoutSubject(call: Call, isWrapped: boolean): Call {
   return parameter.length === 0 ? rest : { ...rest, body: { ...body, parameter } };
 }
 
-/** @throws FhirError for a mode that there is not, or that the scopes do not allow */
-function checkMode(mode: string | undefined, call: Call, { scopeRows }: Services): void {
+/** @throws FhirError for a mode that there is not, that the scopes do not allow, or that needs a profile */
+function checkMode(mode: string | undefined, asked: readonly string[], call: Call, { scopeRows }: Services): void {
   if (mode !== undefined && !MODES.has(mode)) {
     throw new FhirError('parameter-invalid', `The parameter "mode" is ${[...MODES].join(', ')}, not ${JSON.stringify(mode.slice(0, 64))}`); // prettier-ignore
+  }
+  if (mode === 'profile' && asked.length === 0) {
+    throw new FhirError('parameter-invalid', 'The mode "profile" needs the parameter "profile", the URL of the profile to validate by'); // prettier-ignore
   }
   const { access } = call.principal;
   if (access === OPEN_ACCESS) return;
@@ -102,62 +109,25 @@ async function tryDelete(call: Call, services: Services): Promise<JsonObject> {
   }
 }
 
-/** What is wrong with the resource for this URL and mode. */
-function placeProblems(subject: JsonValue, mode: string | undefined, { type, id }: Call): readonly Problem[] {
-  if (!isObject(subject) || typeof subject['resourceType'] !== 'string') return [];
-  const problem = (code: Issue['code'], text: string, expression?: string): readonly Problem[] => [
-    { severity: 'error', code, text, ...(expression !== undefined && { expression }) },
-  ];
-  const sent = subject['resourceType'];
-  if (type !== undefined && sent !== type) {
-    return problem(
-      'type-mismatch',
-      `The resource is of type ${JSON.stringify(sent.slice(0, 64))}, the URL names ${type}`,
-    );
-  }
-  const partial = mode === 'profile' ? [] : partialProblems(subject as Resource);
-  if (mode !== 'update') return partial;
-  if (subject['id'] === undefined) {
-    return [...partial, ...problem('id-missing', 'An update needs the id of the resource', `${sent}.id`)];
-  }
-  if (id !== undefined && subject['id'] !== id) {
-    const text = `The resource has another id than the URL, "${id}"`;
-    return [...partial, ...problem('id-mismatch', text, `${sent}.id`)];
-  }
-  return partial;
-}
-
-/** A resource that lacks elements cannot be written, even where what is left of it is right. */
-function partialProblems(subject: Resource): readonly Problem[] {
-  const { meta } = subject;
-  try {
-    checkComplete(subject, isObject(meta) ? meta : undefined);
-    return [];
-  } catch (error) {
-    if (!(error instanceof FhirError)) throw error;
-    return error.issues.map((issue) => ({ severity: 'error', ...issue }));
-  }
-}
-
 /** All that is wrong with the resource by itself. */
 async function problemsOf(
   subject: JsonValue,
-  text: string | undefined,
   asked: readonly string[],
   call: Call,
   services: Services,
 ): Promise<readonly Problem[]> {
   const { faults, open } = services.rules.thorough(subject);
   const structure = services.validate(subject as Resource);
-  const located = locateFaults([...structure, ...faults], text);
-  const severities = [...structure.map(() => 'error' as const), ...faults.map(({ severity }) => severity)];
-  const decided = located.map((fault, i): Problem => ({ ...toIssue(fault), severity: severities[i] ?? 'error' }));
+  const decided = [
+    ...structure.map((fault) => problemOf(fault, 'error')),
+    ...faults.map((fault) => problemOf(fault, fault.severity)),
+  ];
   // Profiles say nothing of what is not of right structure.
-  const found = structure.length > 0 ? [] : await byProfiles(subject as Resource, text, asked, call, services);
+  const found = structure.length > 0 ? [] : await byProfiles(subject as Resource, asked, call, services);
   if (open.length === 0) return inOrder([...decided, ...found]);
   const { decideBindings } = await import('./validate-bindings.js');
-  const codes = (await decideBindings(open, call, services)).map(({ severity, issue, text: words, expression }) => ({
-    ...{ severity, issue, text: words, expression },
+  const codes = (await decideBindings(open, call, services)).map(({ severity, issue, text, expression, path }) => ({
+    ...{ severity, issue, text, expression, path },
     ...{ code: 'code-not-in-value-set' as const, rule: 'binding' },
   }));
   return inOrder([...decided, ...codes, ...found]);
@@ -166,37 +136,12 @@ async function problemsOf(
 /** What is wrong by the profiles that the resource claims, that are required, and that are asked for. */
 async function byProfiles(
   subject: Resource,
-  text: string | undefined,
   asked: readonly string[],
   call: Call,
   services: Services,
 ): Promise<readonly Problem[]> {
-  const { profiles, validateByProfiles } = services;
+  const { profiles } = services;
   if (profiles === undefined) return [];
-  const required = profiles.required.get(subject.resourceType) ?? [];
-  const canonicals = [...new Set([...claimedProfiles(subject), ...required, ...asked])];
-  if (canonicals.length === 0 && !claimsAnyProfile(subject)) return [];
-  const issues = await validateByProfiles(
-    subject,
-    canonicals,
-    call,
-    { ...services, profiles },
-    { tellsMustSupport: true },
-  );
-  const located = locateFaults(
-    issues.map((issue) => profileFault(issue, subject)),
-    text,
-  );
-  return located.map((fault, i) => ({ ...toIssue(fault), severity: issues[i]?.severity ?? 'error' }));
-}
-
-function inOrder(problems: readonly Problem[]): readonly Problem[] {
-  return [...problems].sort((a, b) => RANKS[a.severity] - RANKS[b.severity]);
-}
-
-function outcomeOf(problems: readonly Problem[]): JsonObject {
-  const [first, ...others] = problems as readonly [Problem, ...Problem[]];
-  const outcome = errorOutcome(FhirError.of([first, ...others]));
-  const issue = (outcome['issue'] as JsonObject[]).map((each, i) => ({ ...each, severity: problems[i]!.severity }));
-  return { ...outcome, issue };
+  const issues = await profileIssues(subject, asked, call, { ...services, profiles }, { tellsMustSupport: true });
+  return issues.map((issue) => problemOf(profileFault(issue, subject), issue.severity));
 }

@@ -14,6 +14,8 @@ export interface Environment {
   readonly resolve: (reference: Item) => Item | undefined;
   /** Whether a code is in a value set; undefined: it cannot be decided here. */
   readonly isMember: (code: Item, valueSet: string) => boolean | undefined;
+  /** Whether a value conforms to a profile; undefined: it cannot be decided. Absent: profiles are not at hand. */
+  readonly conforms?: (value: Item, canonical: string) => boolean | undefined;
   /** Set where something could not be decided: a reference that leads elsewhere, or times of different precision. */
   isUndecided: boolean;
   /** Values that evaluations may still look at. */

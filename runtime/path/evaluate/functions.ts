@@ -103,6 +103,14 @@ export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, Make
       if (is === undefined) environment.isUndecided = true;
       return ofBoolean(is);
     }],
+  ['conformsTo', ([url = NOTHING]) => (input, environment, outer) => {
+      const [value] = input;
+      const canonical = toText(url(outer, environment));
+      if (value === undefined || input.length > 1 || canonical === undefined) return NONE;
+      const is = environment.conforms?.(value, canonical);
+      if (is === undefined) environment.isUndecided = true;
+      return ofBoolean(is);
+    }],
   ['comparable', () => () => ofBoolean(true)],
   ['abs', () => (input) => ofNumber(mapNumber(input, Math.abs))],
   ['ceiling', () => (input) => ofNumber(mapNumber(input, Math.ceil))],

@@ -1,6 +1,7 @@
 import type { ExtensionContextRow, ProfileRow } from '../../contract/profiles.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { PENDING } from './answers.js';
+import type { FhirTypes } from './fhir-types.js';
 import type { ProfileRun } from './profile-run.js';
 import { unversioned } from './definition/structure-definition.js';
 
@@ -23,7 +24,8 @@ interface ExtensionCheck {
 
 /**
  * Checks an extension by its definition, where that is known here. Which ones may be used is for profiles to say; but one that changes
- * the meaning of what it extends and that is not known here is an error in a resource that is validated by a profile.
+ * the meaning of what it extends and that is not known here is an error in a resource that is validated by a profile. In others it is a
+ * warning: who stores a resource does not process it.
  * https://hl7.org/fhir/R5/extensibility.html
  */
 export function checkExtension(extension: JsonObject, holder: Holder, check: ExtensionCheck): void {
@@ -54,11 +56,12 @@ export function checkExtension(extension: JsonObject, holder: Holder, check: Ext
 
 function tellUnknown(url: string, { run, isModifier, hasProfile }: ExtensionCheck): void {
   if (!isModifier) {
-    const text = `the extension ${url} is not known here, so its value was not checked`;
+    const text = `the extension ${url} ${run.whyUnknown(url)}, so its value was not checked`;
     run.reportOnce(url, { severity: 'information', issue: 'extension', key: 'extension', text });
     return;
   }
-  const text = `the modifier extension ${url} is not known here, so what it changes cannot be decided; store its StructureDefinition first`;
+  const remedy = run.deps.whyUnusable?.(url) === undefined ? 'store its StructureDefinition first' : 'correct it first';
+  const text = `the modifier extension ${url} ${run.whyUnknown(url)}, so what it changes cannot be decided; ${remedy}`;
   run.report({ ...finding(text), severity: hasProfile ? 'error' : 'warning' });
 }
 
@@ -92,11 +95,22 @@ function checkContextRules(
 /** What contexts may call an element: its path, its type and what that specializes, and its name in the type around it. */
 function namesOf({ type, path, parent }: Holder, run: ProfileRun): ReadonlySet<string> {
   const { types } = run.deps;
-  const around = parent === undefined ? [] : types.ancestors(parent.type).map((each) => `${each}.${parent.name}`);
-  const own = type === '' ? [] : types.ancestors(type);
+  const around = parent === undefined ? [] : kindsOf(parent.type, types).map((each) => `${each}.${parent.name}`);
+  const own = type === '' ? [] : kindsOf(type, types);
   // The definition of any element: not of resources, though those have the same ancestor.
   const isResource = types.kindOf(type) === 'resource';
   return new Set([path, ...own, ...around, ...(isResource ? ['Resource'] : ['Element']), 'Base']);
+}
+
+/** Interfaces of resources that others refer to by URL. The definitions do not give them as base. https://hl7.org/fhir/R5/canonicalresource.html */
+const INTERFACES = ['CanonicalResource', 'MetadataResource'];
+
+/** A type and what it specializes or implements. Only resources of those interfaces have a `url` and are `experimental`. */
+function kindsOf(type: string, types: FhirTypes): readonly string[] {
+  const line = types.ancestors(type);
+  if (types.kindOf(type) !== 'resource') return line;
+  const has = (name: string): boolean => types.element(type, name) !== undefined;
+  return has('url') && has('experimental') ? [...line, ...INTERFACES] : line;
 }
 
 function mayStandOn(
@@ -105,11 +119,16 @@ function mayStandOn(
   holder: Holder,
   run: ProfileRun,
 ): boolean {
-  if (type === 'extension') return holder.type === 'Extension' && holder.object['url'] === unversioned(expression);
+  if (type === 'extension') return holder.type === 'Extension' && holder.object['url'] === nameOf(expression);
   if (type === 'fhirpath') return isSelected(expression, run);
   // `url#id` is an element of a profile: only its place is compared.
   const element = expression.slice(expression.indexOf('#') + 1).replaceAll(/:[^.]*|\[x\]/g, '');
   return names.has(element);
+}
+
+/** The URL that an extension has which is a context: `part` for `url#part`, which is a part of another one. */
+function nameOf(expression: string): string {
+  return unversioned(expression).split('#').at(-1) ?? expression;
 }
 
 /** Whether an expression finds anything in the resource. Whether that is this very element is not checked. */

@@ -4,7 +4,7 @@ import { PENDING } from './answers.js';
 import type { FhirTypes } from './fhir-types.js';
 import type { Item } from './item.js';
 import type { ItemCheck, ProfileRun } from './profile-run.js';
-import { typeOfProfile } from './profile-type.js';
+import { baseType, typeOfProfile } from './profile-type.js';
 import { namedType } from './references.js';
 
 /** Types that an element is restricted to, the profiles of its values, and what its references may point to. */
@@ -19,6 +19,7 @@ export function compileTypes(rows: readonly ProfileTypeRow[]): ItemCheck {
       return;
     }
     checkProfiles(item, mine, run);
+    checkAggregation(item, mine, run);
     checkTargets(item, mine, run);
   };
 }
@@ -41,12 +42,32 @@ function checkProfiles(item: Item, rows: readonly ProfileTypeRow[], run: Profile
   }
 }
 
+/** Where the target of a reference is. Outside of a Bundle nothing is known of one that the target should be in. */
+function checkAggregation(item: Item, rows: readonly ProfileTypeRow[], run: ProfileRun): void {
+  if (rows.some(({ aggregation }) => aggregation === undefined)) return;
+  const modes = new Set(rows.flatMap(({ aggregation: each = [] }) => each));
+  const text = referenceOf(item)?.text;
+  if (text === undefined || modes.size === 0) return;
+  const isContained = text.startsWith('#');
+  const isElsewhere = !isContained && run.scope.entries !== undefined && run.resolveWithin(text) === undefined;
+  if (isContained ? modes.has('contained') : modes.has('referenced') || (modes.has('bundled') && !isElsewhere)) return;
+  const found = isContained ? 'is contained' : isElsewhere ? 'is not in the Bundle' : 'is not contained';
+  const admitted = [...modes].join(', ');
+  const words = `refers to ${JSON.stringify(text.slice(0, 100))}, which ${found}; the profile admits what is ${admitted}`;
+  run.report({ severity: 'error', issue: 'value', key: 'aggregation', text: words });
+}
+
 function checkTargets(item: Item, rows: readonly ProfileTypeRow[], run: ProfileRun): void {
   if (rows.some(({ targets }) => targets === undefined)) return;
   const targets = rows.flatMap(({ targets: each = [] }) => each);
   const reference = referenceOf(item);
-  if (reference === undefined || targets.some((each) => pointsTo(reference, each, run))) return;
-  const text = `refers to ${describe(reference, run)}; the profile admits ${targets.join(', ')}`;
+  if (reference === undefined) return;
+  const verdicts = new Set(targets.map((each) => pointsTo(reference, each, run)));
+  if (verdicts.has('right')) return;
+  const admitted = targets.join(', ');
+  const text = verdicts.has('unlike')
+    ? `refers to ${describe(reference, run)}, which does not conform to ${admitted}`
+    : `refers to ${describe(reference, run)}; the profile admits ${admitted}`;
   run.report({ severity: 'error', issue: 'value', key: 'reference', text });
 }
 
@@ -67,31 +88,50 @@ function referenceOf({ value, type }: Item): SentReference | undefined {
   };
 }
 
-/** The type of what a reference points to, and the resource where it is to be had. */
-export function targetOf(item: Item, run: ProfileRun): { readonly type?: string; readonly resource?: Resource } {
+/**
+ * The type of what a reference points to, and the resource where it is to be had.
+ *
+ * @param how `type`: where the reference itself tells the type, nothing is looked up
+ */
+export function targetOf(
+  item: Item,
+  run: ProfileRun,
+  how: 'type' | 'resource',
+): { readonly type?: string; readonly resource?: Resource } {
   const { text, type } = referenceOf(item) ?? {};
-  const resource = text === undefined ? undefined : run.resolve(text);
+  const isNamed = how === 'type' && text !== undefined && namedType(text) !== undefined;
+  const resource = text === undefined ? undefined : isNamed ? run.resolveWithin(text) : run.resolve(text);
   if (resource !== undefined) return { type: resource.resourceType, resource };
   const named = (text === undefined ? undefined : namedType(text)) ?? type;
   return named === undefined ? {} : { type: named };
 }
 
-function pointsTo(reference: SentReference, profile: string, run: ProfileRun): boolean {
-  const { text, type } = reference;
-  const target = text === undefined ? undefined : run.resolve(text);
-  const known = target?.resourceType ?? (text === undefined ? undefined : namedType(text)) ?? type;
+/** Right, or undecided; or the target is of another type, or does not conform. */
+type Verdict = 'right' | 'other type' | 'unlike';
+
+function pointsTo({ text, type }: SentReference, profile: string, run: ProfileRun): Verdict {
   const wanted = typeOfProfile(profile, run);
-  // Nothing to compare: a logical reference, an unknown profile, a resource elsewhere.
-  if (known === undefined || wanted === undefined || wanted === PENDING) return true;
-  if (run.deps.types.kindOf(known) === undefined) return true;
-  if (!isType(known, wanted, run.deps.types)) return false;
-  if (target === undefined) return true;
-  const item: Item = { value: target, beside: undefined, type: target.resourceType };
-  return run.doesConform(item, profile);
+  // Nothing to compare: an unknown profile.
+  if (wanted === undefined || wanted === PENDING) return 'right';
+  const isForType = baseType(profile, run) !== undefined;
+  const within = text === undefined ? undefined : run.resolveWithin(text);
+  const named = within?.resourceType ?? (text === undefined ? undefined : namedType(text)) ?? type;
+  if (isOtherType(named, wanted, run)) return 'other type';
+  // Where the text of the reference tells all, nothing is looked up.
+  const target = text === undefined || (isForType && named !== undefined) ? within : run.resolve(text);
+  if (target === undefined) return 'right';
+  if (isOtherType(target.resourceType, wanted, run)) return 'other type';
+  if (isForType) return 'right';
+  return run.doesConform({ value: target, beside: undefined, type: target.resourceType }, profile) ? 'right' : 'unlike';
+}
+
+/** Undefined, or no type at all: the reference does not say what it leads to. */
+function isOtherType(type: string | undefined, wanted: string, { deps }: ProfileRun): boolean {
+  return type !== undefined && deps.types.kindOf(type) !== undefined && !isType(type, wanted, deps.types);
 }
 
 function describe({ text, type }: SentReference, run: ProfileRun): string {
-  const target = text === undefined ? undefined : run.resolve(text);
+  const target = text === undefined ? undefined : run.resolveWithin(text);
   const named = target?.resourceType ?? type;
   return `${JSON.stringify(text?.slice(0, 100) ?? '')}${named === undefined ? '' : ` (${named})`}`;
 }

@@ -15,3 +15,15 @@ export function claimsAnyProfile(value: JsonValue | undefined): boolean {
   if (resourceType !== 'Bundle' || !Array.isArray(entry)) return false;
   return entry.some((each) => isObject(each) && claimsAnyProfile(each['resource']));
 }
+
+/** Whether a value, or anything in it, has extensions. */
+export function hasExtensions(value: JsonValue | undefined): boolean {
+  if (Array.isArray(value)) return value.some(hasExtensions);
+  if (!isObject(value)) return false;
+  for (const key in value) {
+    if (key === 'extension' || key === 'modifierExtension') return true;
+    const child = value[key];
+    if (typeof child === 'object' && hasExtensions(child)) return true;
+  }
+  return false;
+}

@@ -1,5 +1,6 @@
 import type { ProfileElementRow, ProfileRow } from '../../contract/profiles.js';
 import { compileBinding } from './check-binding.js';
+import { compileLimits } from './check-limits.js';
 import { compileTypes } from './check-types.js';
 import { fitsPattern, isFixed, showJson } from './compare-value.js';
 import { compileSlicing } from './slicing/compile-slicing.js';
@@ -37,6 +38,7 @@ export function compileValue(row: ProfileElementRow, profile: ProfileRow): ItemC
   if (types !== undefined) checks.push(compileTypes(types));
   if (fixed !== undefined) checks.push(compileFixed(fixed));
   if (pattern !== undefined) checks.push(compilePattern(pattern));
+  checks.push(...compileLimits(row));
   if (binding !== undefined) checks.push(compileBinding(binding));
   checks.push(...children.map((child) => compileMember(child, profile)));
   if (like !== undefined) checks.push(compileLike(like, profile));

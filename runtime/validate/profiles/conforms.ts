@@ -4,7 +4,7 @@ import { compilePart, compileProfile } from './compile-element.js';
 import type { Item } from './item.js';
 import type { ProfileRun } from './profile-run.js';
 import { baseType } from './profile-type.js';
-import { scopeWithin } from './references.js';
+import { foundScope, scopeWithin } from './references.js';
 
 /**
  * Checks a value by a profile. Of one that is not known here it tells once, as information; one that is still asked for finds nothing.
@@ -21,7 +21,7 @@ export function conforms(item: Item, canonical: string, run: ProfileRun): void {
   const row = run.find(url);
   if (row === PENDING) return;
   if (row === undefined) {
-    const text = `the profile ${url} is not known here, so it was not checked`;
+    const text = `the profile ${url} ${run.whyUnknown(url)}, so it was not checked`;
     run.reportOnce(url, { severity: 'information', issue: 'not-found', key: 'profile', text });
     return;
   }
@@ -49,11 +49,9 @@ export function inResource(resource: Resource, run: ProfileRun, check: () => voi
   const before = run.scope;
   const { container, resource: at } = before;
   const isContained = Array.isArray(container['contained']) && container['contained'].includes(resource);
-  run.scope = scopeWithin(
-    before,
-    resource,
-    isContained ? 'contained' : at.resourceType === 'Bundle' ? 'entry' : 'other',
-  );
+  run.scope = run.isFound(resource)
+    ? foundScope(resource)
+    : scopeWithin(before, resource, isContained ? 'contained' : at.resourceType === 'Bundle' ? 'entry' : 'other');
   check();
   run.scope = before;
 }

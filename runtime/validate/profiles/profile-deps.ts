@@ -22,14 +22,43 @@ export interface RuleFocus {
   readonly type: string;
 }
 
+/** What rules ask for beyond the resource; undefined: it cannot be decided. */
+export interface RuleLookups {
+  /** Whether a code, a Coding, or one of those of a CodeableConcept is in a value set: `memberOf()`. */
+  readonly isMember: (value: RuleFocus, valueSet: string) => boolean | undefined;
+  /** What a reference or URL leads to: `resolve()`. */
+  readonly resolve: (reference: string) => Resource | undefined;
+  /** Whether a value conforms to a profile: `conformsTo()`. */
+  readonly conforms: (value: RuleFocus, canonical: string) => boolean | undefined;
+}
+
 /** Whether a rule holds; undefined: it cannot be decided. @throws TooCostly where the rules of the resource look at too much */
-export type EvaluateRule = (expression: string, focus: RuleFocus, resource: Resource) => boolean | undefined;
+export type EvaluateRule = (
+  expression: string,
+  focus: RuleFocus,
+  resource: Resource,
+  lookups: RuleLookups,
+) => boolean | undefined;
+
+/** How a resource is validated. */
+export interface ValidationOptions {
+  /** Absent elements that have to be supported are reported, as information. */
+  readonly tellsMustSupport?: boolean;
+  /** Canonicals that a client or the configuration asked for: that one of them is not known here is an error. */
+  readonly demanded?: ReadonlySet<string>;
+  /** Another validation compares the resource with other profiles. */
+  readonly isProfiled?: boolean;
+  /** The resource is only compared with the profiles: another validation looks at its extensions, and at the resources within it. */
+  readonly isPartial?: boolean;
+}
 
 /** What validation by profiles asks others for. */
-export interface ProfileDeps {
+export interface ProfileDeps extends ValidationOptions {
   readonly types: FhirTypes;
   /** The profile of a canonical; undefined: there is none here. */
   readonly profile: (canonical: string) => Soon<ProfileRow | undefined>;
+  /** Why a definition that is stored cannot be used, of a canonical that has no profile; undefined: none is stored. */
+  readonly whyUnusable?: (canonical: string) => string | undefined;
   /** Begins to evaluate rules, for one pass over a resource. */
   readonly beginRules: () => EvaluateRule;
   readonly bindings?: {
@@ -38,8 +67,8 @@ export interface ProfileDeps {
   };
   /** What a reference points to outside of the resource; undefined: it is not to be had. */
   readonly resolve?: (reference: string) => Soon<Resource | undefined>;
+  /** Milliseconds since the epoch; absent: the clock of the machine. */
+  readonly now?: () => number;
   /** Lets others have a turn, where it is time; undefined: there are none. @throws where no client waits for the result any more */
   readonly pace?: () => Promise<void> | undefined;
-  /** Absent elements that have to be supported are reported, as information. */
-  readonly tellsMustSupport?: boolean;
 }

@@ -4,7 +4,7 @@ import { TooCostly } from '../../path/evaluate/environment.js';
 import type { ValidationIssue } from '../validation-issue.js';
 import { PENDING, type Answers } from './answers.js';
 import type { Item } from './item.js';
-import type { CodeToCheck, EvaluateRule, ProfileDeps, RuleFocus } from './profile-deps.js';
+import type { CodeToCheck, EvaluateRule, ProfileDeps, RuleFocus, RuleLookups } from './profile-deps.js';
 import { findReferenced, type Scope } from './references.js';
 import { unversioned } from './definition/structure-definition.js';
 
@@ -39,6 +39,9 @@ const MOST_ISSUES = 200;
 /** Definitions that one validation asks for: each may be a look-up in the store. */
 const MOST_PROFILES = 1000;
 
+/** Targets of references that one validation asks for: each may be a look-up in the store. */
+const MOST_TARGETS = 1000;
+
 /** Elements of profiles that may be compared with one resource only to find out whether it conforms: about half a second. */
 const MOST_TRIED = 1_000_000;
 /** The same in a whole validation, for whatever reason: some seconds, of which each resource is a turn. */
@@ -70,11 +73,15 @@ export class ProfileRun {
   private readonly told = new Set<string>();
   /** The rows of profiles that were asked for; `PENDING`: not there yet. */
   private readonly profiles = new Map<string, ProfileRow | undefined | typeof PENDING>();
+  /** References that were looked up, and what was found. */
+  private readonly targets = new Set<string>();
+  private readonly found = new WeakSet<Resource>();
   /** What is being compared with a profile: a circle of references ends there. */
   private readonly open = new Map<object, Set<string>>();
   private tried = 0;
   private compared = 0;
   private readonly rules: EvaluateRule;
+  private readonly lookups: RuleLookups;
   /** Whether values conform to profiles, and those of which it was found last that they do. */
   private readonly verdicts = new Map<object, Map<string, boolean>>();
   private readonly passed: (readonly [object, string])[] = [];
@@ -84,8 +91,10 @@ export class ProfileRun {
     private readonly answers: Answers,
     public scope: Scope,
     private readonly checkProfile: Conforms,
+    makeLookups: (run: ProfileRun) => RuleLookups,
   ) {
     this.rules = deps.beginRules();
+    this.lookups = makeLookups(this);
   }
 
   /** Checks the value that the run is at by a profile. */
@@ -232,6 +241,12 @@ export class ProfileRun {
     return row;
   }
 
+  /** Why there is no profile of a canonical: `is not known here`. */
+  whyUnknown(canonical: string): string {
+    const why = this.deps.whyUnusable?.(canonical);
+    return why === undefined ? 'is not known here' : `is stored, but cannot be used (${why})`;
+  }
+
   isMember(valueSet: string, coding: CodeToCheck): boolean | undefined {
     const { bindings } = this.deps;
     if (bindings === undefined) return undefined;
@@ -243,21 +258,42 @@ export class ProfileRun {
   /** Whether a rule holds; undefined: it cannot be decided. @throws ValidationEnds where that costs too much: what is not checked is not right */
   evaluate({ key, expression }: RuleToEvaluate, focus: RuleFocus): boolean | undefined {
     try {
-      return this.rules(expression, focus, this.scope.resource);
+      return this.rules(expression, focus, this.scope.resource, this.lookups);
     } catch (error) {
       if (!(error instanceof TooCostly)) throw error;
       throw this.end(key, `rule ${key} costs too much to be checked: ${error.message} (${expression})`);
     }
   }
 
-  /** What a reference points to: something contained, an entry of the Bundle, or what `resolve` finds. */
+  /** What a reference points to within the resource or the Bundle around it. */
+  resolveWithin(reference: string): Resource | undefined {
+    return findReferenced(reference, this.scope);
+  }
+
+  /**
+   * The same, or what is found elsewhere. That is not looked up for what was found elsewhere itself, so that resources that refer to each
+   * other have an end; nor for entries of a Bundle, whose references may mean another server.
+   *
+   * @throws ValidationEnds
+   */
   resolve(reference: string): Resource | undefined {
-    const found = findReferenced(reference, this.scope);
-    if (found !== undefined || reference.startsWith('#')) return found;
+    const within = this.resolveWithin(reference);
     const { resolve } = this.deps;
-    if (resolve === undefined) return undefined;
+    const { entries, isFound } = this.scope;
+    if (within !== undefined || resolve === undefined || reference.startsWith('#')) return within;
+    if (entries !== undefined || isFound === true) return undefined;
+    if (this.targets.add(reference).size > MOST_TARGETS) {
+      throw this.end('reference', `the profiles ask for more than ${MOST_TARGETS.toLocaleString('en')} resources that references lead to, so that not all of them were checked`); // prettier-ignore
+    }
     const answer = this.answers.get(`reference ${reference}`, () => resolve(reference));
-    return answer === PENDING ? undefined : answer;
+    if (answer === PENDING || answer === undefined) return undefined;
+    this.found.add(answer);
+    return answer;
+  }
+
+  /** Whether a resource was found outside of the one that is validated. */
+  isFound(resource: Resource): boolean {
+    return this.found.has(resource);
   }
 
   /** Works within another profile. */

@@ -8,11 +8,18 @@ export interface Scope {
   readonly container: Resource;
   /** The entries of the Bundle around it. */
   readonly entries?: BundleEntries;
+  /** It was found behind a reference, outside of the resource that is validated. */
+  readonly isFound?: true;
 }
 
 /** The resource that validation begins with. */
 export function rootScope(resource: Resource): Scope {
   return { resource, container: resource };
+}
+
+/** A resource that a reference leads to, outside of the one that is validated. What that refers to in turn is not looked up. */
+export function foundScope(resource: Resource): Scope {
+  return { resource, container: resource, isFound: true };
 }
 
 /** The scope of a resource that lies in another one: contained, an entry of a Bundle, a parameter. */

@@ -61,9 +61,11 @@ export class RuleEffort {
   }
 
   private attempt<T>(evaluate: (budget: number) => { readonly found: T; readonly left: number }): T {
-    const { found, left } = evaluate(this.left);
-    this.request.left -= this.left - left;
-    this.left = left;
+    const before = this.left;
+    const { found, left } = evaluate(before);
+    // Rules that this one asked for have been counted meanwhile.
+    this.request.left -= before - left;
+    this.left -= before - left;
     return found;
   }
 

@@ -7,6 +7,7 @@ import type { ProfileDeps } from './profile-deps.js';
 import { ProfileRun } from './profile-run.js';
 import { baseType } from './profile-type.js';
 import { forgetBundle, rootScope } from './references.js';
+import { lookupsOf } from './rule-lookups.js';
 import { visitResource } from './visit-resource.js';
 
 /** Passes over one resource: each waits for what the one before asked for, as where one profile names another. */
@@ -18,7 +19,8 @@ const MOST_PASSES = 20;
  * and the rules of the type are not checked: the resource has to be of right structure.
  * https://hl7.org/fhir/R5/profiling.html
  *
- * @param profiles canonicals that the resource as a whole has to conform to; an unknown one gives a warning
+ * @param profiles canonicals that the resource as a whole has to conform to; an unknown one gives a warning, or an error where it was
+ *   demanded
  */
 export async function validateProfiles(
   resource: Resource,
@@ -28,7 +30,7 @@ export async function validateProfiles(
   const answers = new Answers();
   try {
     for (let pass = 1; ; pass++) {
-      const run = new ProfileRun(deps, answers, rootScope(resource), conforms);
+      const run = new ProfileRun(deps, answers, rootScope(resource), conforms, lookupsOf);
       await passOver(resource, profiles, run);
       if (!answers.arePending) return run.issues;
       if (pass === MOST_PASSES) return [...run.issues, tooDeep(resource)];
@@ -56,9 +58,12 @@ async function passOver(resource: Resource, profiles: readonly string[], run: Pr
       check();
     };
     for (const canonical of all) checks.push(begin(() => checkProfile(subject, canonical, run)));
-    checks.push(
-      begin(() => visitResource(subject, run, all.size > 0, (nested) => add(nested, claimedProfiles(nested)))),
-    );
+    if (run.deps.isPartial === true) return;
+    const visit = (): void => {
+      const isProfiled = [...all].some((each) => isKnown(each, run)) || (subject === resource && run.deps.isProfiled === true); // prettier-ignore
+      visitResource(subject, run, isProfiled, (nested) => add(nested, claimedProfiles(nested)));
+    };
+    checks.push(begin(visit));
   };
   add(resource, profiles);
   // It grows meanwhile.
@@ -69,13 +74,18 @@ async function passOver(resource: Resource, profiles: readonly string[], run: Pr
   }
 }
 
+function isKnown(canonical: string, run: ProfileRun): boolean {
+  return baseType(canonical, run) !== undefined || run.find(canonical) !== undefined;
+}
+
 function checkProfile(resource: Resource, canonical: string, run: ProfileRun): void {
   if (baseType(canonical, run) === undefined) {
     const row = run.find(canonical);
     if (row === PENDING) return;
     if (row === undefined) {
-      const text = `the profile ${canonical} is not known here, so the resource was not checked by it`;
-      run.report({ severity: 'warning', issue: 'not-found', key: 'profile', text });
+      const text = `the profile ${canonical} ${run.whyUnknown(canonical)}, so the resource was not checked by it`;
+      const isDemanded = run.deps.demanded?.has(canonical) === true;
+      run.report({ severity: isDemanded ? 'error' : 'warning', issue: 'not-found', key: 'profile', text });
       return;
     }
   }

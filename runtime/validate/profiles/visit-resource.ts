@@ -15,7 +15,7 @@ export function visitResource(resource: Resource, run: ProfileRun, hasProfile: b
 
 interface Visit {
   readonly run: ProfileRun;
-  /** Whether a profile was asked for or claimed. */
+  /** Whether the resource is validated by a profile. */
   readonly hasProfile: boolean;
   readonly nested: NestedCheck;
 }

@@ -1,4 +1,5 @@
 import { isJson, type Json } from '../../path/evaluate/item.js';
+import { readReference } from '../../path/reference-text.js';
 import type { Child } from './rule-plan.js';
 import { targetOf } from './resolve.js';
 import type { RuleRun } from './rule-run.js';
@@ -15,6 +16,7 @@ export function checkReference({ type, targets }: Child, value: Json, run: RuleR
   if (!isJson(reference)) return;
   const { reference: text, type: said } = reference;
   if (typeof text === 'string') checkUrn(text, run);
+  if (typeof text === 'string' && run.tools.isThorough) checkForm(text, run);
   const found = typeof text === 'string' ? targetOf(text, run)?.type : undefined;
   const named = typeof said === 'string' ? said.replace('http://hl7.org/fhir/StructureDefinition/', '') : undefined;
   if (found !== undefined && named !== undefined && run.tools.resourceTypes.has(named) && found !== named) {
@@ -25,6 +27,19 @@ export function checkReference({ type, targets }: Child, value: Json, run: RuleR
   if (leads === undefined || targets === undefined || targets.length === 0) return;
   if (targets.includes(leads) || targets.some((each) => ANY.has(each)) || !run.tools.resourceTypes.has(leads)) return;
   run.report('reference-invalid', 'reference', `it may refer to ${list(targets)}, not to a ${leads}`);
+}
+
+/**
+ * Warns of a relative reference that is none: `hello`, `Foo/1`. Official examples have some, and what the index cannot read it leaves
+ * out. One by criteria (`Patient?identifier=…`) is for transactions to replace. https://hl7.org/fhir/R5/references.html#literal
+ */
+function checkForm(text: string, run: RuleRun): void {
+  if (/^#|^[A-Za-z][A-Za-z0-9+.-]*:|\?/.test(text)) return;
+  const named = readReference(text.replace(/#.*/, ''));
+  if (named !== undefined && run.tools.resourceTypes.has(named.type)) return;
+  const shown = JSON.stringify(text.slice(0, 64));
+  const why = named === undefined ? 'it is Type/id, #id or an absolute URL' : `there is no resource type ${named.type}`;
+  run.report('reference-invalid', 'reference', `${shown} leads nowhere: ${why}`, 'warning');
 }
 
 /** A URN may have a query and a fragment (RFC 8141 §2.3): `urn:uuid:…#page=2`. */

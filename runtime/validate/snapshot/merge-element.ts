@@ -14,8 +14,8 @@ const LISTS = ['alias', 'condition', 'mapping', 'example', 'code'];
 export function mergeElement(base: DefinedElement | undefined, said: DefinedElement, source: string): DefinedElement {
   if (base === undefined) return said;
   const merged: Record<string, unknown> = { ...base, ...said };
-  // One fixed value or pattern replaces another, of whatever type.
-  for (const stem of ['fixed', 'pattern']) {
+  // One fixed value, pattern or limit replaces another, of whatever type.
+  for (const stem of ['fixed', 'pattern', 'minValue', 'maxValue']) {
     const own = Object.keys(said).some((key) => isValue(key, stem));
     if (own) for (const key of Object.keys(base)) if (isValue(key, stem) && !(key in said)) delete merged[key];
   }

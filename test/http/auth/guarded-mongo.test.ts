@@ -6,6 +6,7 @@ import { audited } from './audited.js';
 import { binaries } from './binaries.js';
 import { bundles } from './bundles.js';
 import { hiddenLooks } from './hidden-looks.js';
+import { hiddenTargets } from './hidden-targets.js';
 import { hiddenWrites } from './hidden-writes.js';
 import { patchQuestions } from './patch-questions.js';
 import { reads } from './reads.js';
@@ -13,7 +14,18 @@ import { toldInstants } from './tokens/told-instant.js';
 import { writes } from './writes.js';
 
 // A database each: histories of a type show all that others write.
-const suites = [reads, writes, hiddenWrites, hiddenLooks, patchQuestions, toldInstants, bundles, binaries, audited];
+const suites = [
+  reads,
+  writes,
+  hiddenWrites,
+  hiddenLooks,
+  hiddenTargets,
+  patchQuestions,
+  toldInstants,
+  bundles,
+  binaries,
+  audited,
+];
 const stores = mongodUrl() === undefined ? undefined : await Promise.all(suites.map(() => openStore(newDatabase())));
 
 describeOnMongod('with a token on MongoDB', () => {

@@ -5,6 +5,7 @@ import { audited } from './audited.js';
 import { binaries } from './binaries.js';
 import { bundles } from './bundles.js';
 import { hiddenLooks } from './hidden-looks.js';
+import { hiddenTargets } from './hidden-targets.js';
 import { hiddenWrites } from './hidden-writes.js';
 import { patchQuestions } from './patch-questions.js';
 import { reads } from './reads.js';
@@ -16,6 +17,7 @@ describe.each([
   ['writes', writes],
   ['writes of what is hidden', hiddenWrites],
   ['looks at what is hidden', hiddenLooks],
+  ['targets of references', hiddenTargets],
   ['patches that ask', patchQuestions],
   ['instants', toldInstants],
   ['Bundles', bundles],

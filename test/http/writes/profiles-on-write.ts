@@ -64,9 +64,9 @@ export function profilesOnWrite(store: Store): void {
 
   /** A process on the store. */
   const useProcess = (required: ReadonlyMap<string, readonly string[]> = new Map(), base = store) => {
-    const { types, profile, store: own } = createStoredProfiles(base, tables, loadProfiles, () => time);
+    const { store: own, ...profiles } = createStoredProfiles(base, tables, loadProfiles, () => time);
     return useWriteServer(own, {
-      ...{ rules: createRuleChecker(tables), profiles: { types, profile, required } },
+      ...{ rules: createRuleChecker(tables), profiles: { ...profiles, required } },
       ...{ large: intake, limits: DEFAULT_LIMITS },
     });
   };
@@ -188,6 +188,23 @@ export function profilesOnWrite(store: Store): void {
   });
 
   describe('stored profiles', () => {
+    it('that cannot be used are reported with the reason: once they were not known', async () => {
+      const useless = async (more: object): Promise<string> => {
+        const url = `http://x.org/StructureDefinition/${word()}`;
+        const stored = await server.send('POST', '/StructureDefinition', { ...definition(url, 0), ...more });
+        expect(stored.status, stored.text).toBe(201);
+        expect((await server.send('POST', '/Patient', patient(url))).status).toBe(201);
+        const { issue } = (await server.send('POST', `/Patient/$validate?profile=${url}`, patient(url))).json();
+        expect(issue[0].severity).toBe('error');
+        return issue[0].details.text;
+      };
+      const element = [{ id: 'Patient', path: 'Patient' }, { id: 'Patient.zork', path: 'Patient.zork', min: 1 }]; // prettier-ignore
+      expect(await useless({ differential: { element } })).toMatch(/is stored, but cannot be used \(.*zork/);
+      const baseDefinition = 'http://x.org/StructureDefinition/nowhere';
+      expect(await useless({ baseDefinition })).toMatch(/is stored, but cannot be used \(.*nowhere/);
+      expect(await useless({ derivation: 'specialization' })).toContain('its derivation is not "constraint"');
+    });
+
     it('hold at once in the process that stored them, and in others within two seconds', async () => {
       const url = `http://x.org/StructureDefinition/${word()}`;
       const id = await store1(url, 0);
@@ -200,6 +217,242 @@ export function profilesOnWrite(store: Store): void {
       expect((await server.send('POST', '/Patient', patient(url))).status).toBe(201);
       time += 1999;
       expect((await other.send('POST', '/Patient', patient(url))).status).toBe(201);
+    });
+  });
+
+  describe('a rule with a literal of a date or a quantity', () => {
+    it('refuses what breaks it: once it was not decided, and the write passed', async () => {
+      const url = `http://x.org/StructureDefinition/${word()}`;
+      const of = (expression: string, key: string) => ({ key, severity: 'error', human: key, expression });
+      const constraint = [
+        of('birthDate > @1900-01-01', 'born-1'),
+        of('birthDate <= today()', 'born-2'),
+        of("extension.value.ofType(Quantity).all($this > 10 'kg')", 'weight-1'),
+      ];
+      const stored = await server.send('POST', '/StructureDefinition', {
+        ...definition(url, 0),
+        differential: { element: [{ id: 'Patient', path: 'Patient', constraint }] },
+      });
+      expect(stored.status, stored.text).toBe(201);
+      const weight = (value: number) => ({
+        extension: [{ url: 'http://x.org/weight', valueQuantity: { value, system: 'http://unitsofmeasure.org', code: 'kg' } }], // prettier-ignore
+      });
+      const send = (more: object) => server.send('POST', '/Patient', patient(url, more));
+      expectBroken(await send({ birthDate: '1899-12-31' }), 'born-1', 'birthDate > @1900-01-01');
+      expectBroken(await send({ birthDate: '9000-01-01' }), 'born-2');
+      expectBroken(await send(weight(9)), 'weight-1');
+      for (const more of [{ birthDate: '1900' }, { birthDate: '1900-01-02', ...weight(11) }, {}]) {
+        const right = await send(more);
+        expect(right.status, right.text).toBe(201);
+      }
+      const told = (await server.send('POST', '/Patient/$validate', patient(url, { birthDate: '1899' }))).json().issue;
+      expect(told.map(({ severity }: { severity: string }) => severity)).toContain('error');
+    });
+  });
+
+  describe('the length, range and place of values', () => {
+    it('are those of the profile: once they were not looked at', async () => {
+      const url = `http://x.org/StructureDefinition/${word()}`;
+      const organization = 'http://hl7.org/fhir/StructureDefinition/Organization';
+      const type = [{ code: 'Reference', targetProfile: [organization], aggregation: ['referenced'] }];
+      const element = [
+        { id: 'Patient', path: 'Patient' },
+        { id: 'Patient.name.family', path: 'Patient.name.family', maxLength: 5, mustHaveValue: true },
+        { id: 'Patient.birthDate', path: 'Patient.birthDate', minValueDate: '1900-01-01', maxValueDate: '2999-12-31' },
+        { id: 'Patient.managingOrganization', path: 'Patient.managingOrganization', type },
+      ];
+      const stored = await server.send('POST', '/StructureDefinition', { ...definition(url, 0), differential: { element } }); // prettier-ignore
+      expect(stored.status, stored.text).toBe(201);
+      const send = (more: object) => server.send('POST', '/Patient', patient(url, more));
+      const right = { name: [{ family: 'Short' }], birthDate: '1900-01-01', managingOrganization: { reference: 'Organization/1' } }; // prettier-ignore
+      expect((await send(right)).status).toBe(201);
+      expectBroken(await send({ name: [{ family: 'Longer' }] }), 'Patient.name[0].family', 'has 6 characters');
+      expectBroken(await send({ name: [{ _family: { extension: [{ url: 'http://x.org/e', valueCode: 'x' }] } }] }), 'must have a value'); // prettier-ignore
+      expectBroken(await send({ birthDate: '1899-12-31' }), 'the profile admits "1900-01-01" as the least value');
+      expectBroken(await send({ birthDate: '3000-01-01' }), 'the profile admits "2999-12-31" as the greatest value');
+      const contained = [{ resourceType: 'Organization', id: 'o', name: 'x' }];
+      expectBroken(await send({ contained, managingOrganization: { reference: '#o' } }), 'which is contained');
+    });
+  });
+
+  describe('extensions', () => {
+    const url = `http://x.org/StructureDefinition/${word()}`;
+    const valid = { url, valueString: 'x' };
+    const problems = async (resource: object): Promise<string[]> => {
+      const { issue } = (await server.send('POST', '/Patient/$validate', resource)).json();
+      type Issue = { severity: string; code: string; expression?: string[]; details: { text: string } };
+      return (issue as Issue[])
+        .filter(({ details }) => details.text.includes('extension'))
+        .map(({ severity, code, expression = [] }) => [severity, code, ...expression].join(' '));
+    };
+
+    it('are checked by their definition in resources that claim nothing: once only where a profile was claimed', async () => {
+      const wrong = [
+        [{ extension: [{ url, valueCode: 'x' }] }, 'Patient.extension[0].value'],
+        [{ extension: [{ url, extension: [{ url: 'part', valueString: 'x' }] }] }, 'Patient.extension[0].value'],
+        [{ name: [{ family: 'x', extension: [valid] }] }, 'is not for Patient.name'],
+        [{ birthDate: '2000', _birthDate: { extension: [valid] } }, 'is not for Patient.birthDate'],
+        [{ modifierExtension: [valid] }, 'belongs into extension'],
+        [{ meta: { extension: [valid] } }, 'is not for Patient.meta'],
+      ] as const;
+      for (const [more] of wrong) expect((await server.send('POST', '/Patient', patient(undefined, more))).status).toBe(201); // prettier-ignore
+      const stored = await server.send('POST', '/StructureDefinition', {
+        ...definition(url, 0),
+        type: 'Extension',
+        kind: 'complex-type',
+        baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Extension',
+        context: [{ type: 'element', expression: 'Patient' }],
+        differential: {
+          element: [
+            { id: 'Extension', path: 'Extension' },
+            { id: 'Extension.url', path: 'Extension.url', fixedUri: url },
+            { id: 'Extension.value[x]', path: 'Extension.value[x]', min: 1, type: [{ code: 'string' }] },
+          ],
+        },
+      });
+      expect(stored.status, stored.text).toBe(201);
+      for (const [more, text] of wrong) {
+        expectBroken(await server.send('POST', '/Patient', patient(undefined, more)), text, url);
+        // A worker parses it.
+        const large = JSON.stringify(patient(undefined, more)) + ' '.repeat(LARGE_BODY);
+        expectBroken(await server.send('POST', '/Patient', large), text);
+        const entry = [{ resource: patient(undefined, more), request: { method: 'POST', url: 'Patient' } }];
+        expectBroken(await server.send('POST', '', { resourceType: 'Bundle', type: 'transaction', entry }), text);
+      }
+      const right = await server.send('POST', '/Patient', patient(undefined, { extension: [valid] }));
+      expect(right.status, right.text).toBe(201);
+      expect(await problems(patient(undefined, { extension: [{ url, valueCode: 'x' }] }))).toEqual([
+        'error structure Patient.extension[0].value',
+      ]);
+    });
+
+    it('that are not known refuse nothing; $validate tells, and warns where they change the meaning', async () => {
+      const unknown = [{ url: 'http://x.org/unknown', valueString: 'x' }];
+      const changed = patient(undefined, { modifierExtension: unknown });
+      expect((await server.send('POST', '/Patient', changed)).status).toBe(201);
+      expect(await problems(changed)).toEqual(['warning extension Patient.modifierExtension[0]']);
+      expect(await problems(patient(undefined, { extension: unknown }))).toEqual([
+        'information extension Patient.extension[0]',
+      ]);
+    });
+
+    it('that change the meaning are refused by a profile, not for a claim of one that is not known', async () => {
+      const modifierExtension = [{ url: 'http://x.org/unknown', valueString: 'x' }];
+      const known = `http://x.org/StructureDefinition/${word()}`;
+      await store1(known, 0);
+      expectBroken(await server.send('POST', '/Patient', patient(known, { modifierExtension })), 'store its StructureDefinition first'); // prettier-ignore
+      const claiming = patient('http://x.org/unknown-profile', { modifierExtension });
+      expect((await server.send('POST', '/Patient', claiming)).status).toBe(201);
+      expect(await problems(claiming)).toEqual(['warning extension Patient.modifierExtension[0]']);
+    });
+  });
+
+  describe('the profiles of what references lead to (targetProfile)', () => {
+    const born = `http://x.org/StructureDefinition/${word()}`;
+    const about = `http://x.org/StructureDefinition/${word()}`;
+    const of = (reference: string, more: object = {}): object =>
+      observation({ meta: { profile: [about] }, subject: { reference }, ...more });
+    const person = (isBorn: boolean): object => patient(undefined, isBorn ? { birthDate: '2000' } : {});
+    const wrong = (reference: string) => [
+      'Observation.subject',
+      `refers to "${reference}"`,
+      `does not conform to ${born}`,
+    ];
+    const bundleOf = (type: string, ...entry: object[]): object => ({ resourceType: 'Bundle', type, entry });
+
+    it('hold for stored resources: once those were not looked at', async () => {
+      await store1(born, 1);
+      const type = [{ code: 'Reference', targetProfile: [born] }];
+      const stored = await server.send('POST', '/StructureDefinition', {
+        ...definition(about, 0),
+        type: 'Observation',
+        baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Observation',
+        differential: {
+          element: [
+            { id: 'Observation', path: 'Observation' },
+            { id: 'Observation.subject', path: 'Observation.subject', type },
+          ],
+        },
+      });
+      expect(stored.status, stored.text).toBe(201);
+      const ids = { right: word(), wrong: word(), changed: word() };
+      for (const id of Object.values(ids)) {
+        expect((await server.send('PUT', `/Patient/${id}`, { ...person(id !== ids.wrong), id })).status).toBe(201);
+      }
+      expect((await server.send('PUT', `/Patient/${ids.changed}`, { ...person(false), id: ids.changed })).status).toBe(200); // prettier-ignore
+      const right = await server.send('POST', '/Observation', of(`Patient/${ids.right}`));
+      expect(right.status, right.text).toBe(201);
+      expectBroken(await server.send('POST', '/Observation', of(`Patient/${ids.wrong}`)), ...wrong(`Patient/${ids.wrong}`)); // prettier-ignore
+      // Of what is not there, and of what is elsewhere, only the type is compared.
+      for (const reference of [`Patient/${word()}`, `http://elsewhere.org/fhir/Patient/${ids.wrong}`]) {
+        expect((await server.send('POST', '/Observation', of(reference))).status).toBe(201);
+      }
+      expectBroken(await server.send('POST', '/Observation', of('Group/1')), 'the profile admits');
+      // A version is the one that is named.
+      expect((await server.send('POST', '/Observation', of(`Patient/${ids.changed}/_history/1`))).status).toBe(201);
+      expectBroken(await server.send('POST', '/Observation', of(`Patient/${ids.changed}/_history/2`)), 'does not conform'); // prettier-ignore
+      const id = /Observation\/([^/]+)/.exec(right.headers['location'] ?? '')?.[1] ?? '';
+      const patch = [{ op: 'replace', path: '/subject/reference', value: `Patient/${ids.wrong}` }];
+      const json = { 'content-type': 'application/json-patch+json' };
+      expectBroken(await server.send('PATCH', `/Observation/${id}`, patch, json), 'does not conform');
+      const validated = (await server.send('POST', '/Observation/$validate', of(`Patient/${ids.wrong}`))).json();
+      expect(validated.issue[0]).toMatchObject({ severity: 'error', expression: ['Observation.subject'] });
+    });
+
+    it('hold for what is contained, and for entries of a Bundle', async () => {
+      const contained = (isBorn: boolean) => of('#p', { contained: [{ ...person(isBorn), id: 'p' }] });
+      expect((await server.send('POST', '/Observation', contained(true))).status).toBe(201);
+      expectBroken(await server.send('POST', '/Observation', contained(false)), ...wrong('#p'));
+      const urn = 'urn:uuid:61ebe359-bfdc-4613-8bf2-c5e300945f0b';
+      const collection = (isBorn: boolean) => bundleOf('collection', { fullUrl: urn, resource: person(isBorn) }, { fullUrl: 'urn:uuid:61ebe359-bfdc-4613-8bf2-c5e300945f0c', resource: of(urn) }); // prettier-ignore
+      expect((await server.send('POST', '/Bundle', collection(true))).status).toBe(201);
+      expectBroken(await server.send('POST', '/Bundle', collection(false)), `refers to "${urn}"`, 'does not conform');
+    });
+
+    it('hold for what the same transaction writes, as it writes it', async () => {
+      const urn = 'urn:uuid:61ebe359-bfdc-4613-8bf2-c5e300945f0b';
+      const id = word();
+      const created = (isBorn: boolean) => ({ fullUrl: urn, resource: person(isBorn), request: { method: 'POST', url: 'Patient' } }); // prettier-ignore
+      const updated = (isBorn: boolean) => ({ resource: { ...person(isBorn), id }, request: { method: 'PUT', url: `Patient/${id}` } }); // prettier-ignore
+      const observed = (reference: string) => ({ resource: of(reference), request: { method: 'POST', url: 'Observation' } }); // prettier-ignore
+      const send = (...entry: object[]) => server.send('POST', '', bundleOf('transaction', ...entry));
+      expect((await send(created(true), observed(urn))).status).toBe(200);
+      expectBroken(await send(created(false), observed(urn)), ...wrong(urn));
+      const first = await send(observed(`Patient/${id}`), updated(true));
+      expect(first.status, first.text).toBe(200);
+      expectBroken(await send(observed(`Patient/${id}`), updated(false)), ...wrong(`Patient/${id}`));
+      expect((await server.send('PUT', `/Patient/${id}`, { ...person(false), id })).status).toBe(200);
+      expect((await send(observed(`Patient/${id}`), updated(true))).status).toBe(200);
+    });
+  });
+
+  describe('a rule that looks at more than the resource', () => {
+    it('asks for value sets, targets and profiles: once it was not decided', async () => {
+      const url = `http://x.org/StructureDefinition/${word()}`;
+      const [set, id] = [word(), word()];
+      const valueSet = {
+        ...{ resourceType: 'ValueSet', id: set, url: `http://x.org/vs/${set}`, status: 'active' },
+        compose: { include: [{ system: 'http://hl7.org/fhir/administrative-gender', concept: [{ code: 'male' }] }] },
+      };
+      expect((await server.send('PUT', `/ValueSet/${set}`, valueSet)).status).toBe(201);
+      expect((await server.send('PUT', `/Organization/${id}`, { resourceType: 'Organization', id, name: 'A' })).status).toBe(201); // prettier-ignore
+      const of = (expression: string, key: string) => ({ key, severity: 'error', human: key, expression });
+      const constraint = [
+        of(`gender.exists() implies gender.memberOf('${valueSet.url}')`, 'look-1'),
+        of("managingOrganization.resolve().name != 'A'", 'look-2'),
+        of(`photo.exists() implies conformsTo('${url}-strict')`, 'look-3'),
+      ];
+      const element = [{ id: 'Patient', path: 'Patient', constraint }];
+      await store1(`${url}-strict`, 1);
+      const stored = await server.send('POST', '/StructureDefinition', { ...definition(url, 0), differential: { element } }); // prettier-ignore
+      expect(stored.status, stored.text).toBe(201);
+      const send = (more: object) => server.send('POST', '/Patient', patient(url, more));
+      expect((await send({ gender: 'male', managingOrganization: { reference: `Organization/${word()}` } })).status).toBe(201); // prettier-ignore
+      expectBroken(await send({ gender: 'female' }), 'look-1');
+      expectBroken(await send({ managingOrganization: { reference: `Organization/${id}` } }), 'look-2');
+      const photo = [{ url: 'http://x.org/photo' }];
+      expectBroken(await send({ photo }), 'look-3');
+      expect((await send({ photo, birthDate: '2000' })).status).toBe(201);
     });
   });
 
@@ -244,9 +497,16 @@ export function profilesOnWrite(store: Store): void {
     it('hold for resources that claim nothing; without their definition nothing is written', async () => {
       const refused = await strict.send('POST', '/Patient', patient(undefined));
       expectBroken(refused, REQUIRED, 'is not stored any more');
+      // $validate says the same: once it warned only.
+      const validated = await strict.send('POST', '/Patient/$validate', patient(undefined));
+      const [issue] = validated.json().issue;
+      expect([validated.status, issue.severity, issue.code], validated.text).toEqual([200, 'error', 'not-found']);
+      expect(issue.details.text).toBe(refused.json().issue[0].details.text);
       await store1(REQUIRED, 1);
       time += 1999;
       expectBroken(await strict.send('POST', '/Patient', patient(undefined)), 'birthDate');
+      const found = (await strict.send('POST', '/Patient/$validate', patient(undefined))).json().issue;
+      expect(found[0]).toMatchObject({ severity: 'error', expression: ['Patient.birthDate'] });
       const right = await strict.send('POST', '/Patient', patient(undefined, { birthDate: '2000-01-01' }));
       expect(right.status, right.text).toBe(201);
       expect((await server.send('POST', '/Patient', patient(undefined))).status).toBe(201);

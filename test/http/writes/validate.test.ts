@@ -136,8 +136,60 @@ describe('$validate (resource-operation-validate.html)', () => {
     expect(await errors(pressure(both.slice(0, 1)), `?profile=${encodeURIComponent(BP)}`)).toContain(
       'error slicing Observation.component',
     );
-    const unknown = await of(pressure(both), '?profile=http://example.org/none');
-    expect(unknown.filter((each) => each.startsWith('warning profile'))).toHaveLength(1);
+  });
+
+  it('reports an error where a profile that is asked for is not known: once it was a warning', async () => {
+    const none = 'http://example.org/none';
+    const answer = await validate(sound, `/Patient/$validate?profile=${none}`);
+    expect([answer.status, told(answer)]).toEqual([200, ['error profile Patient']]);
+    expect(issuesOf(answer)[0]).toMatchObject({ code: 'not-found' });
+    const parameter = [{ name: 'profile', valueCanonical: none }, { name: 'resource', resource: sound }]; // prettier-ignore
+    expect(told(await validate({ resourceType: 'Parameters', parameter }))).toEqual(['error profile Patient']);
+    // One that the resource claims is not asked for.
+    const claiming = { ...sound, meta: { profile: [none] } };
+    expect(told(await validate(claiming))).toEqual(['warning profile Patient']);
+    expect(told(await validate(claiming, `/Patient/$validate?profile=${none}`))).toEqual(['error profile Patient']);
+  });
+
+  it('gives line and column of each problem that has a place, also of a resource in Parameters', async () => {
+    const lines = (answer: Answer): (string | undefined)[] =>
+      issuesOf(answer)
+        .filter(({ severity }) => severity === 'error')
+        .map(({ diagnostics }) => diagnostics);
+    const text = (value: object): string => JSON.stringify(value, null, 1);
+    const wrapped = { resourceType: 'Parameters', parameter: [{ name: 'resource', resource: contact }] };
+    expect(lines(await validate(text(wrapped)))).toEqual(['line 9, column 6']);
+    const coded = { ...sound, maritalStatus: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v3-MaritalStatus', code: 'none' }] } }; // prettier-ignore
+    const codes = issuesOf(await validate(text(coded))).filter(({ code }) => code === 'code-invalid');
+    expect(codes).toHaveLength(1);
+    for (const { diagnostics } of codes) expect(diagnostics).toMatch(/^line \d+, column/);
+    expect(lines(await validate(text({ ...sound, resourceType: 'Practitioner' })))).toEqual(['line 2, column 2']);
+    expect(lines(await validate(text({ ...sound, id: 'b' }), '/Patient/a/$validate?mode=update'))).toEqual([
+      'line 8, column 2',
+    ]);
+  });
+
+  it('warns of relative references that lead nowhere; a write takes them, as official examples have some', async () => {
+    const refer = (reference: string) => ({ ...sound, generalPractitioner: [{ reference }] });
+    for (const [reference, why] of [
+      ['hello', 'it is Type/id, #id or an absolute URL'],
+      ['Practitioner/under_score', 'it is Type/id, #id or an absolute URL'],
+      ['Foo/1', 'there is no resource type Foo'],
+    ] as const) {
+      const answer = await validate(refer(reference));
+      expect(told(answer)).toEqual(['warning reference Patient.generalPractitioner[0]']);
+      expect(issuesOf(answer)[0]?.details.text).toContain(`"${reference}" leads nowhere: ${why}`);
+      expect((await server.send('POST', '/Patient', refer(reference))).status).toBe(201);
+    }
+    for (const reference of ['Practitioner/1', 'Practitioner/1/_history/2', 'urn:uuid:0b3c6f66-6d1b-4f3c-9d2e-0d7a5c1c2b01', 'Practitioner?identifier=x', 'http://x.org/y'])
+      expect(told(await validate(refer(reference)))).toEqual(['information']); // prettier-ignore
+  });
+
+  it('needs a profile for the mode "profile": once it said that there were no issues', async () => {
+    const answer = await validate(sound, '/Patient/$validate?mode=profile');
+    expect([answer.status, told(answer)]).toEqual([400, ['error parameter-invalid']]);
+    const PATIENT = 'http://hl7.org/fhir/StructureDefinition/Patient';
+    expect((await validate(sound, `/Patient/$validate?mode=profile&profile=${PATIENT}`)).status).toBe(200);
   });
 
   it('validates a stored instance, and whether it can be deleted', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { processorTime } from '../../processor-time.js';
 import { tables } from '../../../generated/tables.js';
 import { createRuleEvaluator } from '../../../runtime/validate/profiles/evaluate-rule.js';
-import { requestEffort } from '../../../runtime/validate/profiles/rule-effort.js';
+import { requestEffort, RuleEffort } from '../../../runtime/validate/profiles/rule-effort.js';
 import { validateProfiles } from '../../../runtime/validate/profiles/validate-profiles.js';
 import { check, depsOf, made, types } from './made.js';
 
@@ -259,6 +259,110 @@ describe('bindings and rules', () => {
       'error u-3 Patient.name[0]',
     ]);
   });
+  describe('are decided where a rule has a literal of a date or quantity, or a time of day', () => {
+    const rule = (expression: string) => ({ key: 'd-1', severity: 'error', human: 'h', expression });
+    const broken = async (type: string, path: string, expression: string, content: object): Promise<string[]> => {
+      const row = made('literal', type, [{ path, constraint: [rule(expression)] }] as never);
+      return check({ resourceType: type, ...content }, [row]);
+    };
+    const born = (expression: string, birthDate: string) => broken('Patient', 'Patient', expression, { birthDate });
+    const UCUM = 'http://unitsofmeasure.org';
+    const weighs = (expression: string, value: number, code: string) =>
+      broken('Observation', 'Observation', expression, { valueQuantity: { value, system: UCUM, code } });
+
+    it('a date, a dateTime and a time', async () => {
+      expect(await born('birthDate > @1900-01-01', '1900-01-02')).toEqual([]);
+      expect(await born('birthDate > @1900-01-01', '1899')).toEqual(['error d-1 Patient']);
+      expect(await broken('Patient', 'Patient.birthDate', '$this > @1900-01-01', { birthDate: '1899-12-31' })).toEqual([
+        'error d-1 Patient.birthDate',
+      ]);
+      const effective = 'effective > @2020-01-01T00:00:00Z';
+      const at = (effectiveDateTime: string) => broken('Observation', 'Observation', effective, { effectiveDateTime });
+      expect(await at('2020-01-01T00:30:00+01:00')).toEqual(['error d-1 Observation']);
+      expect(await at('2020-01-01T00:30:00Z')).toEqual([]);
+      expect(await broken('Observation', 'Observation', 'value > @T10:00', { valueTime: '09:59:00' })).toEqual([
+        'error d-1 Observation',
+      ]);
+    });
+    it('not where the precision leaves it open: nothing is no failure', async () => {
+      expect(await born('birthDate > @1900-01-01', '1900')).toEqual([]);
+      const period = { effectivePeriod: { start: '2019', end: '2019-01-01' } };
+      expect(await broken('Observation', 'Observation', 'effective.start <= effective.end', period)).toEqual([]);
+    });
+    it('today(), now(), and what is calculated with durations', async () => {
+      for (const name of ['today()', 'now()']) {
+        expect(await born(`birthDate <= ${name}`, '2000-01-01')).toEqual([]);
+        expect(await born(`birthDate <= ${name}`, '9000-01-01')).toEqual(['error d-1 Patient']);
+      }
+      expect(await born('birthDate + 18 years <= @2020-01-01', '2002-01-02')).toEqual(['error d-1 Patient']);
+    });
+    it('a quantity, in its unit and in another', async () => {
+      for (const value of ['value', 'value.ofType(Quantity)', '(value as Quantity)']) {
+        expect(await weighs(`${value} > 10 'kg'`, 11, 'kg')).toEqual([]);
+        expect(await weighs(`${value} > 10 'kg'`, 9, 'kg')).toEqual(['error d-1 Observation']);
+        expect(await weighs(`${value} > 10 'kg'`, 9999, 'g')).toEqual(['error d-1 Observation']);
+      }
+      const range = (low: string, high: string) => {
+        const of = (code: string) => ({ value: 5, system: UCUM, code });
+        return broken('Observation', 'Observation.referenceRange', 'low <= high', {
+          referenceRange: [{ low: of(low), high: of(high) }],
+        });
+      };
+      expect(await range('g', 'kg')).toEqual([]);
+      expect(await range('kg', 'g')).toEqual(['error d-1 Observation.referenceRange[0]']);
+    });
+  });
+  describe('that look at more than the resource', () => {
+    const rule = (expression: string) => ({ key: 'l-1', severity: 'error', human: 'h', expression });
+    const named = made('named', 'Organization', [{ path: 'Organization.name', min: 1 }]);
+    const broken = (expression: string, content: object, more: object = {}) =>
+      check({ ...patient, ...content }, [made('looking', 'Patient', [{ path: 'Patient', constraint: [rule(expression)] }] as never), named], more); // prettier-ignore
+    const error = ['error l-1 Patient'];
+    const warning = ['warning l-1 Patient'];
+
+    it('memberOf() asks for codes, Codings and CodeableConcepts', async () => {
+      const isMember = (_set: string, { code }: { code: string }) => Promise.resolve({ in: true, out: false }[code]);
+      const bindings = { bindings: { isMember } };
+      const status = (code?: string) => ({ maritalStatus: { ...(code !== undefined && { coding: [{ system: 's', code }] }) } }); // prettier-ignore
+      for (const of of ['maritalStatus', 'maritalStatus.coding.first()', 'maritalStatus.coding.code']) {
+        const expression = `${of}.exists() implies ${of}.memberOf('http://x.org/vs')`;
+        expect(await broken(expression, status('in'), bindings)).toEqual([]);
+        expect(await broken(expression, status('out'), bindings)).toEqual(error);
+        expect(await broken(expression, status('unknown'), bindings)).toEqual(warning);
+        expect(await broken(expression, {}, bindings)).toEqual([]);
+      }
+      expect(await broken("maritalStatus.memberOf('http://x.org/vs')", status(), bindings)).toEqual(error);
+    });
+    it('resolve() leads to what is contained, and to what is found elsewhere', async () => {
+      const expression = 'managingOrganization.resolve().name.exists()';
+      const to = (reference: string, ...contained: object[]) => ({ managingOrganization: { reference }, contained });
+      const organization = (more: object) => ({ resourceType: 'Organization', id: 'o', ...more });
+      expect(await broken(expression, to('#o', organization({ name: 'x' })))).toEqual([]);
+      expect(await broken(expression, to('#o', organization({ active: true })))).toEqual(error);
+      const resolve = (more: object) => ({ resolve: () => Promise.resolve(organization(more)) });
+      expect(await broken(expression, to('Organization/1'), resolve({ name: 'x' }))).toEqual([]);
+      expect(await broken(expression, to('Organization/1'), resolve({}))).toEqual(error);
+      expect(await broken(expression, to('Organization/1'))).toEqual(warning);
+      expect(await broken(`%resource.${expression}`, to('#o', organization({})))).toEqual(error);
+    });
+    it('conformsTo() compares with a profile', async () => {
+      const expression = `contained.ofType(Organization).all(conformsTo('${named.url}'))`;
+      const of = (...contained: object[]) => ({ contained });
+      expect(await broken(expression, of({ resourceType: 'Organization', name: 'x' }))).toEqual([]);
+      expect(await broken(expression, of({ resourceType: 'Organization', active: true }))).toEqual(error);
+      expect(await broken("conformsTo('http://hl7.org/fhir/StructureDefinition/Patient')", {})).toEqual([]);
+      expect(await broken("conformsTo('http://x.org/nowhere')", {})).toEqual(warning);
+    });
+    it('cost what the rules cost that they ask for, and their own', () => {
+      const request = { left: 1000 };
+      const effort = new RuleEffort(patient as never, request);
+      effort.own((outer) => {
+        effort.own((inner) => ({ found: undefined, left: inner - 300 }));
+        return { found: undefined, left: outer - 100 };
+      });
+      expect(request.left).toBe(600);
+    });
+  });
   const costly = 'descendants().where(descendants().count() > 1000).empty()';
   const slow = { key: 's-1', severity: 'error', human: 'h', expression: costly };
   const named = { key: 'n-1', severity: 'error', human: 'h', expression: "family != 'A'" };
@@ -364,6 +468,61 @@ describe('references', () => {
   });
 });
 
+describe('what references lead to, elsewhere', () => {
+  const resource = (id: string, more: object = {}) => ({ resourceType: 'Patient', id, ...more }) as never;
+  const link = (...references: string[]) => ({ link: references.map((reference) => ({ other: { reference }, type: 'refer' })) }); // prettier-ignore
+  const kin = made('kin', 'Patient', [
+    { path: 'Patient.link.other', type: [{ code: 'Reference', targetProfile: ['http://x.org/kin'] }] },
+    { path: 'Patient.active', min: 1 },
+  ]);
+
+  it('is looked up once for each reference, and not for what was found there', async () => {
+    const asked: string[] = [];
+    const resolve = (reference: string) => {
+      asked.push(reference);
+      return Promise.resolve(resource('x', { active: true, ...link('Patient/3', 'Patient/4') }));
+    };
+    const one = { ...patient, active: true, ...link('Patient/1', 'Patient/2', 'Patient/1') };
+    expect(await check(one, [kin], { resolve })).toEqual([]);
+    expect(asked).toEqual(['Patient/1', 'Patient/2']);
+  });
+  it('is not looked up where the reference tells the type and only that matters', async () => {
+    const resolve = (): never => {
+      throw new Error('nothing is to be looked up');
+    };
+    const ORGANIZATION = 'http://hl7.org/fhir/StructureDefinition/Organization';
+    const path = 'Patient.generalPractitioner';
+    const row = made('typed', 'Patient', [
+      { path, slicing: { discriminator: [{ type: 'type', path: 'resolve()' }], rules: 'open' } },
+      { path, sliceName: 'o', max: '1', type: [{ code: 'Reference', targetProfile: [ORGANIZATION] }] },
+      { path: 'Patient.managingOrganization', type: [{ code: 'Reference', targetProfile: [ORGANIZATION] }] },
+    ]);
+    const to = (...references: string[]) => references.map((reference) => ({ reference }));
+    const [managingOrganization] = to('Organization/1');
+    const one = { ...patient, generalPractitioner: to('Organization/1', 'Practitioner/2'), managingOrganization };
+    expect(await check(one, [row], { resolve })).toEqual([]);
+    const other = made('other-type', 'Patient', [{ path: 'Patient.link.other', type: [{ code: 'Reference', targetProfile: ['http://x.org/kin'] }] }]); // prettier-ignore
+    expect(await check({ ...patient, ...link('RelatedPerson/1') }, [other, kin], { resolve })).toEqual([
+      'error reference Patient.link[0].other',
+    ]);
+  });
+  it('is not looked up for entries of a Bundle, whose references may mean another server', async () => {
+    const resolve = (): never => {
+      throw new Error('nothing is to be looked up');
+    };
+    const entry = [{ resource: { ...patient, active: true, meta: { profile: [kin.url] }, ...link('Patient/1') } }];
+    expect(await check({ resourceType: 'Bundle', type: 'collection', entry }, [made('any', 'Bundle', []), kin], { resolve })).toEqual([]); // prettier-ignore
+  });
+  it('is too much where there are more than 1,000', async () => {
+    const resolve = () => Promise.resolve(resource('x', { active: true }));
+    const many = (count: number) => link(...Array.from({ length: count }, (_, i) => `Patient/${i}`));
+    expect(await check({ ...patient, active: true, ...many(1000) }, [kin], { resolve })).toEqual([]);
+    expect(await check({ ...patient, active: true, ...many(1001) }, [kin], { resolve })).toEqual([
+      'error reference Patient.link[1000].other',
+    ]);
+  });
+});
+
 describe('extensions', () => {
   const definition = (id: string, expression: string, modifier = false): ReturnType<typeof made> =>
     made(
@@ -393,6 +552,19 @@ describe('extensions', () => {
     const one = [extension('on-name', { valueString: 's' })];
     expect(await check({ ...patient, name: [{ extension: one }] }, rows)).toEqual([]);
     expect(await check({ ...patient, extension: one }, rows)).toEqual(['error extension Patient.extension[0]']);
+  });
+  it('stand on what implements an interface, and on parts of other extensions', async () => {
+    const onCanonical = definition('on-canonical', 'CanonicalResource');
+    const onPart = made('on-part', 'Extension', [], { context: [{ type: 'extension', expression: 'http://x.org/whole#part' }] }); // prettier-ignore
+    const one = [extension('on-canonical', { valueString: 's' })];
+    const of = (type: string) => check({ resourceType: type, extension: one }, [made('any', type, []), onCanonical]);
+    expect(await of('ValueSet')).toEqual([]);
+    expect(await of('CapabilityStatement')).toEqual([]);
+    for (const other of ['Patient', 'Contract', 'Device']) expect(await of(other)).toEqual([`error extension ${other}.extension[0]`]); // prettier-ignore
+    const whole = (url: string) => [{ url: 'http://x.org/whole', extension: [{ url, extension: [extension('on-part', { valueString: 's' })] }] }]; // prettier-ignore
+    const parts = [any, onPart];
+    expect(await check({ ...patient, extension: whole('part') }, parts)).not.toContain('error extension Patient.extension[0].extension[0].extension[0]'); // prettier-ignore
+    expect(await check({ ...patient, extension: whole('other') }, parts)).toContain('error extension Patient.extension[0].extension[0].extension[0]'); // prettier-ignore
   });
   it('are told of where they are not known, and refused where they change the meaning', async () => {
     const unknown = [extension('unknown', { valueString: 's' })];

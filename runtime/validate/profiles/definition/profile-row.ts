@@ -115,6 +115,8 @@ function restrictions(
   types: FhirTypes,
 ): Partial<ProfileElementRow> {
   const [fixed, pattern] = [valueOf(element, 'fixed'), valueOf(element, 'pattern')];
+  const [minValue, maxValue] = [valueOf(element, 'minValue'), valueOf(element, 'maxValue')];
+  const { maxLength } = element;
   const binding = bindingOf(element, base);
   const rules = rulesOf(element, types);
   const like = likeOf(element);
@@ -124,6 +126,10 @@ function restrictions(
     ...(restricted !== undefined && { types: restricted }),
     ...(fixed !== undefined && { fixed }),
     ...(pattern !== undefined && { pattern }),
+    ...(typeof maxLength === 'number' && { maxLength }),
+    ...(minValue !== undefined && { minValue }),
+    ...(maxValue !== undefined && { maxValue }),
+    ...(element.mustHaveValue === true && { mustHaveValue: true as const }),
     ...(binding !== undefined && { binding }),
     ...(rules.length > 0 && { rules }),
     ...(element.mustSupport === true && { mustSupport: true as const }),
@@ -142,7 +148,7 @@ function cardinality({ min = 0, max, sliceName }: DefinedElement, base: ElementR
   };
 }
 
-/** `fixed[x]`, `pattern[x]`. */
+/** `fixed[x]`, `pattern[x]`, `minValue[x]`, `maxValue[x]`. */
 function valueOf(element: DefinedElement, stem: string): unknown {
   const key = Object.keys(element).find((each) => each.startsWith(stem) && /^[A-Z]/.test(each.slice(stem.length)));
   return key === undefined ? undefined : element[key];

@@ -21,6 +21,8 @@ export interface DefinedElement {
   readonly binding?: { readonly strength: string; readonly valueSet?: string };
   readonly constraint?: readonly DefinedConstraint[];
   readonly mustSupport?: boolean;
+  readonly maxLength?: number;
+  readonly mustHaveValue?: boolean;
   readonly isModifier?: boolean;
   /** `fixedCode`, `patternCoding`, `short` and many more. */
   readonly [member: string]: unknown;
@@ -32,6 +34,7 @@ export interface DefinedType {
   readonly profile?: readonly string[];
   readonly _profile?: readonly ({ readonly extension?: readonly DefinedExtension[] } | null)[];
   readonly targetProfile?: readonly string[];
+  readonly aggregation?: readonly string[];
   readonly extension?: readonly DefinedExtension[];
 }
 

@@ -1,4 +1,4 @@
-import type { ProfileTypeRow } from '../../../contract/profiles.js';
+import type { AggregationRow, ProfileTypeRow } from '../../../contract/profiles.js';
 import type { ElementRow } from '../../../contract/types.js';
 import type { FhirTypes } from '../fhir-types.js';
 import { CORE, unversioned, type DefinedElement, type DefinedType } from './structure-definition.js';
@@ -21,10 +21,12 @@ export function typesOf(
   const rows = defined.map((each) => typeRow(each, base, own, types));
   const codes = new Set(rows.map(({ code }) => code));
   const isRestricted = !codes.has(undefined) && !base.types.every((type) => codes.has(type));
-  if (!isRestricted && rows.every(({ profiles, targets }) => profiles === undefined && targets === undefined)) {
-    return undefined;
-  }
-  return rows;
+  return isRestricted || rows.some(saysMore) ? rows : undefined;
+}
+
+/** Whether a row has more than a type. */
+function saysMore({ profiles, targets, aggregation }: ProfileTypeRow): boolean {
+  return profiles !== undefined || targets !== undefined || aggregation !== undefined;
 }
 
 function typeRow(type: DefinedType, base: ElementRow, own: readonly string[], types: FhirTypes): ProfileTypeRow {
@@ -32,10 +34,12 @@ function typeRow(type: DefinedType, base: ElementRow, own: readonly string[], ty
   const isOwn = type.code.includes('/') || own.some((each) => types.kindOf(each) === 'backbone');
   const profiles = profilesOf(type);
   const targets = targetsOf(type, base);
+  const aggregation = aggregationOf(type);
   return {
     ...(!isOwn && { code: type.code }),
     ...(profiles.length > 0 && { profiles }),
     ...(targets !== undefined && { targets }),
+    ...(aggregation !== undefined && { aggregation }),
   };
 }
 
@@ -55,6 +59,14 @@ function targetsOf({ code, targetProfile = [] }: DefinedType, base: ElementRow):
   const given = base.targets?.[code]?.map((name) => CORE + name);
   const isSame = given !== undefined && given.length === urls.length && given.every((url) => urls.includes(url));
   return isSame ? undefined : urls;
+}
+
+const AGGREGATIONS: ReadonlySet<string> = new Set(['contained', 'bundled', 'referenced']);
+
+/** Undefined: anywhere. */
+function aggregationOf({ aggregation = [] }: DefinedType): AggregationRow[] | undefined {
+  const known = aggregation.filter((each): each is AggregationRow => AGGREGATIONS.has(each));
+  return known.length === 0 || known.length === AGGREGATIONS.size ? undefined : known;
 }
 
 /** The package has definitions of one release only. */

@@ -40,14 +40,18 @@ export function follow(item: Item, part: PathPart, run: ProfileRun): readonly It
       return childrenOf(item, 'extension', types).filter(({ value }) => isObject(value) && value['url'] === part.url);
     case 'ofType':
       return isType(item.type, part.type, types) ? [item] : [];
-    case 'resolve': {
-      const { resource, type } = targetOf(item, run);
-      if (resource !== undefined) return [{ value: resource, beside: undefined, type: resource.resourceType }];
-      run.hasUnresolved = true;
-      // Elsewhere, but what it is the reference may tell.
-      return type === undefined ? [] : [{ value: undefined, beside: undefined, type }];
-    }
+    case 'resolve':
+      return followReference(item, run, 'resource');
   }
+}
+
+/** What a reference leads to, or only its type. @param how as for `targetOf` */
+export function followReference(item: Item, run: ProfileRun, how: 'type' | 'resource'): readonly Item[] {
+  const { resource, type } = targetOf(item, run, how);
+  if (resource !== undefined) return [{ value: resource, beside: undefined, type: resource.resourceType }];
+  run.hasUnresolved = true;
+  // Elsewhere, but what it is the reference may tell.
+  return type === undefined ? [] : [{ value: undefined, beside: undefined, type }];
 }
 
 /** The values at the end of a path. */

@@ -2,7 +2,7 @@ import type { DiscriminatorRow, ProfileElementRow } from '../../../contract/prof
 import { codesOf, isAnyMember } from '../check-binding.js';
 import { isType } from '../check-types.js';
 import { fitsPattern, isFixed, showJson } from '../compare-value.js';
-import { follow, followAll, parsePath, type PathPart } from './discriminator-path.js';
+import { follow, followAll, followReference, parsePath, type PathPart } from './discriminator-path.js';
 import { childrenOf, type Item } from '../item.js';
 import type { ProfileRun } from '../profile-run.js';
 import { baseType, typeOfProfile } from '../profile-type.js';
@@ -106,7 +106,9 @@ function typeTest(
   const isStored = profiles.some((url) => baseType(url, run) === undefined);
   return {
     test(item, now) {
-      const ends = followAll([item], parts, now);
+      const ends = isTarget
+        ? followAll([item], parts.slice(0, -1), now).flatMap((each) => followReference(each, now, 'type'))
+        : followAll([item], parts, now);
       // The text of a reference names the type.
       if (ends.length > 0) now.hasUnresolved = false;
       return ends.some((end) => codes.some((code) => isType(end.type, code, now.deps.types)));

@@ -1,0 +1,27 @@
+import type { JsonValue } from '../../fhir/resource.js';
+import { PENDING } from './answers.js';
+import { codesOf, isAnyMember } from './check-binding.js';
+import type { Item } from './item.js';
+import type { RuleFocus, RuleLookups } from './profile-deps.js';
+import type { ProfileRun } from './profile-run.js';
+import { baseType } from './profile-type.js';
+
+/** What rules ask a run for. */
+export function lookupsOf(run: ProfileRun): RuleLookups {
+  return {
+    isMember(value, valueSet) {
+      const codes = codesOf(itemOf(value));
+      return codes === undefined ? undefined : isAnyMember(codes, valueSet, run);
+    },
+    resolve: (reference) => run.resolve(reference),
+    conforms(value, canonical) {
+      const url = canonical.split('#')[0] ?? canonical;
+      const row = baseType(url, run) ?? run.find(url);
+      return row === undefined || row === PENDING ? undefined : run.doesConform(itemOf(value), canonical);
+    },
+  };
+}
+
+function itemOf({ value, beside, type }: RuleFocus): Item {
+  return { value: value as JsonValue | undefined, beside: beside as JsonValue | undefined, type };
+}
