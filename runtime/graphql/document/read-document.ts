@@ -16,6 +16,7 @@ import type { LazySchema } from '../schema/lazy.js';
 import { adaptDocument, type AdaptedDocument } from './adapt.js';
 import { knownDocuments } from './known-documents.js';
 import { checkSize } from './measure.js';
+import { missingValues } from './missing-values.js';
 import { RULES } from './rules.js';
 
 /** A query that is valid, ready to be planned. */
@@ -58,7 +59,9 @@ export function readDocument(
   const fragments = document.definitions.flatMap((each) =>
     each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each] as const] : [],
   );
-  return { schema, catalog, operation, fragments: new Map(fragments), variables: values.coerced ?? {} };
+  const valid = { schema, operation, fragments: new Map(fragments), variables: values.coerced ?? {} };
+  refuse(missingValues(valid));
+  return { ...valid, catalog };
 }
 
 /** The document, found valid and adapted. */

@@ -10,6 +10,7 @@ import {
   type SelectionNode,
 } from 'graphql';
 
+import { reachable } from '../document/reachable.js';
 import type { ValidQuery } from '../document/read-document.js';
 import { pathOf } from '../document/rules.js';
 import { factsOf, type FieldFacts } from '../schema/facts.js';
@@ -35,21 +36,6 @@ export function askingFields(query: Pick<ValidQuery, 'operation' | 'fragments' |
   const found = reachable(query).flatMap((each) => fieldsIn(each, query));
   known.set(query.operation, found);
   return found;
-}
-
-/** The operation and the fragments that it uses. */
-function reachable({ operation, fragments }: Pick<ValidQuery, 'operation' | 'fragments'>): readonly DefinitionNode[] {
-  const found = new Set<DefinitionNode>([operation]);
-  // The set grows during the loop.
-  for (const each of found) {
-    visit(each, {
-      FragmentSpread({ name }) {
-        const fragment = fragments.get(name.value);
-        if (fragment !== undefined) found.add(fragment);
-      },
-    });
-  }
-  return [...found];
 }
 
 function fieldsIn(root: DefinitionNode, { schema }: Pick<ValidQuery, 'schema'>): readonly AskingField[] {

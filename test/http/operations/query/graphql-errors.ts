@@ -106,6 +106,18 @@ export function graphqlErrors(store: Store): void {
       expectErrors(await send({ query, variables }), 'graphql-invalid', text);
     });
 
+    it.each([
+      ['@include of a field', 'query($v: Boolean) { Patient(id: "a") { id active @include(if: $v) } }', '$v'],
+      ['@skip of an inline fragment', 'query($v: Boolean) { Patient(id: "a") { id ... @skip(if: $v) { active } } }', '$v'], // prettier-ignore
+      ['@include of a fragment', 'query($v: Boolean) { Patient(id: "a") { id ...F @include(if: $v) } } fragment F on Patient { active }', '$v'], // prettier-ignore
+      ['an id', 'query($v: ID) { Patient(id: $v) { id } }', '$v'],
+      ['the name of a type', 'query($v: String) { __type(name: $v) { name } }', '$v'],
+    ])('a variable without a value in %s: 400', async (_what, query, text) => {
+      expectErrors(await send({ query }), 'graphql-invalid', text);
+      const answer = await send({ query, variables: { v: null } });
+      expect(answer.status, answer.text).toBe(400);
+    });
+
     it('an operation that the document does not have: 400', async () => {
       const query = 'query A { Patient(id: "a") { id } } query B { Patient(id: "a") { id } }';
       expectErrors(await send({ query, operationName: 'C' }), 'graphql-invalid', '"C"');
