@@ -9,6 +9,11 @@ export const RULE_ERRORS = {
   'id-repeated': { status: 422, issue: 'invalid', text: 'Two elements of a resource have one id' },
   'url-invalid-in-content': { status: 422, issue: 'value', text: 'A URL that its scheme does not allow' },
   'bundle-inconsistent': { status: 422, issue: 'invalid', text: 'An entry and its fullUrl disagree' },
+  'content-inconsistent': {
+    status: 422,
+    issue: 'value',
+    text: 'Parts of the content contradict each other, or the definitions',
+  },
   'rules-too-costly': { status: 422, issue: 'too-costly', text: 'The rules take too long to be checked' },
   'profile-broken': { status: 422, issue: 'invalid', text: 'A rule of a profile is broken' },
 } as const;

@@ -34,12 +34,19 @@ export function checkReference({ type, targets }: Child, value: Json, run: RuleR
  * out. One by criteria (`Patient?identifier=…`) is for transactions to replace. https://hl7.org/fhir/R5/references.html#literal
  */
 function checkForm(text: string, run: RuleRun): void {
-  if (/^#|^[A-Za-z][A-Za-z0-9+.-]*:|\?/.test(text)) return;
+  if (/^#|^[A-Za-z][A-Za-z0-9+.-]*:/.test(text)) return;
+  const [type = '', criteria] = text.split(/\?(.*)/s);
+  if (criteria !== undefined && run.tools.resourceTypes.has(type) && areCriteria(criteria)) return;
   const named = readReference(text.replace(/#.*/, ''));
   if (named !== undefined && run.tools.resourceTypes.has(named.type)) return;
   const shown = JSON.stringify(text.slice(0, 64));
   const why = named === undefined ? 'it is Type/id, #id or an absolute URL' : `there is no resource type ${named.type}`;
   run.report('reference-invalid', 'reference', `${shown} leads nowhere: ${why}`, 'warning');
+}
+
+function areCriteria(text: string): boolean {
+  const names = [...new URLSearchParams(text).keys()];
+  return names.length > 0 && names.every((name) => /^[A-Za-z_][\w:.-]*$/.test(name));
 }
 
 /** A URN may have a query and a fragment (RFC 8141 §2.3): `urn:uuid:…#page=2`. */
@@ -50,6 +57,12 @@ const UUID = /^urn:uuid:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?:[
 export function checkLink(url: string, type: string, run: RuleRun): void {
   if (type === 'canonical' && url.length > 1 && url.startsWith('#') && !run.containedById.has(url.slice(1))) {
     run.report('reference-invalid', 'reference', `the resource contains no ${JSON.stringify(url.slice(0, 64))}`);
+  } else if (type === 'canonical' && run.tools.isThorough && url.endsWith('|')) {
+    run.report(
+      'url-invalid-in-content',
+      'canonical',
+      `${JSON.stringify(url.slice(0, 64))} ends with "|", and no version follows`,
+    );
   } else checkUrn(url, run);
 }
 

@@ -6,6 +6,7 @@ import { bundleScopeOf, checkEntries } from './check-bundle.js';
 import type { Child, FindRulePlan, Rule, RulePlan, Rules } from './rule-plan.js';
 import type { NativeRule } from './native-rules.js';
 import type { RuleRun } from './rule-run.js';
+import { SPEC_CHECKS } from './spec-checks.js';
 
 /** Objects within each other: more are a fault of structure, which is reported elsewhere. */
 const MAX_DEPTH = 250;
@@ -79,6 +80,7 @@ function checkValue(child: Child, value: unknown, holder: Json, index: number, f
   if (plan === undefined) return;
   checkFocus(rules, value, type, undefined, run);
   if (child.binding !== undefined) checkBinding(child.binding, type, value, run);
+  if (run.tools.isThorough) SPEC_CHECKS.get(type)?.(value, run);
   if (type === 'Reference' || type === 'CodeableReference') checkReference(child, value, run);
   checkObject(plan, value, find, run);
 }
