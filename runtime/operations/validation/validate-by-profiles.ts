@@ -1,6 +1,7 @@
 import { OPEN_PRINCIPAL } from '../../auth/scopes/principal.js';
 import type { ProfileValidator } from '../../core/services.js';
 import { yieldUntil } from '../../fhir/yield-until.js';
+import { canonicalUnit, toCanonical } from '../../search/values/ucum/canonical.js';
 import type { EvaluateRule } from '../../validate/profiles/profile-deps.js';
 import type { FhirTypes } from '../../validate/profiles/fhir-types.js';
 
@@ -27,9 +28,16 @@ export const validateByProfiles: ProfileValidator = async (subject, canonicals, 
         return isPlain === true ? isCodeOf(valueSet, code, context) : isMember(valueSet, system, code, context);
       },
     },
+    toCanonicalUnit,
     resolve: targetFinder(subject, call, services),
   });
 };
+
+/** See `ProfileDeps`. */
+function toCanonicalUnit(value: number, code: string): { readonly value: number; readonly unit: string } | undefined {
+  const canonical = canonicalUnit(code);
+  return canonical === undefined ? undefined : { value: toCanonical(value, canonical), unit: canonical.unit };
+}
 
 let loaded: ReturnType<typeof load> | undefined;
 

@@ -2,10 +2,9 @@ import type { ProfileElementRow } from '../../contract/profiles.js';
 import { Decimal } from '../../fhir/decimal.js';
 import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
 import { boundariesOf, compareTimes, isTemporal } from '../../path/evaluate/times.js';
-import { canonicalUnit, toCanonical } from '../../search/values/ucum/canonical.js';
-import { UCUM } from '../../search/values/quantity.js';
 import { showJson } from './compare-value.js';
 import type { Item } from './item.js';
+import type { ProfileDeps } from './profile-deps.js';
 import type { Finding, ItemCheck, ProfileRun } from './profile-run.js';
 
 /**
@@ -36,6 +35,9 @@ function compileMaxLength(maxLength: number): ItemCheck {
   };
 }
 
+/** The system of units that can be converted. https://hl7.org/fhir/R5/datatypes.html#Quantity */
+const UCUM = 'http://unitsofmeasure.org';
+
 /** Which end of a range a limit is. */
 type End = 'least' | 'greatest';
 
@@ -63,7 +65,7 @@ function isBeyond({ value, type }: Item, limit: JsonValue, end: End, run: Profil
     if (isObject(limit)) return isBeyondDuration(value, limit, sign, run.deps.now?.() ?? Date.now());
     return typeof limit === 'string' && (compareTimes(value, limit) ?? 0) * sign > 0;
   }
-  if (isObject(value)) return isObject(limit) && isBeyondQuantity(value, limit, sign);
+  if (isObject(value)) return isObject(limit) && isBeyondQuantity(value, limit, sign, run.deps);
   if (type === 'integer64') return isWhole(value) && isWhole(limit) && (BigInt(value) - BigInt(limit)) * BigInt(sign) > 0; // prettier-ignore
   const [number, bound] = [numberOf(value), numberOf(limit)];
   return number !== undefined && bound !== undefined && (number - bound) * sign > 0;
@@ -105,8 +107,8 @@ function moved(now: number, { value, code }: JsonObject, sign: number): number |
 }
 
 /** A comparator says on which side the quantity is: `< 5 mg` is certainly below 5 mg, and may be below 4 mg. */
-function isBeyondQuantity(quantity: JsonObject, limit: JsonObject, sign: number): boolean {
-  const difference = differenceOf(quantity, limit);
+function isBeyondQuantity(quantity: JsonObject, limit: JsonObject, sign: number, deps: ProfileDeps): boolean {
+  const difference = differenceOf(quantity, limit, deps);
   if (difference === undefined) return false;
   switch (quantity['comparator']) {
     case undefined:
@@ -125,19 +127,19 @@ function isBeyondQuantity(quantity: JsonObject, limit: JsonObject, sign: number)
 }
 
 /** Undefined: there is none between their units. */
-function differenceOf(quantity: JsonObject, limit: JsonObject): number | undefined {
+function differenceOf(quantity: JsonObject, limit: JsonObject, deps: ProfileDeps): number | undefined {
   const [a, b] = [numberOf(quantity['value']), numberOf(limit['value'])];
   if (a === undefined || b === undefined) return undefined;
   if (unitOf(quantity) === unitOf(limit) && quantity['system'] === limit['system']) return a - b;
-  const [one, other] = [ucumOf(quantity), ucumOf(limit)];
+  const [one, other] = [converted(quantity, a, deps), converted(limit, b, deps)];
   if (one === undefined || other === undefined || one.unit !== other.unit) return undefined;
-  return toCanonical(a, one) - toCanonical(b, other);
+  return one.value - other.value;
 }
 
 function unitOf({ code, unit }: JsonObject): unknown {
   return code ?? unit;
 }
 
-function ucumOf({ system, code }: JsonObject): ReturnType<typeof canonicalUnit> {
-  return system === UCUM && typeof code === 'string' ? canonicalUnit(code) : undefined;
+function converted({ system, code }: JsonObject, value: number, { toCanonicalUnit }: ProfileDeps) {
+  return system === UCUM && typeof code === 'string' ? toCanonicalUnit?.(value, code) : undefined;
 }

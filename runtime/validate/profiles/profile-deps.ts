@@ -67,6 +67,11 @@ export interface ProfileDeps extends ValidationOptions {
   };
   /** What a reference points to outside of the resource; undefined: it is not to be had. */
   readonly resolve?: (reference: string) => Soon<Resource | undefined>;
+  /** A value in a unit of UCUM, in the canonical unit of its dimension; undefined: there is none. Absent: units are not converted. */
+  readonly toCanonicalUnit?: (
+    value: number,
+    code: string,
+  ) => { readonly value: number; readonly unit: string } | undefined;
   /** Milliseconds since the epoch; absent: the clock of the machine. */
   readonly now?: () => number;
   /** Lets others have a turn, where it is time; undefined: there are none. @throws where no client waits for the result any more */

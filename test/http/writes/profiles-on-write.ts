@@ -259,6 +259,7 @@ export function profilesOnWrite(store: Store): void {
         { id: 'Patient', path: 'Patient' },
         { id: 'Patient.name.family', path: 'Patient.name.family', maxLength: 5, mustHaveValue: true },
         { id: 'Patient.birthDate', path: 'Patient.birthDate', minValueDate: '1900-01-01', maxValueDate: '2999-12-31' },
+        { id: 'Patient.extension.value[x]', path: 'Patient.extension.value[x]', minValueQuantity: { value: 1, system: 'http://unitsofmeasure.org', code: 'kg' } }, // prettier-ignore
         { id: 'Patient.managingOrganization', path: 'Patient.managingOrganization', type },
       ];
       const stored = await server.send('POST', '/StructureDefinition', { ...definition(url, 0), differential: { element } }); // prettier-ignore
@@ -270,6 +271,9 @@ export function profilesOnWrite(store: Store): void {
       expectBroken(await send({ name: [{ _family: { extension: [{ url: 'http://x.org/e', valueCode: 'x' }] } }] }), 'must have a value'); // prettier-ignore
       expectBroken(await send({ birthDate: '1899-12-31' }), 'the profile admits "1900-01-01" as the least value');
       expectBroken(await send({ birthDate: '3000-01-01' }), 'the profile admits "2999-12-31" as the greatest value');
+      const weight = (value: number) => ({ extension: [{ url: 'http://x.org/w', valueQuantity: { value, system: 'http://unitsofmeasure.org', code: 'g' } }] }); // prettier-ignore
+      expect((await send(weight(1000))).status).toBe(201);
+      expectBroken(await send(weight(999)), 'as the least value');
       const contained = [{ resourceType: 'Organization', id: 'o', name: 'x' }];
       expectBroken(await send({ contained, managingOrganization: { reference: '#o' } }), 'which is contained');
     });

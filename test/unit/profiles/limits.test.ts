@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { canonicalUnit, toCanonical } from '../../../runtime/search/values/ucum/canonical.js';
 import { check, made } from './made.js';
 
 type Content = Record<string, unknown>;
@@ -67,7 +68,12 @@ describe('minValue and maxValue', () => {
   });
   it('bound quantities, in their unit and in others; comparators count', async () => {
     const limits = { type: [{ code: 'Quantity' }], minValueQuantity: quantity(1, 'g'), maxValueQuantity: quantity(2, 'kg') }; // prettier-ignore
-    const of = (valueQuantity: Content) => found('Observation.value[x]', limits, { valueQuantity });
+    const toCanonicalUnit = (value: number, code: string) => {
+      const unit = canonicalUnit(code);
+      return unit && { value: toCanonical(value, unit), unit: unit.unit };
+    };
+    const of = (valueQuantity: Content) =>
+      found('Observation.value[x]', limits, { valueQuantity }, { toCanonicalUnit });
     for (const right of [quantity(1), quantity(1000, 'mg'), quantity(1, 's'), quantity(3, 'g', '<'), quantity(1, 'g', '>')])
       expect(await of(right)).toEqual([]); // prettier-ignore
     for (const low of [quantity(999, 'mg'), quantity(1, 'g', '<'), quantity(0.5, 'g', '<=')])
