@@ -19,13 +19,13 @@ interface PackedReferences {
 /** Fewer tests are passed as they are. */
 const MANY = 20;
 
+/** The query as it is passed; of few references all is as it was. */
 export function packQuery(query: FindQuery): PackedQuery {
-  const where = packCondition(query.where);
-  return where === query.where ? query : { ...query, where };
+  return { ...query, where: packCondition(query.where) };
 }
 
 function packCondition(condition: Condition): PackedCondition {
-  if ('all' in condition) return condition.all.length === 0 ? condition : { all: condition.all.map(packCondition) };
+  if ('all' in condition) return { all: condition.all.map(packCondition) };
   if ('some' in condition) return { some: condition.some.map(packCondition) };
   if (!('any' in condition) || condition.any.length < MANY) return condition;
   return packLeaf(condition);
