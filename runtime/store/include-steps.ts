@@ -3,8 +3,11 @@ import type { ResourceKey } from './store.js';
 
 /** What a store is asked, in the snapshot of the page, for what comes with it. */
 export type IncludeStep =
-  /** The reference entries of each of these resources. Answer: `ReferenceEntry[][]`, in their order. */
-  | { readonly ask: 'references'; readonly of: readonly ResourceKey[] }
+  /**
+   * The reference entries of each of these resources, of these parameters; others may be there, too. Answer: `ReferenceEntry[][]`, in
+   * their order.
+   */
+  | { readonly ask: 'references'; readonly of: readonly ResourceKey[]; readonly params: readonly string[] }
   /** Current resources whose `url`, and `version` if one is named, are those of a canonical. Answer: `ResourceKey[]`. */
   | { readonly ask: 'canonicals'; readonly of: readonly CanonicalTarget[]; readonly limit: number }
   /** Current resources of a type that refer to any of these by any of these parameters, each once. Answer: `ResourceKey[]`. */

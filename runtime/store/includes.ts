@@ -98,7 +98,8 @@ function* follow(
   const forwards = directives.filter(({ isReverse }) => !isReverse);
   const sources = from.filter(({ type }) => forwards.some(({ source }) => source === type));
   if (sources.length > 0) {
-    const references = yield* ask<readonly (readonly ReferenceEntry[])[]>({ ask: 'references', of: sources });
+    const params = [...new Set(forwards.flatMap((directive) => directive.params))];
+    const references = yield* ask<readonly (readonly ReferenceEntry[])[]>({ ask: 'references', of: sources, params });
     const canonicals: CanonicalTarget[] = [];
     const named: VersionKey[] = [];
     // What may be seen of a type is the same for all that refer to it.

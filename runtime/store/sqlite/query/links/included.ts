@@ -25,8 +25,10 @@ export type Includer = (
 /** Beside a page that is large itself there is room for so much still, in characters. */
 const LEAST_ROOM = 4 * 1024 * 1024;
 
-type ReferenceColumns = readonly [
-  param: string,
+type ReferenceRow = readonly [
+  ofType: number,
+  of: string,
+  param: number,
   type: string | null,
   id: string,
   base: string | null,
@@ -35,8 +37,6 @@ type ReferenceColumns = readonly [
   fragment: string,
 ];
 
-type ReferenceRow = readonly [ofType: number, of: string, ...ReferenceColumns];
-
 /** Prepares the statements. */
 export function openIncluded(db: Database, parts: FindParts, contents: ContentReader): Includer {
   const { dictionary, interrupt } = parts;
@@ -44,26 +44,35 @@ export function openIncluded(db: Database, parts: FindParts, contents: ContentRe
   const named = openNamed(db, parts);
   const referring = openReferring(db, parts);
   const selectId = db.prepare<[number], string>('SELECT id FROM resource WHERE key = ?').pluck();
-  // All come by one statement: to run two for each resource takes three times as long.
+  // All come by one statement: to run two for each resource takes twice as long.
   const selectReferences = db
-    .prepare<[string], ReferenceRow>(
-      `SELECT k.value, k.key, p.code, t.text, r.target_id, b.text, r.target_version, r.url, r.fragment
+    .prepare<[string, string], ReferenceRow>(
+      `SELECT k.value, k.key, r.param, t.text, r.target_id, b.text, r.target_version, r.url, r.fragment
        FROM json_each(?) k CROSS JOIN resource x INDEXED BY resource_by_id
-       CROSS JOIN reference r INDEXED BY sqlite_autoindex_reference_1 CROSS JOIN param p
+       CROSS JOIN reference r INDEXED BY sqlite_autoindex_reference_1
        LEFT JOIN term t ON t.id = r.target_type LEFT JOIN term b ON b.id = r.base
-       WHERE x.type = k.value AND x.id = k.key AND x.deleted = 0 AND r.resource = x.key AND p.id = r.param AND p.part = 0
-       ORDER BY r.resource, r.n`,
+       WHERE x.type = k.value AND x.id = k.key AND x.deleted = 0 AND r.resource = x.key
+       AND r.param IN (SELECT value FROM json_each(?)) ORDER BY r.resource, r.n`,
     )
     .raw();
 
-  function references(of: readonly ResourceKey[]): readonly (readonly ReferenceEntry[])[] {
+  function references(of: readonly ResourceKey[], params: readonly string[]): readonly (readonly ReferenceEntry[])[] {
+    const codes = new Map<number, string>();
+    for (const name of new Set(of.map(({ type }) => type))) {
+      const type = dictionary.findTerm(name);
+      for (const code of type === undefined ? [] : params) {
+        const param = dictionary.findParam(type!, code, 0);
+        if (param !== undefined) codes.set(param, code);
+      }
+    }
     const found = new Map<string, ReferenceEntry[]>();
-    for (const [ofType, id, ...row] of selectReferences.iterate(listKeys(dictionary, of))) {
+    for (const row of selectReferences.iterate(listKeys(dictionary, of), JSON.stringify([...codes.keys()]))) {
       interrupt.step();
-      const name = `${ofType}/${id}`;
+      const name = `${row[0]}/${row[1]}`;
+      const entry = toEntry(codes.get(row[2])!, row);
       const others = found.get(name);
-      if (others === undefined) found.set(name, [toEntry(row)]);
-      else others.push(toEntry(row));
+      if (others === undefined) found.set(name, [entry]);
+      else others.push(entry);
     }
     return of.map(({ type, id }) => found.get(`${dictionary.findTerm(type)}/${id}`) ?? []);
   }
@@ -118,7 +127,7 @@ export function openIncluded(db: Database, parts: FindParts, contents: ContentRe
   function answer(step: IncludeStep, base: string | undefined, trace: Trace | undefined): readonly unknown[] {
     switch (step.ask) {
       case 'references': {
-        const found = references(step.of);
+        const found = references(step.of, step.params);
         trace?.read(found.reduce((sum, each) => sum + 1 + each.length, 0));
         return found;
       }
@@ -149,7 +158,7 @@ export function openIncluded(db: Database, parts: FindParts, contents: ContentRe
   };
 }
 
-function toEntry([param, type, id, base, version, url, fragment]: ReferenceColumns): ReferenceEntry {
+function toEntry(param: string, [, , , type, id, base, version, url, fragment]: ReferenceRow): ReferenceEntry {
   return {
     kind: 'reference',
     param,
