@@ -38,7 +38,8 @@ const seldom = [
 const oneAtATime = [
   'test/long/definitions/{example,extraction-speed,generator-speed,openapi-types}.test.ts',
   'test/long/jobs/{expunge-at-length,expunge-at-length-mongo,undo-at-length,replace-references}.test.ts',
-  'test/long/jobs/{export-kills,reindex-kills,replacement-kills}.test.ts',
+  'test/long/jobs/{export,import,reindex,replacement}-kills.test.ts',
+  'test/long/jobs/job-latency.test.ts',
   'test/long/jobs/{copy,expunge-at-length}-mongo.test.ts',
   'test/long/mongo/{mongo-large-rewrites,mongo-links-cost,mongo-run-search,mongo-slow-primary,mongo-slow-store}.test.ts',
   'test/long/process/{container,large-bodies,pages,two-processes}.test.ts',
