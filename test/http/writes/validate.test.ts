@@ -181,8 +181,38 @@ describe('$validate (resource-operation-validate.html)', () => {
       expect(issuesOf(answer)[0]?.details.text).toContain(`"${reference}" leads nowhere: ${why}`);
       expect((await server.send('POST', '/Patient', refer(reference))).status).toBe(201);
     }
+    for (const reference of ['Practitioner?', 'Practitioner?&=x', 'Practitioner?identifier=1&?==', 'Foo?identifier=x'])
+      expect(told(await validate(refer(reference)))).toEqual(['warning reference Patient.generalPractitioner[0]']);
     for (const reference of ['Practitioner/1', 'Practitioner/1/_history/2', 'urn:uuid:0b3c6f66-6d1b-4f3c-9d2e-0d7a5c1c2b01', 'Practitioner?identifier=x', 'http://x.org/y'])
       expect(told(await validate(refer(reference)))).toEqual(['information']); // prettier-ignore
+  });
+
+  it('asks what the text of the specification asks of Codings, Attachments, canonicals and includes', async () => {
+    const VALUE_SET = 'http://hl7.org/fhir/ValueSet/account-type';
+    const errorsOf = async (content: object): Promise<readonly string[]> =>
+      issuesOf(await validate(content, `/${(content as { resourceType: string }).resourceType}/$validate`))
+        .filter(({ severity }) => severity === 'error')
+        .map(({ expression = [] }) => expression.join());
+    const coded = { resourceType: 'Basic', code: { coding: [{ system: VALUE_SET, code: 'x' }] } };
+    expect(await errorsOf(coded)).toEqual(['Basic.code.coding[0]']);
+    const include = (system: string) => ({
+      resourceType: 'ValueSet',
+      status: 'draft',
+      compose: { include: [{ system }] },
+    });
+    for (const system of [VALUE_SET, '#here'])
+      expect(await errorsOf(include(system))).toEqual(['ValueSet.compose.include[0]']);
+    expect(await errorsOf(include('http://loinc.org'))).toEqual([]);
+    const photo = (more: object) => ({ ...sound, photo: [{ contentType: 'text/plain', data: 'aGVsbG8=', ...more }] });
+    for (const wrong of [{ size: '4' }, { hash: 'AAAA' }])
+      expect(await errorsOf(photo(wrong))).toEqual(['Patient.photo[0]']);
+    expect(await errorsOf(photo({ size: '5', hash: 'qvTGHdzF6KLavt4PO0gs2a6pQ00=' }))).toEqual([]);
+    expect(await errorsOf({ ...sound, meta: { profile: ['http://x.example/p|'] } })).toContain(
+      'Patient.meta.profile[0]',
+    );
+    // None of this refuses a write.
+    for (const content of [coded, photo({ size: '4' })])
+      expect((await server.send('POST', `/${content.resourceType}`, content)).status).toBe(201);
   });
 
   it('needs a profile for the mode "profile": once it said that there were no issues', async () => {
