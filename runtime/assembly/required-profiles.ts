@@ -12,7 +12,7 @@ export function requiredProfiles(config: Config): ReadonlyMap<string, readonly s
 /**
  * Checks that a server can validate by all profiles that the configuration requires.
  *
- * @throws ConfigError naming the first that is unknown, or is for another type
+ * @throws ConfigError naming the first that is unknown, cannot be used, or is for another type
  */
 export async function checkRequiredProfiles(
   config: Config,

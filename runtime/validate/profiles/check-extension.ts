@@ -1,5 +1,5 @@
 import type { ExtensionContextRow, ProfileRow } from '../../contract/profiles.js';
-import type { JsonObject } from '../../fhir/resource.js';
+import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
 import { PENDING } from './answers.js';
 import type { FhirTypes } from './fhir-types.js';
 import type { ProfileRun } from './profile-run.js';
@@ -22,6 +22,8 @@ interface ExtensionCheck {
   readonly hasProfile: boolean;
 }
 
+const ABSOLUTE = /^[a-z][a-z0-9+.-]*:/i;
+
 /**
  * Checks an extension by its definition, where that is known here. Which ones may be used is for profiles to say; but one that changes
  * the meaning of what it extends and that is not known here is an error in a resource that is validated by a profile. In others it is a
@@ -32,7 +34,7 @@ export function checkExtension(extension: JsonObject, holder: Holder, check: Ext
   const { run, isModifier } = check;
   const { url } = extension;
   // Parts of an extension are named in the definition of the whole.
-  if (typeof url !== 'string' || !/^[a-z][a-z0-9+.-]*:/i.test(url)) return;
+  if (typeof url !== 'string' || !ABSOLUTE.test(url)) return;
   const row = run.find(url);
   if (row === PENDING) return;
   if (row === undefined) {
@@ -67,6 +69,25 @@ function tellUnknown(url: string, { run, isModifier, hasProfile }: ExtensionChec
 
 function finding(text: string): { severity: 'error'; issue: string; key: string; text: string } {
   return { severity: 'error', issue: 'extension', key: 'extension', text };
+}
+
+/**
+ * Checks that each extension is there as often as its definition admits; the run is at the list.
+ * https://hl7.org/fhir/R5/defining-extensions.html#cardinality
+ */
+export function checkNumbers(extensions: readonly JsonValue[], run: ProfileRun): void {
+  const numbers = new Map<string, number>();
+  for (const extension of extensions) {
+    const url = isObject(extension) ? extension['url'] : undefined;
+    if (typeof url === 'string' && ABSOLUTE.test(url)) numbers.set(url, (numbers.get(url) ?? 0) + 1);
+  }
+  for (const [url, number] of numbers) {
+    const row = number > 1 ? run.find(url) : undefined;
+    if (row === undefined || row === PENDING || row.type !== 'Extension' || number <= (row.root.max ?? number))
+      continue;
+    const text = `the extension ${url} is there ${number} times; its definition admits ${row.root.max ?? ''}`;
+    run.within(row, () => run.report({ ...finding(text), issue: 'structure', key: 'cardinality' }));
+  }
 }
 
 /** https://hl7.org/fhir/R5/defining-extensions.html#context */

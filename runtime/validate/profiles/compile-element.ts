@@ -92,12 +92,15 @@ function compileMember(row: ProfileElementRow, profile: ProfileRow): ItemCheck {
     row.slicing !== undefined || row.slices !== undefined
       ? compileSlicing(row, (each) => compileValue(each, profile))
       : undefined;
+  // What the slices require is reported of the slices.
+  const required = (row.slices ?? []).reduce((sum, slice) => sum + (slice.min ?? 0), 0);
+  const isOfSlices = row.choice !== true && min > 0 && required >= min;
   const range = max === Number.POSITIVE_INFINITY ? `at least ${min}` : `${min} to ${max}`;
   return (holder, run) => {
     run.spend();
     const items = childrenOf(holder, name, run.deps.types);
     const count = items.length;
-    if (count < min || count > max) {
+    if ((count < min && !(isOfSlices && count === 0)) || count > max) {
       const text =
         max === 0
           ? 'must not be present'
@@ -117,6 +120,6 @@ function compileMember(row: ProfileElementRow, profile: ProfileRow): ItemCheck {
     }
     if (count > 0) run.depth--;
     // Where nothing is there, that a slice is missing goes without saying.
-    if (count > 0 || min === 0) slicing?.(items, run);
+    if (count > 0 || min === 0 || isOfSlices) slicing?.(items, run);
   };
 }

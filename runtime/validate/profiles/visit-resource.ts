@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
-import { checkExtension, type Holder } from './check-extension.js';
+import { checkExtension, checkNumbers, type Holder } from './check-extension.js';
 import { inResource } from './conforms.js';
 import type { Member } from './fhir-types.js';
 import type { ProfileRun } from './profile-run.js';
@@ -35,6 +35,7 @@ function visitMember(value: JsonValue, member: Member, holder: Holder, visit: Vi
   const { depth } = run;
   run.path[run.depth++] = member.name;
   if (Array.isArray(value)) {
+    if (value.length > 1 && isExtensions(member)) checkNumbers(value, run);
     value.forEach((each, i) => {
       run.path[run.depth++] = i;
       visitValue(each, member, holder, visit);
@@ -44,6 +45,10 @@ function visitMember(value: JsonValue, member: Member, holder: Holder, visit: Vi
   run.depth = depth;
 }
 
+function isExtensions({ name }: Pick<Member, 'name'>): boolean {
+  return name === 'extension' || name === 'modifierExtension';
+}
+
 function visitValue(value: JsonValue, { name, type }: Member, holder: Holder, visit: Visit): void {
   if (!isObject(value)) return;
   const { run, hasProfile, nested } = visit;
@@ -51,7 +56,7 @@ function visitValue(value: JsonValue, { name, type }: Member, holder: Holder, vi
     inResource(value as Resource, run, () => nested(value as Resource, run));
     return;
   }
-  if (name === 'extension' || name === 'modifierExtension') {
+  if (isExtensions({ name })) {
     checkExtension(value, holder, { run, isModifier: name === 'modifierExtension', hasProfile });
   }
   visitObject(

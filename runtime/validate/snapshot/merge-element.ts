@@ -26,13 +26,21 @@ export function mergeElement(base: DefinedElement | undefined, said: DefinedElem
   }
   for (const name of LISTS) merged[name] = joined(base[name], said[name]);
   merged['constraint'] = constraintsOf(base.constraint, said.constraint, source);
-  if (said.type !== undefined || said['contentReference'] !== undefined) {
-    if (said['contentReference'] === undefined) delete merged['contentReference'];
-  }
+  merged['binding'] = bindingOf(base.binding, said.binding);
+  // That an element is like another one says its type; that is often repeated.
+  if (base.contentReference !== undefined) merged['type'] = base.type;
   merged['base'] = base.base ?? { path: base.path, min: base.min ?? 0, max: base.max ?? '*' };
   return Object.fromEntries(
     Object.entries(merged).filter(([, value]) => value !== undefined),
   ) as unknown as DefinedElement;
+}
+
+type Binding = DefinedElement['binding'];
+
+/** A binding may change only the strength, or only the value set. */
+function bindingOf(base: Binding, said: Binding): Binding {
+  if (base === undefined || said === undefined) return said ?? base;
+  return said.valueSet === undefined ? { ...base, ...said } : { ...said, strength: said.strength ?? base.strength };
 }
 
 function isValue(key: string, stem: string): boolean {

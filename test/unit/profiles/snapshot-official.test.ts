@@ -32,6 +32,7 @@ const PUBLISHED_OTHERWISE: Readonly<Record<string, string>> = {
   bp: 'closes the slicing of component.value[x], of which the differential says nothing',
   catalog: 'has the slice date:IssueDate but not the element date',
   cdshooksguidanceresponse: 'restricts module[x] to uri, though moduleUri is not required',
+  cdshooksserviceplandefinition: 'does not require an extension, though it requires a slice of them',
   cholesterol: 'adds the rules of SimpleQuantity to referenceRange.high',
   ebmrecommendation: 'closes the slicing of content.value[x]',
   executablevalueset: 'takes the elements of its extensions from definitions of another package',

@@ -68,10 +68,23 @@ describe('profiles for validation', () => {
       baseDefinition: `http://hl7.org/fhir/StructureDefinition/Patient`,
     },
     { context: 'x', type: 'Extension', snapshot: { element: [{ path: 'Extension' }] } },
-  ])('are none where a stored definition is of wrong form: %j', async (more) => {
+  ])('say that a stored definition is of wrong form: %j', async (more) => {
     const state = store();
     state.json = JSON.stringify({ ...definition(1), ...more });
     const found = createStoredProfiles(state.base, tables, load, () => time);
-    expect(await found.profile(url)).toBeUndefined();
+    expect(await found.profile(url)).toMatchObject({ url, fault: expect.stringContaining(url) as string });
+  });
+
+  it('say why a stored definition cannot be used', async () => {
+    const state = store();
+    const element = [{ path: 'Patient.birthDate', patternCode: 'x' }];
+    const more = { snapshot: undefined, differential: { element } };
+    const baseDefinition = 'http://hl7.org/fhir/StructureDefinition/Patient';
+    state.json = JSON.stringify({ ...definition(1), ...more, baseDefinition });
+    const found = createStoredProfiles(state.base, tables, load, () => time);
+    expect(await found.profile(url)).toEqual({
+      ...{ url, type: 'Patient', root: { name: 'Patient' } },
+      fault: `${url}: Patient.birthDate has patternCode; it is of type date`,
+    });
   });
 });

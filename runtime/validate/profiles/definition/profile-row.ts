@@ -25,7 +25,9 @@ export function profileRow(definition: StructureDefinition, types: FhirTypes): P
   const { url, version, type, contextInvariant = [] } = definition;
   const tree = treeOf(elements);
   if (tree.name !== type) throw new ProfileFault(`${url} is of type ${type}; its elements begin with ${tree.name}`);
-  const root = rowOf(tree, undefined, [type], types) ?? { name: type };
+  const whole = rowOf(tree, undefined, [type], types) ?? { name: type };
+  const { max = '*' } = tree.element ?? {};
+  const root = type === 'Extension' && max !== '*' ? { ...whole, max: Number(max) } : whole;
   const contexts = contextsOf(definition);
   return {
     url,
@@ -104,7 +106,7 @@ function narrowed({ element }: ElementNode, own: readonly string[], types: FhirT
 }
 
 function definedTypes(element: DefinedElement | undefined): readonly string[] {
-  return element?.type?.map(({ code }) => code) ?? [];
+  return [...new Set(element?.type?.map(({ code }) => code))];
 }
 
 /** What is said about the element itself. */
