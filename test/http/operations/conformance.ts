@@ -131,6 +131,44 @@ export function conformance(store: Store): void {
       expectRefusal(await server.all.send('POST', at, { resourceType: 'Parameters' }), 400, 'parameter-invalid');
     });
 
+    it.each([
+      [
+        'a pattern of another type',
+        { path: 'Patient.birthDate', patternCode: 'x' },
+        'has patternCode; it is of type date',
+      ],
+      [
+        'a type that the base has not',
+        { path: 'Patient.deceased[x]', type: [{ code: 'Period' }] },
+        'is of type Period',
+      ],
+      ['slices of the whole', { path: 'Patient', slicing: { rules: 'open' } }, 'slices Patient itself'],
+      ['a choice that is of several types', { path: 'Patient.multipleBirth[x].x', min: 1 }, 'it may be of 2 types'],
+    ])('refuses %s with the reason', async (_what, element, reason) => {
+      const wrong = { ...definition, differential: { element: [element] } };
+      expectRefusal(await server.all.send('POST', at, parameters(wrong)), 422, 'snapshot-impossible', reason);
+    });
+
+    it('of a logical model has the elements of the base, then its own', async () => {
+      const url = 'http://client.example/Model';
+      const model = {
+        ...{ ...definition, url, id: 'model', kind: 'logical', type: url, derivation: 'specialization' },
+        baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Element',
+        differential: {
+          element: [
+            { id: 'Model', path: 'Model', min: 0, max: '*' },
+            { id: 'Model.part', path: 'Model.part', min: 0, max: '*', type: [{ code: 'BackboneElement' }] },
+            { id: 'Model.part.a', path: 'Model.part.a', min: 1, max: '1', type: [{ code: 'string' }] },
+          ],
+        },
+      };
+      const answer = await server.all.send('POST', at, parameters(model));
+      const own = ['part', 'part.id', 'part.extension', 'part.modifierExtension', 'part.a'];
+      expect(answer.json().snapshot.element.map(({ path }: { path: string }) => path)).toEqual(
+        ['', '.id', '.extension', ...own.map((each) => `.${each}`)].map((each) => `Model${each}`),
+      );
+    });
+
     it('reads no stored definition that the token does not reach', async () => {
       const few = server.as('system/StructureDefinition.rs?status=draft');
       expectRefusal(await few.send('POST', at, parameters(derived)), 422, 'snapshot-impossible', definition.url);

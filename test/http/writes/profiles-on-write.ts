@@ -187,6 +187,33 @@ export function profilesOnWrite(store: Store): void {
     });
   });
 
+  describe('a profile that cannot be used', () => {
+    const url = `http://x.org/StructureDefinition/${word()}`;
+    const why = `cannot be used: ${url}: Patient.birthDate has patternCode; it is of type date`;
+    const demanding = useProcess(new Map([['Patient', [url]]]));
+    const messages = async (path: string): Promise<string[]> => {
+      const { issue } = (await server.send('POST', path, patient(url))).json();
+      type Issue = { severity: string; details: { text: string } };
+      return (issue as Issue[]).map(({ severity, details }) => `${severity} ${details.text}`);
+    };
+
+    it('refuses nothing that claims it; $validate says why, as an error where it was asked for or is required', async () => {
+      const element = [{ id: 'Patient.birthDate', path: 'Patient.birthDate', patternCode: 'x' }];
+      const stored = await server.send('POST', '/StructureDefinition', {
+        ...definition(url, 0),
+        differential: { element },
+      });
+      expect(stored.status, stored.text).toBe(201);
+      time += 1999;
+      expect((await server.send('POST', '/Patient', patient(url))).status).toBe(201);
+      expect(await messages('/Patient/$validate')).toContainEqual(expect.stringMatching(/^warning/));
+      expect((await messages('/Patient/$validate')).join()).toContain(why);
+      const asked = await messages(`/Patient/$validate?profile=${encodeURIComponent(url)}`);
+      expect(asked.find((each) => each.startsWith('error'))).toContain(why);
+      expectBroken(await demanding.send('POST', '/Patient', patient(undefined)), why);
+    });
+  });
+
   describe('stored profiles', () => {
     it('that cannot be used are reported with the reason: once they were not known', async () => {
       const useless = async (more: object): Promise<string> => {
@@ -298,6 +325,7 @@ export function profilesOnWrite(store: Store): void {
         [{ birthDate: '2000', _birthDate: { extension: [valid] } }, 'is not for Patient.birthDate'],
         [{ modifierExtension: [valid] }, 'belongs into extension'],
         [{ meta: { extension: [valid] } }, 'is not for Patient.meta'],
+        [{ extension: [valid, valid] }, 'is there 2 times; its definition admits 1'],
       ] as const;
       for (const [more] of wrong) expect((await server.send('POST', '/Patient', patient(undefined, more))).status).toBe(201); // prettier-ignore
       const stored = await server.send('POST', '/StructureDefinition', {
@@ -308,7 +336,7 @@ export function profilesOnWrite(store: Store): void {
         context: [{ type: 'element', expression: 'Patient' }],
         differential: {
           element: [
-            { id: 'Extension', path: 'Extension' },
+            { id: 'Extension', path: 'Extension', max: '1' },
             { id: 'Extension.url', path: 'Extension.url', fixedUri: url },
             { id: 'Extension.value[x]', path: 'Extension.value[x]', min: 1, type: [{ code: 'string' }] },
           ],
