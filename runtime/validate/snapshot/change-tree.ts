@@ -32,7 +32,8 @@ function change(target: ElementNode, changed: ElementNode, work: Work, isNew = f
   if (slices.length > 0) changeSlices(target, changed, work);
 }
 
-function changeSlices(target: ElementNode, { element, slices }: ElementNode, work: Work): void {
+function changeSlices(target: ElementNode, changed: ElementNode, work: Work): void {
+  const { slices } = changed;
   const contentReference = target.element?.contentReference;
   // Slices of an element that is like another one begin as that one is; the sliced element itself goes on to say that it is like it.
   const isWalked = contentReference !== undefined && slices.some(({ children }) => children.length > 0);
@@ -42,7 +43,7 @@ function changeSlices(target: ElementNode, { element, slices }: ElementNode, wor
     const { type: _type, ...rest } = target.element;
     target.element = { ...rest, contentReference };
   }
-  settleSlices(target, element !== undefined, work);
+  settleSlices(target, changed, work);
 }
 
 function changeChild(target: ElementNode, changed: ElementNode, work: Work): void {

@@ -10,13 +10,13 @@ const BY_URL = [{ type: 'value', path: 'url' }];
  * Draws from the slices of an element what they say about the element as a whole: how its values are distinguished where that goes without
  * saying, how many values there have to be, and which types they may have. https://hl7.org/fhir/R5/profiling.html#slicing
  *
- * @param isSaid the differential says something about the element itself, so that its cardinality is meant as it is
+ * @param changed what the differential says. Where it says something about the element itself, its cardinality is meant as it is
  * @throws ProfileFault where they contradict each other
  */
-export function settleSlices(target: ElementNode, isSaid: boolean, work: Work): void {
+export function settleSlices(target: ElementNode, changed: ElementNode, work: Work): void {
   if (target.element === undefined) return;
   let element: DefinedElement = { ...target.element, ...slicingOf(target) };
-  if (isChoice(target) && isByType(element)) element = withTypes(element, target.slices, work);
+  if (isChoice(target) && isByType(element)) element = withTypes(element, target.slices, namesOf(changed.slices), work);
   const least = target.slices.reduce((sum, slice) => sum + (slice.element?.min ?? 0), 0);
   const { min = 0, max } = element;
   if (max !== undefined && max !== '*' && least > Number(max)) {
@@ -24,7 +24,7 @@ export function settleSlices(target: ElementNode, isSaid: boolean, work: Work): 
       `${work.url}: the slices of ${element.path} require ${least} values; there may be no more than ${max}`,
     );
   }
-  target.element = least > min && !isSaid ? { ...element, min: least } : element;
+  target.element = least > min && changed.element === undefined ? { ...element, min: least } : element;
 }
 
 function slicingOf(target: ElementNode): Partial<DefinedElement> {
@@ -43,11 +43,17 @@ function isByType({ slicing }: DefinedElement): boolean {
 }
 
 /** A choice that is required as one type is of that type; where each type that it may have has its slice, no other can be. */
-function withTypes(element: DefinedElement, slices: readonly ElementNode[], { url }: Work): DefinedElement {
+function withTypes(
+  element: DefinedElement,
+  slices: readonly ElementNode[],
+  changed: readonly string[],
+  { url }: Work,
+): DefinedElement {
   const { type = [], path } = element;
   const possible = slices.filter((slice) => slice.element?.max !== '0');
   const [required] = possible.filter((slice) => (slice.element?.min ?? 0) > 0);
-  const others = possible.filter((slice) => slice !== required).map((slice) => slice.element?.sliceName ?? '');
+  // A slice of the base just finds nothing any more.
+  const others = namesOf(possible.filter((slice) => slice !== required)).filter((name) => changed.includes(name));
   if (required !== undefined && others.length > 0) {
     throw new ProfileFault(
       `${url}: ${path} has to be there as ${required.element?.sliceName ?? ''}, so that there can be no slice ${others.join(', ')}`,
@@ -63,6 +69,10 @@ function withTypes(element: DefinedElement, slices: readonly ElementNode[], { ur
     ...isRequired,
     ...(isClosed && { slicing: { ...element.slicing, rules: 'closed' } }),
   };
+}
+
+function namesOf(slices: readonly ElementNode[]): readonly string[] {
+  return slices.map(({ element }) => element?.sliceName ?? '');
 }
 
 function codesOf(slices: readonly ElementNode[]): ReadonlySet<string> {

@@ -110,7 +110,7 @@ describe('slices of a choice', () => {
     expect(snapshot(some).get('Observation.value[x]')?.type).toHaveLength(13);
   });
 
-  it('that are required are the only ones', () => {
+  it('that are required are the only ones', async () => {
     const required = profile('required', 'Observation', [
       { path: 'value[x]', slicing: { rules: 'open' } },
       { path: 'value[x]', sliceName: 'valueString', min: 1 },
@@ -118,6 +118,13 @@ describe('slices of a choice', () => {
     const element = snapshot(required).get('Observation.value[x]');
     expect(element).toMatchObject({ min: 1, slicing: { rules: 'closed' } });
     expect(codes(element?.type)).toEqual(['string']);
+    // Slices of the base are no contradiction: they find nothing any more.
+    const base = profile('base', 'Observation', [{ path: 'valueQuantity' }, { path: 'valueString' }]);
+    const later = profile('later', 'Observation', [{ path: 'valueString', min: 1 }], { baseDefinition: base.url });
+    expect(codes(snapshot(later, base).get('Observation.value[x]')?.type)).toEqual(['string']);
+    expect(await check({ ...observation, valueQuantity: {} }, rows(later, base))).toContain(
+      'error type Observation.value',
+    );
     const two = profile('two', 'Observation', [
       { path: 'valueString', min: 1 },
       { path: 'valueQuantity', min: 0 },
