@@ -189,7 +189,7 @@ export function profilesOnWrite(store: Store): void {
 
   describe('a profile that cannot be used', () => {
     const url = `http://x.org/StructureDefinition/${word()}`;
-    const why = `cannot be used: ${url}: Patient.birthDate has patternCode; it is of type date`;
+    const why = `cannot be used (${url}: Patient.birthDate has patternCode; it is of type date)`;
     const demanding = useProcess(new Map([['Patient', [url]]]));
     const messages = async (path: string): Promise<string[]> => {
       const { issue } = (await server.send('POST', path, patient(url))).json();
