@@ -20,7 +20,7 @@ describe('the steps of a job', () => {
     const before = steps.next(500);
     expect(await steps.measure(2, () => sleep(50, 'done'))).toBe('done');
     expect(steps.next(500)).toBeLessThan(before);
-    for (let n = 0; n < 8; n++) await steps.measure(1, () => sleep(50));
+    for (let n = 0; n < 6; n++) await steps.measure(1, () => sleep(150));
     expect(steps.next(500)).toBe(1);
   });
 });
