@@ -1,15 +1,18 @@
-import { TypeInfo, isNonNullType, visit, visitWithTypeInfo, type GraphQLError } from 'graphql';
+import { TypeInfo, isNonNullType, visit, visitWithTypeInfo, type GraphQLError, type GraphQLSchema } from 'graphql';
 
 import { documentError } from '../errors.js';
-import { reachable } from './reachable.js';
-import type { ValidQuery } from './read-document.js';
+import { reachable, type OperationOfDocument } from './reachable.js';
+
+/** An operation whose variables have their values. */
+interface WithValues extends OperationOfDocument {
+  readonly schema: GraphQLSchema;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
 
 /**
  * The places that need a value and have a variable without one. The type of a variable that may be null fits there, for it may have a value.
- *
- * @param query its variables have their values
  */
-export function missingValues(query: Omit<ValidQuery, 'catalog'>): readonly GraphQLError[] {
+export function missingValues(query: WithValues): readonly GraphQLError[] {
   const { operation, schema, variables } = query;
   const lacks = (name: string): boolean => variables[name] === undefined || variables[name] === null;
   if (!operation.variableDefinitions?.some(({ variable }) => lacks(variable.name.value))) return [];

@@ -1,12 +1,13 @@
-import { visit, type DefinitionNode } from 'graphql';
+import { visit, type DefinitionNode, type FragmentDefinitionNode, type OperationDefinitionNode } from 'graphql';
 
-import type { ValidQuery } from './read-document.js';
+/** An operation, and the fragments of its document by name. */
+export interface OperationOfDocument {
+  readonly operation: OperationDefinitionNode;
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+}
 
 /** The operation and the fragments that it uses. */
-export function reachable({
-  operation,
-  fragments,
-}: Pick<ValidQuery, 'operation' | 'fragments'>): readonly DefinitionNode[] {
+export function reachable({ operation, fragments }: OperationOfDocument): readonly DefinitionNode[] {
   const found = new Set<DefinitionNode>([operation]);
   // The set grows during the loop.
   for (const each of found) {

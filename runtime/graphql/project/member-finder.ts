@@ -1,23 +1,22 @@
-import type { Member } from './projection.js';
 import { endOfName } from './scan-json.js';
 
 /** A name of objects of one kind. */
-export interface FoundName {
+export interface FoundName<Member> {
   /** The name in quotes, and a colon. */
   readonly head: string;
   /** Absent: it is not looked at. */
   readonly member: Member | undefined;
   /** What came behind it last. */
-  next: FoundName | undefined;
+  next: FoundName<Member> | undefined;
 }
 
 /** Names that are remembered; no type has as many, but what is stored need not be valid. */
 const MOST = 1000;
 
 /** Finds members by their names. Most objects of a kind have the same ones in the same order, so that is tried first. */
-export class MemberFinder {
-  readonly #found = new Map<string, FoundName>();
-  #first: FoundName | undefined;
+export class MemberFinder<Member> {
+  readonly #found = new Map<string, FoundName<Member>>();
+  #first: FoundName<Member> | undefined;
 
   constructor(private readonly members: ReadonlyMap<string, Member>) {}
 
@@ -27,7 +26,7 @@ export class MemberFinder {
    * @param before the one before it in the object
    * @returns undefined where none begins there
    */
-  find(text: string, at: number, before: FoundName | undefined): FoundName | undefined {
+  find(text: string, at: number, before: FoundName<Member> | undefined): FoundName<Member> | undefined {
     const guess = before === undefined ? this.#first : before.next;
     if (guess !== undefined && text.startsWith(guess.head, at)) return guess;
     const end = endOfName(text, at);

@@ -7,7 +7,7 @@ import { MemberFinder } from './member-finder.js';
 export interface Projection {
   /** By name in the resource. */
   readonly members: ReadonlyMap<string, Member>;
-  readonly finder: MemberFinder;
+  readonly finder: MemberFinder<Member>;
   /** What the answer has, in its order. */
   readonly slots: readonly Slot[];
 }

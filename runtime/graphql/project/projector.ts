@@ -77,7 +77,7 @@ export class Projector {
     }
     let last = -1;
     let at = start + 1;
-    let found: FoundName | undefined;
+    let found: FoundName<Member> | undefined;
     while (text.charCodeAt(at) !== CHAR.closeObject) {
       found = finder.find(text, at, found);
       if (found === undefined) return -1;

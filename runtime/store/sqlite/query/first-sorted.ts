@@ -47,7 +47,7 @@ export function firstSorted(
     `${first.isDescending} ${isFirst} ${isCounted}`,
   ]);
   const known = isKept ? run.orders.get(name) : undefined;
-  const taken = known && takeFrom(run, known, after, wanted);
+  const taken = known && takeFrom(run.sort, known, after, wanted);
   if (taken !== undefined) return { hits: taken, total: known!.total };
 
   const limit = isFirst ? wanted : Math.max(wanted, AHEAD);

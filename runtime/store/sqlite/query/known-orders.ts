@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 
+import type { SortKey } from '../../../search/query/query.js';
 import type { SortValue } from '../../../search/query/sort.js';
 import { compareHits, type Hit } from './hit.js';
-import type { Run } from './run.js';
 
 /** A stretch of what a search finds, in its order. */
 export interface Stretch {
@@ -75,7 +75,7 @@ function lengthOf(value: SortValue | null | undefined): number {
 
 /** So many from a place on; undefined: the stretch does not have them. */
 export function takeFrom(
-  { sort }: Run,
+  sort: readonly SortKey[],
   { after: begin, hits, isEnd }: Stretch,
   after: Hit | undefined,
   wanted: number,
