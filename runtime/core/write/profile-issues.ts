@@ -20,10 +20,11 @@ export async function profileIssues(
 ): Promise<readonly ValidationIssue[]> {
   const { profiles, validateByProfiles } = services;
   const claimed = claimedProfiles(resource);
-  const required = (profiles.required.get(resource.resourceType) ?? []).filter((each) => !claimed.includes(each));
+  const demanded = profiles.required.get(resource.resourceType) ?? [];
+  const required = demanded.filter((each) => !claimed.includes(each));
   const own = await validateByProfiles(resource, [...claimed, ...asked], call, services, {
     ...how,
-    demanded: new Set([...asked, ...(profiles.required.get(resource.resourceType) ?? [])]),
+    demanded: new Set([...asked, ...demanded]),
     isProfiled: required.length > 0,
   });
   if (required.length === 0) return own;

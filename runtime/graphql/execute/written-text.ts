@@ -1,7 +1,7 @@
 import { Decimal } from '../../fhir/decimal.js';
 import { isObject, type JsonValue } from '../../fhir/resource.js';
 
-/** JSON text that stands for a value of the answer. */
+/** A value of the answer that is JSON text already. */
 class WrittenText {
   constructor(readonly text: string) {}
 }

@@ -51,7 +51,7 @@ export function withoutShortcuts(target: ElementNode, changed: readonly ElementN
   return isExtension(target) ? result.map((node) => ofTypes(node, types.get(node))) : result;
 }
 
-/** The slices that a short name stands for: one of that name, or those that are named. */
+/** The slices that a short name means: the slice of that name, or those that the differential names. */
 function slicesOf(child: ElementNode, type: DefinedType): ElementNode[] {
   const { name, element, children, slices } = child;
   const isOne = element !== undefined || children.length > 0 || slices.length === 0;

@@ -74,8 +74,8 @@ export function hiddenTargets(store: Store): void {
       expect((await client.send('POST', '/Observation', of(ids.right, isClaiming))).status).toBe(201);
       const refused = await client.send('POST', '/Observation', of(ids.wrong, isClaiming));
       expectRefusal(refused, 422, 'profile-broken', 'Observation.subject', 'does not conform to', born);
-      const told = (await client.send('POST', '/Observation/$validate', of(ids.wrong, isClaiming))).json().issue;
-      expect(told[0]).toMatchObject({ severity: 'error', expression: ['Observation.subject'] });
+      const issues = (await client.send('POST', '/Observation/$validate', of(ids.wrong, isClaiming))).json().issue;
+      expect(issues[0]).toMatchObject({ severity: 'error', expression: ['Observation.subject'] });
     });
 
     it('what it does not read is answered like what never was', async () => {

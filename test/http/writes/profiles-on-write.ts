@@ -182,8 +182,8 @@ export function profilesOnWrite(store: Store): void {
     it('that are unknown refuse nothing; $validate warns', async () => {
       const unknown = patient('http://x.org/unknown');
       expect((await server.send('POST', '/Patient', unknown)).status).toBe(201);
-      const told = (await server.send('POST', '/Patient/$validate', unknown)).json().issue;
-      expect(told.find((issue: { severity: string; details: { text: string } }) => issue.details.text.includes('is not known here')).severity).toBe('warning'); // prettier-ignore
+      const issues = (await server.send('POST', '/Patient/$validate', unknown)).json().issue;
+      expect(issues.find((issue: { severity: string; details: { text: string } }) => issue.details.text.includes('is not known here')).severity).toBe('warning'); // prettier-ignore
     });
   });
 
@@ -272,8 +272,9 @@ export function profilesOnWrite(store: Store): void {
         const right = await send(more);
         expect(right.status, right.text).toBe(201);
       }
-      const told = (await server.send('POST', '/Patient/$validate', patient(url, { birthDate: '1899' }))).json().issue;
-      expect(told.map(({ severity }: { severity: string }) => severity)).toContain('error');
+      const issues = (await server.send('POST', '/Patient/$validate', patient(url, { birthDate: '1899' }))).json()
+        .issue;
+      expect(issues.map(({ severity }: { severity: string }) => severity)).toContain('error');
     });
   });
 
@@ -415,7 +416,7 @@ export function profilesOnWrite(store: Store): void {
       const right = await server.send('POST', '/Observation', of(`Patient/${ids.right}`));
       expect(right.status, right.text).toBe(201);
       expectBroken(await server.send('POST', '/Observation', of(`Patient/${ids.wrong}`)), ...wrong(`Patient/${ids.wrong}`)); // prettier-ignore
-      // Of what is not there, and of what is elsewhere, only the type is compared.
+      // Of a target that is missing or on another server, only the type is compared.
       for (const reference of [`Patient/${word()}`, `http://elsewhere.org/fhir/Patient/${ids.wrong}`]) {
         expect((await server.send('POST', '/Observation', of(reference))).status).toBe(201);
       }
@@ -517,8 +518,10 @@ export function profilesOnWrite(store: Store): void {
         'rules-too-costly',
         ...words,
       );
-      const told = (await server.send('POST', '/Patient/$validate', patient(url, { name }))).json().issue;
-      expect(told.filter(({ code }: { code: string }) => code === 'too-costly')).toMatchObject([{ severity: 'error' }]);
+      const issues = (await server.send('POST', '/Patient/$validate', patient(url, { name }))).json().issue;
+      expect(issues.filter(({ code }: { code: string }) => code === 'too-costly')).toMatchObject([
+        { severity: 'error' },
+      ]);
       const entry = [{ resource: patient(url, { name }), request: { method: 'POST', url: 'Patient' } }];
       const batch = await server.send('POST', '', { resourceType: 'Bundle', type: 'batch', entry });
       expect(batch.json().entry[0].response.status).toMatch(/^422/);

@@ -45,7 +45,7 @@ function issuesOf(answer: Answer): readonly Issue[] {
 }
 
 /** Severity, key of the rule or code of the error, and place of each issue. */
-function told(answer: Answer): string[] {
+function summaryOf(answer: Answer): string[] {
   return issuesOf(answer).map(({ severity, details: { coding = [] }, expression = [] }) =>
     [severity, coding.at(-1)?.code, ...expression].filter((each) => each !== undefined).join(' '),
   );
@@ -61,13 +61,13 @@ describe('$validate (resource-operation-validate.html)', () => {
 
   it('finds nothing wrong with what is right, and says so', async () => {
     const answer = await validate(sound);
-    expect([answer.status, told(answer)]).toEqual([200, ['information']]);
+    expect([answer.status, summaryOf(answer)]).toEqual([200, ['information']]);
   });
 
   it('lists errors and warnings with key, text, place, line and column; always 200', async () => {
     const answer = await validate(JSON.stringify({ ...contact, nonsense: 1 }, null, 1));
     expect(answer.status).toBe(200);
-    expect(told(answer)).toEqual([
+    expect(summaryOf(answer)).toEqual([
       'error unknown-property Patient.nonsense',
       'error pat-1 Patient.contact[0]',
       'warning dom-6 Patient',
@@ -79,9 +79,11 @@ describe('$validate (resource-operation-validate.html)', () => {
 
   it('reports a body that cannot be read as what it found', async () => {
     const at = (body: string, type = FHIR_JSON) => validate(body, '/Patient/$validate', { 'content-type': type });
-    expect(told(await at('{"resourceType": "Patient", }'))).toEqual(['error json-syntax']);
-    expect(told(await at('{"resourceType": "Patient", "id": "a", "id": "b"}'))).toEqual(['error json-duplicate-key']);
-    expect(told(await at('<Patient xmlns="http://hl7.org/fhir"><active', 'application/fhir+xml'))[0]).toContain('error xml-'); // prettier-ignore
+    expect(summaryOf(await at('{"resourceType": "Patient", }'))).toEqual(['error json-syntax']);
+    expect(summaryOf(await at('{"resourceType": "Patient", "id": "a", "id": "b"}'))).toEqual([
+      'error json-duplicate-key',
+    ]);
+    expect(summaryOf(await at('<Patient xmlns="http://hl7.org/fhir"><active', 'application/fhir+xml'))[0]).toContain('error xml-'); // prettier-ignore
     expect((await validate('x', '/Patient/$validate', { 'content-type': 'text/plain' })).status).toBe(415);
     expect((await server.send('POST', '/Patient/$validate')).status).toBe(400);
   });
@@ -95,13 +97,13 @@ describe('$validate (resource-operation-validate.html)', () => {
           { name: 'resource', resource },
         ],
       });
-    expect(told(await wrap(contact))).toContain('error pat-1 Patient.contact[0]');
-    expect(told(await wrap({ resourceType: 'Patient', actve: true }))).toContain(
+    expect(summaryOf(await wrap(contact))).toContain('error pat-1 Patient.contact[0]');
+    expect(summaryOf(await wrap({ resourceType: 'Patient', actve: true }))).toContain(
       'error unknown-property Patient.actve',
     );
-    expect(told(await wrap(sound, 'update'))).toEqual(['error id-missing Patient.id']);
+    expect(summaryOf(await wrap(sound, 'update'))).toEqual(['error id-missing Patient.id']);
     expect((await wrap(sound, 'nonsense')).status).toBe(400);
-    expect(told(await validate({ resourceType: 'Observation' }))).toContain('error type-mismatch');
+    expect(summaryOf(await validate({ resourceType: 'Observation' }))).toContain('error type-mismatch');
   });
 
   it('validates by the profiles that the resource claims, and by those that are asked for', async () => {
@@ -126,7 +128,7 @@ describe('$validate (resource-operation-validate.html)', () => {
       component,
     });
     const both = [part('8480-6', 120), part('8462-4', 80)];
-    const of = async (body: object, query = '') => told(await validate(body, `/Observation/$validate${query}`));
+    const of = async (body: object, query = '') => summaryOf(await validate(body, `/Observation/$validate${query}`));
     const errors = async (body: object, query = '') =>
       (await of(body, query)).filter((each) => each.startsWith('error'));
     const claim = { meta: { profile: [BP] } };
@@ -141,14 +143,16 @@ describe('$validate (resource-operation-validate.html)', () => {
   it('reports an error where a profile that is asked for is not known: once it was a warning', async () => {
     const none = 'http://example.org/none';
     const answer = await validate(sound, `/Patient/$validate?profile=${none}`);
-    expect([answer.status, told(answer)]).toEqual([200, ['error profile Patient']]);
+    expect([answer.status, summaryOf(answer)]).toEqual([200, ['error profile Patient']]);
     expect(issuesOf(answer)[0]).toMatchObject({ code: 'not-found' });
     const parameter = [{ name: 'profile', valueCanonical: none }, { name: 'resource', resource: sound }]; // prettier-ignore
-    expect(told(await validate({ resourceType: 'Parameters', parameter }))).toEqual(['error profile Patient']);
+    expect(summaryOf(await validate({ resourceType: 'Parameters', parameter }))).toEqual(['error profile Patient']);
     // One that the resource claims is not asked for.
     const claiming = { ...sound, meta: { profile: [none] } };
-    expect(told(await validate(claiming))).toEqual(['warning profile Patient']);
-    expect(told(await validate(claiming, `/Patient/$validate?profile=${none}`))).toEqual(['error profile Patient']);
+    expect(summaryOf(await validate(claiming))).toEqual(['warning profile Patient']);
+    expect(summaryOf(await validate(claiming, `/Patient/$validate?profile=${none}`))).toEqual([
+      'error profile Patient',
+    ]);
   });
 
   it('gives line and column of each problem that has a place, also of a resource in Parameters', async () => {
@@ -177,14 +181,14 @@ describe('$validate (resource-operation-validate.html)', () => {
       ['Foo/1', 'there is no resource type Foo'],
     ] as const) {
       const answer = await validate(refer(reference));
-      expect(told(answer)).toEqual(['warning reference Patient.generalPractitioner[0]']);
+      expect(summaryOf(answer)).toEqual(['warning reference Patient.generalPractitioner[0]']);
       expect(issuesOf(answer)[0]?.details.text).toContain(`"${reference}" leads nowhere: ${why}`);
       expect((await server.send('POST', '/Patient', refer(reference))).status).toBe(201);
     }
     for (const reference of ['Practitioner?', 'Practitioner?&=x', 'Practitioner?identifier=1&?==', 'Foo?identifier=x'])
-      expect(told(await validate(refer(reference)))).toEqual(['warning reference Patient.generalPractitioner[0]']);
+      expect(summaryOf(await validate(refer(reference)))).toEqual(['warning reference Patient.generalPractitioner[0]']);
     for (const reference of ['Practitioner/1', 'Practitioner/1/_history/2', 'urn:uuid:0b3c6f66-6d1b-4f3c-9d2e-0d7a5c1c2b01', 'Practitioner?identifier=x', 'http://x.org/y'])
-      expect(told(await validate(refer(reference)))).toEqual(['information']); // prettier-ignore
+      expect(summaryOf(await validate(refer(reference)))).toEqual(['information']); // prettier-ignore
   });
 
   it('asks what the text of the specification asks of Codings, Attachments, canonicals and includes', async () => {
@@ -217,16 +221,16 @@ describe('$validate (resource-operation-validate.html)', () => {
 
   it('needs a profile for the mode "profile": once it said that there were no issues', async () => {
     const answer = await validate(sound, '/Patient/$validate?mode=profile');
-    expect([answer.status, told(answer)]).toEqual([400, ['error parameter-invalid']]);
+    expect([answer.status, summaryOf(answer)]).toEqual([400, ['error parameter-invalid']]);
     const PATIENT = 'http://hl7.org/fhir/StructureDefinition/Patient';
     expect((await validate(sound, `/Patient/$validate?mode=profile&profile=${PATIENT}`)).status).toBe(200);
   });
 
   it('validates a stored instance, and whether it can be deleted', async () => {
     await server.send('PUT', '/Patient/here', { ...sound, id: 'here' });
-    expect(told(await server.send('GET', '/Patient/here/$validate'))).toEqual(['information']);
-    expect(told(await server.send('GET', '/Patient/here/$validate?mode=delete'))).toEqual(['information']);
-    expect(told(await server.send('GET', '/Patient/none/$validate?mode=delete'))).toEqual(['error not-found']);
+    expect(summaryOf(await server.send('GET', '/Patient/here/$validate'))).toEqual(['information']);
+    expect(summaryOf(await server.send('GET', '/Patient/here/$validate?mode=delete'))).toEqual(['information']);
+    expect(summaryOf(await server.send('GET', '/Patient/none/$validate?mode=delete'))).toEqual(['error not-found']);
     expect((await server.send('GET', '/Patient/none/$validate')).status).toBe(404);
     expect(server.defects).toEqual([]);
   });
@@ -276,7 +280,7 @@ describe('a write is refused with 422 where a rule is broken', () => {
     ['bdl-11', { resourceType: 'Bundle', type: 'document', timestamp: '2024-01-01T00:00:00Z', identifier: { system: 'urn:x', value: '1' }, entry: [{ fullUrl: 'urn:uuid:0b3c6f66-6d1b-4f3c-9d2e-0d7a5c1c2b01', resource: { resourceType: 'Patient' } }] }], // prettier-ignore
   ])('%s', async (key, resource) => {
     const answer = await create(resource as never);
-    expect([answer.status, told(answer).map((each) => each.split(' ')[1])], answer.text).toEqual([422, [key]]);
+    expect([answer.status, summaryOf(answer).map((each) => each.split(' ')[1])], answer.text).toEqual([422, [key]]);
   });
 
   it('accepts warnings, local references and references to what contains them', async () => {

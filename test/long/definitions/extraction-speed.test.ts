@@ -5,7 +5,7 @@ import { benchExtraction } from '../../bench/extraction.js';
 
 // Single-threaded, half official and half Synthea-like Patients, best of several rounds of each way in turns
 // (../bench/extraction.ts). A loaded machine gets more rounds before the goal counts as missed.
-it('reads index entries off at least 60,000 Patients a second, five times as fast as the FHIRPath library', () => {
+it('reads index entries off at least 60,000 Patients a second, 6 times as fast as the FHIRPath library', () => {
   let rates = benchExtraction(tables);
   for (let again = 0; again < 3 && (rates.kiln < 80_000 || rates.ratio < 6); again++) rates = benchExtraction(tables);
   console.log(
@@ -13,5 +13,5 @@ it('reads index entries off at least 60,000 Patients a second, five times as fas
       `${rates.entries.toFixed(1)} entries each`,
   );
   expect(rates.kiln).toBeGreaterThanOrEqual(60_000 / atMost(1));
-  expect(rates.ratio).toBeGreaterThanOrEqual(5);
+  expect(rates.ratio).toBeGreaterThanOrEqual(6);
 }, 120_000);
