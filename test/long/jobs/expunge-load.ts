@@ -15,6 +15,9 @@ const VERSIONS = 5;
 const LIMIT = 1000;
 const LIVE = 200;
 
+/** More in one transaction are too much for a MongoDB with a cache of 256 MB, which keeps what was written in the last five minutes. */
+const WRITTEN_AT_ONCE = 100;
+
 /** Reads without an expunge, before it and after it, and how much longer they may take beside it. */
 const IDLE = 500;
 const TIMES = 3;
@@ -97,8 +100,8 @@ async function readWhile(isOn: () => boolean, prefix: string, times: number[]): 
 async function writeDoomed(store: Store): Promise<void> {
   const doomed = [...observations('doomed', DOOMED)];
   for (let expected = 0; expected < VERSIONS; expected++) {
-    for (let from = 0; from < DOOMED; from += 500) {
-      const piece = doomed.slice(from, from + 500);
+    for (let from = 0; from < DOOMED; from += WRITTEN_AT_ONCE) {
+      const piece = doomed.slice(from, from + WRITTEN_AT_ONCE);
       await store.write(piece.map((content) => changeOf(content, expected)));
     }
   }
