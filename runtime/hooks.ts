@@ -1,4 +1,5 @@
 import type { AnyResource, OperationOutcome, ResourceOf, ResourceType } from '../generated/types/index.js';
+import type { AfterRead, ReadContext } from './core/read-hook.js';
 import type { BeforeWrite, WriteContext } from './core/write/write-hooks.js';
 import { FhirError, type Issue } from './fhir/errors.js';
 import type { Resource } from './fhir/resource.js';
@@ -35,10 +36,20 @@ export interface WrittenVersion<T extends HookType> {
 /** Learns of a version after it was committed. The answer to the client does not wait for it. */
 export type AfterWriteHook<T extends HookType> = (written: WrittenVersion<T>) => void | Promise<void>;
 
+/** A version that a client got by its id. */
+export interface ReadVersion<T extends HookType> extends Omit<WrittenVersion<T>, 'action' | 'resource'>, ReadContext {
+  /** The resource as it is stored, whatever `_summary` or `_elements` left of it for the client. */
+  readonly resource: HookResource<T>;
+}
+
+/** Learns of a read or vread that was allowed and found something. The answer to the client does not wait for it. */
+export type ReadHook<T extends HookType> = (version: ReadVersion<T>) => void | Promise<void>;
+
 /** Adds hooks: `fhir.on.beforeWrite('Patient', (patient) => …)`. Hooks of one type run in the order in which they were added. */
 export interface KilnHooks {
   beforeWrite<T extends HookType>(type: T, hook: BeforeWriteHook<T>): void;
   afterWrite<T extends HookType>(type: T, hook: AfterWriteHook<T>): void;
+  read<T extends HookType>(type: T, hook: ReadHook<T>): void;
 }
 
 /** What a `beforeWrite` hook throws to refuse a write: 422, with these issues. */
@@ -72,6 +83,8 @@ function readIssue({ code, details, diagnostics, expression }: NonNullable<Opera
 export interface Hooks {
   readonly on: KilnHooks;
   readonly beforeWrite: BeforeWrite;
+  /** Has the hooks learn of a read. */
+  afterRead(log: Pick<Log, 'defect'>): AfterRead;
   /** A store whose writes the hooks learn of. */
   watch(store: Store, log: Pick<Log, 'defect'>): Store;
   /** Resolves when no hook is running any more. */
@@ -87,22 +100,34 @@ interface Added<H> {
 export function createHooks(): Hooks {
   const before: Added<BeforeWriteHook<'*'>>[] = [];
   const after: Added<AfterWriteHook<'*'>>[] = [];
+  const read: Added<ReadHook<'*'>>[] = [];
   const running = new Set<Promise<void>>();
 
   const notify = (changes: readonly Change[], versions: readonly StoredVersion[], log: Pick<Log, 'defect'>): void => {
     for (const [i, version] of versions.entries()) {
       const hooks = of(after, version.type);
       if (hooks.length === 0) continue;
-      const work = runAfter(hooks, describe(version, changes[i])).catch((error: unknown) => log.defect('none', error));
-      running.add(work);
-      void work.then(() => running.delete(work));
+      start(hooks, () => describe(version, changes[i]), log);
     }
   };
+
+  /** Runs hooks one after another, beside what goes on. */
+  function start<V>(hooks: readonly Learns<V>[], of: () => V, log: Pick<Log, 'defect'>): void {
+    const work = runAfter(hooks, of).catch((error: unknown) => log.defect('none', error));
+    running.add(work);
+    void work.then(() => running.delete(work));
+  }
 
   return {
     on: {
       beforeWrite: (type, hook) => void before.push({ type, hook: hook as unknown as BeforeWriteHook<'*'> }),
       afterWrite: (type, hook) => void after.push({ type, hook: hook as unknown as AfterWriteHook<'*'> }),
+      read: (type, hook) => void read.push({ type, hook: hook as unknown as ReadHook<'*'> }),
+    },
+    afterRead: (log) => (version, context) => {
+      if (read.length === 0) return;
+      const hooks = of(read, version.type);
+      if (hooks.length > 0) start(hooks, () => ({ ...describeLive(version), ...context }), log);
     },
     beforeWrite: {
       has: (type) => before.some((each) => isFor(each, type)),
@@ -146,14 +171,28 @@ async function guarded(hook: BeforeWriteHook<'*'>, resource: AnyResource, contex
   }
 }
 
-async function runAfter(hooks: readonly AfterWriteHook<'*'>[], written: WrittenVersion<'*'>): Promise<void> {
+type Learns<V> = (version: V) => void | Promise<void>;
+
+async function runAfter<V>(hooks: readonly Learns<V>[], of: () => V): Promise<void> {
   // Not before the store has returned to its caller.
   await Promise.resolve();
-  for (const hook of hooks) await hook(written);
+  const version = of();
+  for (const hook of hooks) await hook(version);
 }
 
-function describe({ type, id, version, lastUpdated, json }: StoredVersion, change?: Change): WrittenVersion<'*'> {
-  const action = json === undefined ? 'delete' : change?.expected === 0 ? 'create' : 'update';
-  const resource = json === undefined ? undefined : (JSON.parse(json) as Resource as unknown as AnyResource);
-  return { type, id, versionId: String(version), lastUpdated: new Date(lastUpdated).toISOString(), action, resource };
+function describe(stored: StoredVersion, change?: Change): WrittenVersion<'*'> {
+  const action = stored.json === undefined ? 'delete' : change?.expected === 0 ? 'create' : 'update';
+  return { ...stampOf(stored), action, resource: stored.json === undefined ? undefined : contentOf(stored.json) };
+}
+
+function describeLive(stored: StoredVersion): Omit<ReadVersion<'*'>, keyof ReadContext> {
+  return { ...stampOf(stored), resource: contentOf(stored.json ?? 'null') };
+}
+
+function stampOf({ type, id, version, lastUpdated }: StoredVersion) {
+  return { type, id, versionId: String(version), lastUpdated: new Date(lastUpdated).toISOString() };
+}
+
+function contentOf(json: string): AnyResource {
+  return JSON.parse(json) as Resource as unknown as AnyResource;
 }

@@ -5,6 +5,7 @@ import { startBodyWorker } from '../body-workers/start-thread.js';
 import type { Config } from '../config/settings.js';
 import { describeStaleIndex } from '../core/definitions/index-status.js';
 import type { Job } from '../core/jobs.js';
+import type { AfterRead } from '../core/read-hook.js';
 import type { BeforeWrite } from '../core/write/write-hooks.js';
 import { createApp, FHIR_PATH, type AppOptions } from '../http/app.js';
 import { createServing } from '../http/create-services.js';
@@ -35,6 +36,8 @@ export interface ApplicationTransport {
 /** What an application around this one adds. */
 export interface ApplicationHooks {
   readonly beforeWrite: BeforeWrite;
+  /** Has the hooks learn of a read. */
+  afterRead(log: Log): AfterRead;
   /** A store whose writes the hooks learn of. */
   watch(store: Core['store'], log: Log): Core['store'];
 }
@@ -126,7 +129,7 @@ export async function openApplication(
       jobs,
       fetchFile: createFetchFile(config['import.allow']),
       ...(audit !== undefined && { audit }),
-      ...(hooks !== undefined && { beforeWrite: hooks.beforeWrite }),
+      ...(hooks !== undefined && { beforeWrite: hooks.beforeWrite, afterRead: hooks.afterRead(log) }),
       log: metrics === undefined ? log : metrics.watch(log),
     };
     const late: { app?: RequestListener } = {};

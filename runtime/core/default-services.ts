@@ -28,6 +28,7 @@ export const DEFAULT_SERVICES: DefaultServices = {
   shipped: undefined,
   validateByProfiles: () => Promise.resolve([]),
   beforeWrite: undefined,
+  afterRead: undefined,
   findCodes: () => Promise.reject(new FhirError('parameter-invalid', 'This server looks up no codes')),
   knownSystems: () => [],
   limits: DEFAULT_LIMITS,

@@ -20,6 +20,7 @@ import type { IndexStatus } from './definitions/index-status.js';
 import type { Jobs } from './jobs.js';
 import type { ShippedResources } from './shipped/shipped-resources.js';
 import type { LargeTexts } from './write/large-bodies.js';
+import type { AfterRead } from './read-hook.js';
 import type { BeforeWrite } from './write/write-hooks.js';
 import type { ValidationMode } from './write/validation-mode.js';
 import type { PageLinks } from './search/pages/page-link.js';
@@ -180,6 +181,8 @@ export interface DataServices {
   readonly knownSystems: () => readonly KnownSystem[];
   /** Hooks of the application around the server; undefined: there are none. */
   readonly beforeWrite: BeforeWrite | undefined;
+  /** The same for reads by id. */
+  readonly afterRead: AfterRead | undefined;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
-import { kiln, WriteRefused, type Kiln, type WrittenVersion } from '../../../runtime/index.js';
+import { kiln, WriteRefused, type Kiln, type ReadVersion, type WrittenVersion } from '../../../runtime/index.js';
 import { EVENTUALLY } from '../../eventually.js';
 import { FHIR_JSON } from '../server.js';
 
@@ -16,6 +16,7 @@ export function mountHooks(store: string): void {
   let base = '';
   let close = (): Promise<unknown> => Promise.resolve();
   const written: WrittenVersion<'*'>[] = [];
+  const reads: ReadVersion<'Patient'>[] = [];
 
   beforeAll(async () => {
     fhir = kiln({ store, auth: 'open', 'log.level': 'silent' });
@@ -39,6 +40,8 @@ export function mountHooks(store: string): void {
     fhir.on.beforeWrite('Basic', () => ({ resourceType: 'Basic', code: 'no CodeableConcept' as never }));
     fhir.on.afterWrite('*', (version) => void written.push(version));
     fhir.on.afterWrite('Patient', () => Promise.reject(new Error('after')));
+    fhir.on.read('Patient', (version) => void reads.push(version));
+    fhir.on.read('Patient', () => Promise.reject(new Error('read')));
     const server = express().use('/fhir', fhir).listen(0, '127.0.0.1');
     await once(server, 'listening');
     base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/fhir`;
@@ -208,6 +211,35 @@ export function mountHooks(store: string): void {
       ]);
       expect(written[1]!.resource).toMatchObject({ resourceType: 'Patient', language: 'en', meta: { versionId: '2' } });
       expect(written[2]!.resource).toBeUndefined();
+    });
+  });
+
+  describe('read', () => {
+    const read = (path: string, headers: Record<string, string> = {}) => fetch(`${base}${path}`, { headers });
+    const gets = (...urls: string[]) =>
+      bundle('batch', ...urls.map((url) => ({ request: { method: 'GET', url } }))) as never;
+
+    it('learns of reads and vreads that found something, those of a batch included, and of no others', async () => {
+      await put('seen');
+      await put('seen', 'Better');
+      reads.length = 0;
+      expect((await read('/Patient/seen')).status).toBe(200);
+      expect((await read('/Patient/seen/_history/1')).status).toBe(200);
+      expect((await read('/Patient/seen?_elements=language')).status).toBe(200);
+      expect((await send('POST', '', gets('Patient/seen'))).status).toBe(200);
+      expect((await read('/Patient/seen', { 'If-None-Match': 'W/"2"' })).status).toBe(304);
+      expect((await read('/Patient/unseen')).status).toBe(404);
+      expect((await read('/Patient?_id=seen')).status).toBe(200);
+      await vi.waitFor(() => expect(reads).toHaveLength(4), EVENTUALLY);
+      expect(reads.map(({ interaction, type, id, versionId }) => `${interaction} ${type}/${id} ${versionId}`)).toEqual([
+        'read Patient/seen 2',
+        'vread Patient/seen 1',
+        'read Patient/seen 2',
+        'read Patient/seen 2',
+      ]);
+      // Whole, also where the client asked for a part.
+      expect(reads[2]!.resource).toMatchObject({ name: [{ family: 'Better' }], language: 'en' });
+      expect(reads[0]!.clientId).toBeUndefined();
     });
   });
 }
