@@ -7,6 +7,12 @@ import { TEXT_FUNCTIONS } from './text-functions.js';
 
 const NOTHING: Evaluate = () => NONE;
 
+/** What counts as a boolean, numbers too. http://hl7.org/fhirpath/N1/#toboolean-boolean */
+const TRUTHS: ReadonlyMap<string, boolean> = new Map([
+  ...['true', 't', 'yes', 'y', '1', '1.0'].map((text) => [text, true] as const),
+  ...['false', 'f', 'no', 'n', '0', '0.0'].map((text) => [text, false] as const),
+]);
+
 /** Functions of FHIRPath that rules use. http://hl7.org/fhirpath/N1/#functions, https://hl7.org/fhir/R5/fhirpath.html */
 export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, MakeFunction>([
   ...TEXT_FUNCTIONS,
@@ -124,7 +130,7 @@ export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, Make
     }],
   ['toBoolean', () => (input) => {
       const text = String(input[0]?.value).toLowerCase();
-      return input.length === 1 && (text === 'true' || text === 'false') ? ofBoolean(text === 'true') : NONE;
+      return input.length === 1 ? ofBoolean(TRUTHS.get(text)) : NONE;
     }],
 ]); // prettier-ignore
 

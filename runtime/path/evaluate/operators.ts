@@ -1,4 +1,5 @@
 import type { BinaryOperator } from '../expression/parse.js';
+import { ARITHMETIC } from './arithmetic.js';
 import { compareItems, equalItems, itemKey } from './compare.js';
 import type { Evaluate } from './function-types.js';
 import type { Environment } from './environment.js';
@@ -44,13 +45,13 @@ export const OPERATORS: Readonly<Record<BinaryOperator, Make>> = {
   '>=': ordered((order) => order >= 0),
   '+': both((left, right) => {
     const [a, b] = [toText(left), toText(right)];
-    return a !== undefined && b !== undefined ? ofText(a + b) : calculate(left, right, (x, y) => x + y);
+    return a !== undefined && b !== undefined ? ofText(a + b) : calculate(left, right, ARITHMETIC['+']);
   }),
-  '-': both((left, right) => calculate(left, right, (a, b) => a - b)),
-  '*': both((left, right) => calculate(left, right, (a, b) => a * b)),
-  '/': both((left, right) => calculate(left, right, (a, b) => (b === 0 ? undefined : a / b))),
-  div: both((left, right) => calculate(left, right, (a, b) => (b === 0 ? undefined : Math.trunc(a / b)))),
-  mod: both((left, right) => calculate(left, right, (a, b) => (b === 0 ? undefined : a % b))),
+  '-': both((left, right) => calculate(left, right, ARITHMETIC['-'])),
+  '*': both((left, right) => calculate(left, right, ARITHMETIC['*'])),
+  '/': both((left, right) => calculate(left, right, ARITHMETIC['/'])),
+  div: both((left, right) => calculate(left, right, ARITHMETIC.div)),
+  mod: both((left, right) => calculate(left, right, ARITHMETIC.mod)),
   // Nothing counts as an empty text.
   '&': both((left, right) => ofText((toText(left) ?? '') + (toText(right) ?? ''))),
 };
