@@ -1,5 +1,6 @@
-// ESLint, Prettier, the import rules, and spelling and links of the pages that people write, side by side, because one after the other they take twice as long. Says all
-// that any of them found.
+// ESLint, Prettier, the import rules, and spelling and links of the pages that people write, side by side, because one after the other they
+// take twice as long. With --all, on a tree that is built, also whether the types are right and the generated files and tables current.
+// Says all that any of them found.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +8,13 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const modules = join(root, 'node_modules');
 
-const checks = [
+const OF_BUILT = [
+  { name: 'types', run: ['typescript/bin/tsc', '-p', 'tsconfig.json'] },
+  { name: 'generated files', run: ['../dist/runtime/cli/main.js', 'generate', '--check'] },
+  { name: 'tables of docs/ (mend with: npm run generate)', run: ['../scripts/docs.mjs', '--check'] },
+];
+
+const LINTS = [
   { name: 'eslint', run: ['eslint/bin/eslint.js', '.', '--max-warnings', '0'] },
   {
     name: 'prettier (mend with: npm run format)',
@@ -30,6 +37,7 @@ const checks = [
   { name: 'links and README', run: ['../scripts/check-links.mjs'] },
 ];
 
+const checks = process.argv.includes('--all') ? [...OF_BUILT, ...LINTS] : LINTS;
 const results = await Promise.all(checks.map(result));
 for (const { name, code, output } of results.filter((each) => each.code !== 0)) {
   process.stderr.write(`\n${name} (exit ${code}):\n${output.trim()}\n`);
