@@ -2,10 +2,10 @@ import type { AuthEvents } from '../auth/server/events.js';
 import { tokenCommand } from '../config/development.js';
 import type { Config } from '../config/settings.js';
 import { FHIR_PATH, type AppOptions } from '../http/app.js';
+import type { RefusedToken } from '../http/token-gate.js';
 import type { Log } from '../observe/log.js';
 import type { RunningAudit } from './audit.js';
 import type { AuthorizationParts } from './authorization.js';
-import { loggingVerifier } from './logging-verifier.js';
 
 /** What of an application depends on who may ask. */
 export type AccessOptions = Pick<AppOptions, 'gate' | 'auth' | 'authorization' | 'tokenCommand'>;
@@ -41,10 +41,19 @@ export async function prepareAccess(
     const hint = { tokenCommand: tokenCommand(config, place, 'everybody') };
     return {
       ...hint,
-      gate: gates.createTokenGate({ verifier: loggingVerifier(verifier, log), access, ...hint }),
+      gate: gates.createTokenGate({ verifier, access, refused: refusedIn(log), ...hint }),
       auth: routes,
       authorization: { cors },
     };
+  };
+}
+
+/** Tokens that are not taken in the log, which alone says why. That one has run out is no news. */
+function refusedIn(log: Log): (why: RefusedToken, requestId: string) => void {
+  return ({ failure, detail = 'no reason given' }, requestId) => {
+    if (failure === 'expired') return;
+    const what = failure === 'unavailable' ? 'cannot be verified' : 'is not taken';
+    log.info(`a token ${what}: ${detail}, request ${requestId}`);
   };
 }
 

@@ -298,11 +298,11 @@ function failedCall({ destination, principal, params, trace }: Exchange): Failed
 
 /** Finds out who asks. Answers by that are for no other client, refusals as well. */
 function admit(exchange: Exchange, { gate, isOpen, services: { tables } }: Context): Principal | Promise<Principal> {
-  const { req, method, url } = exchange;
+  const { req, method, url, id: requestId } = exchange;
   const mark = url.indexOf('?');
   const isForAll = gate !== OPEN_GATE && isOpen(method, mark < 0 ? url : url.slice(0, mark));
   exchange.isPersonal = !isForAll && gate !== OPEN_GATE;
-  return gate.admit(req, mark < 0 ? '' : url.slice(mark + 1), isForAll, tables);
+  return gate.admit(req, { query: mark < 0 ? '' : url.slice(mark + 1), isOpen: isForAll, tables, requestId });
 }
 
 /** What the URL and the headers ask for is refused before the body is read. */

@@ -7,7 +7,7 @@ import type { Verification, VerifiedToken } from '../auth/server/access-token.js
 import type { TokenVerifier } from '../auth/server/token-verifier.js';
 import { ACCESS_ERRORS } from '../fhir/access-errors.js';
 import type { FhirError } from '../fhir/errors.js';
-import type { Gate } from './gate.js';
+import type { Approach, Gate } from './gate.js';
 import { headerValues } from './request/header-values.js';
 
 /** What a gate needs that asks for tokens. */
@@ -18,21 +18,26 @@ export interface TokenGateSettings {
   readonly access: (scope: string, tables?: ScopeTables) => Access;
   /** The command that prints a token, where every client is on this machine: the refusal of a request without a good token names it. */
   readonly tokenCommand?: string | undefined;
+  /** Told of each token that is not taken, because the answer does not say why. */
+  readonly refused?: (why: RefusedToken, requestId: string) => void;
 }
 
 /** After which it is worth asking again the server that could not be asked, in seconds. */
 const RETRY_AFTER = 5;
+
+/** Why a token is not taken. */
+export type RefusedToken = Extract<Verification, { readonly failure: string }>;
 
 const REFUSALS = { invalid: 'token-invalid', expired: 'token-expired' } as const;
 
 /**
  * The gate that asks for a token. A refusal does not say which check failed. https://www.rfc-editor.org/rfc/rfc6750#section-3
  */
-export function createTokenGate({ verifier, access, tokenCommand }: TokenGateSettings): Gate {
+export function createTokenGate({ verifier, access, tokenCommand, refused }: TokenGateSettings): Gate {
   /** Verifiers keep tokens that are good: their bearers are kept beside them. */
   const principals = new WeakMap<VerifiedToken, { readonly principal: Principal; readonly tables: unknown }>();
 
-  function principalOf(verified: Verification, tables: ScopeTables | undefined): Principal {
+  function principalOf(verified: Verification, { tables, requestId }: Approach): Principal {
     if ('token' in verified) {
       const { token } = verified;
       const known = principals.get(token);
@@ -41,6 +46,7 @@ export function createTokenGate({ verifier, access, tokenCommand }: TokenGateSet
       principals.set(token, { principal, tables });
       return principal;
     }
+    refused?.(verified, requestId);
     const { failure } = verified;
     if (failure === 'unavailable') throw refusal('token-unverified', { retryAfter: RETRY_AFTER });
     throw refuse(REFUSALS[failure]);
@@ -56,15 +62,15 @@ export function createTokenGate({ verifier, access, tokenCommand }: TokenGateSet
   }
 
   return {
-    admit(req, query, isOpen, tables) {
-      if (isOpen) return ANONYMOUS;
-      const credentials = readCredentials(headerValues(req, 'authorization'), query);
+    admit(req, approach) {
+      if (approach.isOpen) return ANONYMOUS;
+      const credentials = readCredentials(headerValues(req, 'authorization'), approach.query);
       if (credentials.is === 'malformed') throw refusal('token-malformed');
       if (credentials.is === 'none') throw refuse('token-missing');
       const verified = verifier.verify(credentials.token);
       return verified instanceof Promise
-        ? verified.then((each) => principalOf(each, tables))
-        : principalOf(verified, tables);
+        ? verified.then((each) => principalOf(each, approach))
+        : principalOf(verified, approach);
     },
   };
 }

@@ -189,7 +189,12 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
     '/jobs',
     answer(async ({ req, res, id: ownId }) => {
       const { tables, jobs } = servicesNow();
-      const principal = await gate.admit(req, queryOf(req).toString(), false, tables);
+      const principal = await gate.admit(req, {
+        query: queryOf(req).toString(),
+        isOpen: false,
+        tables,
+        requestId: ownId,
+      });
       // A job is known to the client that started it alone, as its status is.
       const known = (await jobs?.list())?.filter((job) => isOwner(job, { principal })) ?? [];
       const { jobsPage } = await import('../pages/tools/jobs-page.js');

@@ -1,6 +1,7 @@
 import type { AtomicMaps } from '../../store/store.js';
 import { decodeJws, signJws, verifyJws } from '../keys/jws.js';
 import type { ServerKeys } from '../keys/server-keys.js';
+import { mismatch } from './refusals.js';
 
 /** What a token says that was found to be good. */
 export interface VerifiedToken {
@@ -55,6 +56,15 @@ export interface TokenNames {
 const ALG = 'ES384';
 const TYPES: readonly unknown[] = ['at+jwt', 'application/at+jwt'];
 
+/** What a token has is not what it has to have; `detail` is for the log, and says both. */
+export function invalid(
+  what: string,
+  expected: string,
+  received: unknown,
+): { readonly failure: 'invalid'; readonly detail: string } {
+  return { failure: 'invalid', detail: `${what} (${mismatch(expected, received)})` };
+}
+
 /** A signed access token. https://www.rfc-editor.org/rfc/rfc9068 */
 export async function writeToken(
   { clientId, scope, spelled, registration, jti, iat, exp }: TokenContent,
@@ -82,16 +92,18 @@ export async function readToken(
 ): Promise<Verification<OwnToken>> {
   const jws = decodeJws(text);
   if (jws === undefined) return { failure: 'invalid', detail: 'form' };
-  const { alg, kid, typ } = jws.header;
-  if (alg !== ALG || typeof kid !== 'string' || 'crit' in jws.header || 'b64' in jws.header) {
-    return { failure: 'invalid', detail: 'header' };
-  }
-  if (typeof typ !== 'string' || !TYPES.includes(typ.toLowerCase())) return { failure: 'invalid', detail: 'typ' };
+  const { alg, kid, typ, ...others } = jws.header;
+  if (alg !== ALG) return invalid('alg', ALG, alg);
+  if (typeof kid !== 'string') return invalid('kid', 'the name of a key', kid);
+  if ('crit' in others || 'b64' in others) return { failure: 'invalid', detail: 'crit' };
+  if (typeof typ !== 'string' || !TYPES.includes(typ.toLowerCase())) return invalid('typ', 'at+jwt', typ);
   const key = await keys.find(kid);
-  if (key === undefined || !(await verifyJws(text, key.jwk, ALG))) return { failure: 'invalid', detail: 'signature' };
+  if (key === undefined) return invalid('key', 'a kid of this server', kid);
+  if (!(await verifyJws(text, key.jwk, ALG))) return { failure: 'invalid', detail: 'signature' };
   // All else is as we wrote it, but perhaps for another base URL on the same store.
   const { iss, aud, exp, iat, jti, client_id, scope, spelled, registration } = jws.payload;
-  if (iss !== issuer || aud !== audience) return { failure: 'invalid', detail: 'issuer or audience' };
+  if (iss !== issuer) return invalid('issuer', issuer, iss);
+  if (aud !== audience) return invalid('audience', audience, aud);
   const isWhole =
     [exp, iat].every((each) => typeof each === 'number') &&
     [jti, client_id, scope].every((each) => typeof each === 'string');

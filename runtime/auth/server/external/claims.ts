@@ -1,4 +1,4 @@
-import type { Verification } from '../access-token.js';
+import { invalid, type Verification } from '../access-token.js';
 import type { ExternalSettings, ForeignScopes } from './settings.js';
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -18,18 +18,23 @@ export function readClaims(
 ): Verification {
   const { iss, aud, exp, nbf, jti } = claims;
   const time = now / 1000;
-  if (iss !== settings.issuer && !(isAsked && iss === undefined)) return { failure: 'invalid', detail: 'issuer' };
+  // What another server answered is not logged.
+  const wrong: typeof invalid = (what, expected, received) =>
+    isAsked ? { failure: 'invalid', detail: what } : invalid(what, expected, received);
+  if (iss !== settings.issuer && !(isAsked && iss === undefined)) return wrong('issuer', settings.issuer, iss);
   const audience = (Array.isArray(aud) ? aud : [aud]).find((each) => settings.audience.includes(each as string));
-  if (audience === undefined && !(isAsked && aud === undefined)) return { failure: 'invalid', detail: 'audience' };
-  if (exp === undefined ? !isAsked : !isTime(exp)) return { failure: 'invalid', detail: 'expiry' };
+  if (audience === undefined && !(isAsked && aud === undefined)) {
+    return wrong('audience', settings.audience.join(' or '), aud);
+  }
+  if (exp === undefined ? !isAsked : !isTime(exp)) return wrong('expiry', 'exp as a number', exp);
   // The answer to a question is of now; our clock and the server's need not be the same for a signature.
   const skew = isAsked ? 0 : settings.skew;
   if (isTime(exp) && time >= exp + skew) return { failure: 'expired' };
   if (nbf !== undefined && !(isTime(nbf) && time >= nbf - settings.skew)) {
-    return { failure: 'invalid', detail: 'not before' };
+    return wrong('not-before', `nbf up to ${Math.floor(time)}`, nbf);
   }
   const clientId = [claims['client_id'], claims['azp'], isAsked ? claims['sub'] : undefined].find(isText);
-  if (clientId === undefined) return { failure: 'invalid', detail: 'client' };
+  if (clientId === undefined) return wrong('client', 'client_id or azp', undefined);
   return {
     token: {
       clientId,

@@ -4,7 +4,7 @@ import type { Jwk } from '../../jwks/jwk.js';
 import type { JwksSource } from '../../jwks/jwks-source.js';
 import { createBoundedMap } from '../../keys/bounded-map.js';
 import { decodeJws, verifyJws, type DecodedJws } from '../../keys/jws.js';
-import type { Verification, VerifiedToken } from '../access-token.js';
+import { invalid, type Verification, type VerifiedToken } from '../access-token.js';
 import { tokenHash, type TokenVerifier } from '../token-verifier.js';
 import { readClaims } from './claims.js';
 import type { ExternalEndpoints } from './endpoints.js';
@@ -42,9 +42,10 @@ export function createJwksVerifier(needs: JwksVerifierNeeds): TokenVerifier {
     const jws = decodeJws(text);
     if (jws === undefined) return { failure: 'invalid', detail: 'form' };
     const fault = headerFault(jws, settings);
-    if (fault !== undefined) return { failure: 'invalid', detail: fault };
+    if (fault !== undefined) return fault;
     // Looked at before the keys, so that a token of elsewhere does not make us fetch them.
-    if (jws.payload['iss'] !== settings.issuer) return { failure: 'invalid', detail: 'issuer' };
+    const { iss } = jws.payload;
+    if (iss !== settings.issuer) return invalid('issuer', settings.issuer, iss);
     const found = await findKey(jws, needs);
     if ('failure' in found) return found;
     const alg = jws.header['alg'];
@@ -71,11 +72,13 @@ export function createJwksVerifier(needs: JwksVerifierNeeds): TokenVerifier {
   };
 }
 
-function headerFault({ header }: DecodedJws, { algorithms, typ }: ExternalSettings): string | undefined {
-  if (!isAlgorithm(header['alg']) || !algorithms.includes(header['alg'])) return 'alg';
-  if (typeof header['kid'] !== 'string') return 'kid';
-  if ('crit' in header || 'b64' in header) return 'crit';
-  return typ === 'any' || typ.map(mediaType).includes(mediaType(header['typ'])) ? undefined : 'typ';
+function headerFault({ header }: DecodedJws, { algorithms, typ }: ExternalSettings): Verification | undefined {
+  const { alg, kid, typ: own } = header;
+  if (!isAlgorithm(alg) || !algorithms.includes(alg)) return invalid('alg', algorithms.join(' or '), alg);
+  if (typeof kid !== 'string') return invalid('kid', 'the name of a key', kid);
+  if ('crit' in header || 'b64' in header) return { failure: 'invalid', detail: 'crit' };
+  if (typ === 'any' || typ.map(mediaType).includes(mediaType(own))) return undefined;
+  return invalid('typ', typ.join(' or '), own);
 }
 
 /** RFC 7515 §4.1.9: what has no `/` is short for `application/…`. */

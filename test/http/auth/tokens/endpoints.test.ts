@@ -84,6 +84,29 @@ describe('the endpoints of the authorization server over HTTP', () => {
     expect(server.logged.notes.at(-1)).toBe(line);
   });
 
+  it('a token that FHIR did not take was logged without the request, what was expected and what came', async () => {
+    const first = await startAuthorized();
+    const token = contentOf(await first.get('/auth/token', 'POST', FORM, await first.form()))['access_token'] as string;
+    await first.register.remove('app');
+    const other = await startAuthorized({}, first.store);
+    try {
+      const ask = (authorization: string) =>
+        other.get('/fhir/Patient', 'GET', { authorization: `Bearer ${authorization}`, 'x-request-id': 'mine' });
+      expect((await ask(token)).status).toBe(401);
+      const from = `issuer (expected ${other.root}, received "${first.root}")`;
+      expect(other.logged.notes.at(-1)).toBe(`a token is not taken: ${from}, request mine`);
+      const [, payload, signature] = token.split('.');
+      const header = Buffer.from('{"alg":"none","kid":"k","typ":"at+jwt"}').toString('base64url');
+      expect((await ask(`${header}.${payload}.${signature}`)).status).toBe(401);
+      expect(other.logged.notes.at(-1)).toBe(
+        'a token is not taken: alg (expected ES384, received "none"), request mine',
+      );
+      expect(other.logged.notes.join()).not.toContain(signature);
+    } finally {
+      await Promise.all([first.close(), other.close()]);
+    }
+  });
+
   it('take a body that is compressed', async () => {
     const body = gzipSync(await server.form());
     expect((await post('/auth/token', body, { 'content-encoding': 'gzip' })).status).toBe(200);
