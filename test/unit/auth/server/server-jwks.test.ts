@@ -238,6 +238,19 @@ describe('a source of keys', () => {
     expect(readJwkSet('{"keys":[null]}')).toEqual({ keys: [null] });
   });
 
+  it.each<[string, () => Jwk, 'RS384' | 'ES384']>([
+    ['RSA with exponent 1', () => ({ ...publicHalf(rsa), e: 'AQ' }), 'RS384'],
+    ['RSA with an even exponent', () => ({ ...publicHalf(rsa), e: 'AQAC' }), 'RS384'],
+    ['RSA with an even modulus', () => ({ ...publicHalf(rsa), n: `${String(rsa['n']).slice(0, -2)}AA` }), 'RS384'],
+    ['EC off its curve', () => ({ ...publicHalf(ec), y: publicHalf(ec)['x'] }), 'ES384'],
+  ])('a key that anyone can sign for was taken from a fetched set: %s', async (_name, weak, alg) => {
+    answer = { body: JSON.stringify({ keys: [weak()] }) };
+    expect(await source.find(URL_OF_SET, weak()['kid'] as string, alg)).toEqual({ missing: 'unfit' });
+    answer = { body: setOf(rsa, ec) };
+    clock.time += 300_000;
+    expect(await source.find(URL_OF_SET, weak()['kid'] as string, alg)).toHaveProperty('key');
+  });
+
   it('keeps the sets of a server for a minute at least, and an hour at most', async () => {
     source = createJwksSource(fetching(), SERVER_SETS, () => clock.time);
     answer = { headers: { 'cache-control': 'no-store' } };
