@@ -1,5 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
 import { codeOf, useToyServer, type Answer } from '../server.js';
 import { FORM_TYPE, idsOf, linkOf, useSearchServer } from '../search-server.js';
 
@@ -93,6 +94,18 @@ describe('pages of a search (http.html#paging)', () => {
       expect(codeOf(await server.send('GET', `${next}&${more}`))).toBe('parameter-invalid');
     }
     expect((await server.send('GET', next)).status).toBe(200);
+  });
+});
+
+describe('an empty store', () => {
+  const store = openSqliteStore('sqlite::memory:');
+  afterAll(() => store.close());
+  const server = useSearchServer({ store });
+
+  it.each(['/Patient', '/_history', '/Patient/_history'])('%s was complete up to 1970', async (path) => {
+    const answer = await server.send('GET', path);
+    expect([answer.status, answer.json().total]).toEqual([200, 0]);
+    expect(answer.json()).not.toHaveProperty('meta');
   });
 });
 
