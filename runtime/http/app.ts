@@ -150,7 +150,8 @@ function createRest(
       res.setHeader('Content-Security-Policy', DOCS_POLICY);
       res.setHeader('X-Content-Type-Options', 'nosniff');
     };
-    // A redirect would not know the path of the base URL.
+    // A relative redirect of our own: that of static files would not know the path of the base URL.
+    app.get(DOCS_PATH, (req, res, next) => (req.path === DOCS_PATH ? res.redirect(301, 'docs/') : next()));
     app.use(DOCS_PATH, express.static(docsFolder, { redirect: false, setHeaders: setDocsHeaders }));
   }
   const urls = { base: ownBase, ...(gate !== undefined && { token: `${root}${TOKEN_PATH}` }) };

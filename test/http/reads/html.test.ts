@@ -236,8 +236,14 @@ describe('the landing page', () => {
     expect((await open.raw('GET', '/fhir?_type=Patient', undefined, HTML)).text).not.toContain('First request');
   });
 
+  it('/docs, which people type, was 404: it leads to /docs/, under any base URL', async () => {
+    const answer = await open.raw('GET', '/docs', undefined, HTML);
+    expect([answer.status, answer.headers.location]).toEqual([301, 'docs/']);
+    expect((await open.raw('GET', '/docs/', undefined, HTML)).status).toBe(200);
+  });
+
   it('has no way out of the folder of the reference pages', async () => {
-    for (const path of ['/docs/../package.json', '/docs/%2e%2e/package.json', '/docs/..%2fpackage.json', '/docs']) {
+    for (const path of ['/docs/../package.json', '/docs/%2e%2e/package.json', '/docs/..%2fpackage.json']) {
       const answer = await open.raw('GET', path, undefined, { accept: '*/*' });
       expect([path, answer.status, codeOf(answer)]).toEqual([path, 404, 'unknown-path']);
     }
