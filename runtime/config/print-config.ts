@@ -9,8 +9,9 @@ export function printConfig(origins: readonly Origin[]): string[] {
 }
 
 function show(key: string, value: unknown): string {
-  const { mask, format } = ALL_SETTINGS.get(key) ?? {};
-  if (value === undefined) return 'off';
+  const { mask, format, initialText = 'none' } = ALL_SETTINGS.get(key) ?? {};
+  // What nobody has set is what the help says: where the audit goes, say, depends on other settings.
+  if (value === undefined || (Array.isArray(value) && value.length === 0 && mask === undefined)) return initialText;
   if (mask !== undefined) return String(mask(value));
   return format === undefined ? String(value) : format(value);
 }

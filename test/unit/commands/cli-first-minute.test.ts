@@ -44,6 +44,15 @@ describe('the command line, as a new user meets it', () => {
     expect((await run('config', '--limits-body', '1000001')).out.join('\n')).toMatch(/^limits\.body +1000001 B /m);
   });
 
+  it('kiln config said that the audit is off, which it is not, and left lists without words blank', async () => {
+    const text = (await run('config')).out.join('\n');
+    expect(text).toMatch(/^audit\.sink +file with authorization, else off +default$/m);
+    expect(text).toMatch(/^base-url +http:\/\/HOST:PORT +default$/m);
+    expect(text).toMatch(/^cors\.origins +none +default$/m);
+    expect(text).toMatch(/^metrics-port +off +default$/m);
+    expect((await run('config', '--audit-sink', 'off')).out.join('\n')).toMatch(/^audit\.sink +off +--audit-sink$/m);
+  });
+
   it('metrics can be nested in a file as its siblings can', async () => {
     const file = join(place, 'kiln.json');
     writeFileSync(file, '{"metrics":{"port":9100,"host":"::1"}}');
