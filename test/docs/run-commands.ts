@@ -91,10 +91,7 @@ function script(blocks: readonly Block[], { port }: Place): string {
 
 function writeCommands({ kiln }: Place, folder: string): string {
   const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { scripts: Record<string, string> };
-  const demo = scripts['demo']!.replace('node dist/runtime/cli/main.js', 'npx kiln').replace(
-    ' scripts/',
-    ` ${ROOT}scripts/`,
-  );
+  const demo = scripts['demo']!.replace('node scripts/kiln.mjs', 'npx kiln').replace(' scripts/', ` ${ROOT}scripts/`);
   const run = kiln.map((word) => `'${word}'`).join(' ');
   const commands = {
     curl: CURL,

@@ -1,5 +1,5 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -70,6 +70,18 @@ describe('the command line, as a new user meets it', () => {
     expect([first.code, first.err.join('\n')]).toEqual([0, expect.stringContaining(`new store at ${join(place, 'mistyped.db')}`)]); // prettier-ignore
     expect((await run('load', data, '--store', store)).err.join('\n')).not.toContain('new store');
   });
+});
+
+it.each(['start', 'demo'])('npm run %s without dist/ printed a Node stack: it says what is missing', (name) => {
+  const root = new URL('../../../', import.meta.url);
+  const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  const script = /^node (scripts\/[a-z]+\.mjs) /.exec(scripts[name]!)![1]!;
+  mkdirSync(join(place, 'scripts'), { recursive: true });
+  copyFileSync(new URL(script, root), join(place, script));
+  const { status, stderr } = spawnSync(process.execPath, [join(place, script)], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([1, 'kiln: dist/ is missing; run: npm run build\n']);
 });
 
 /** What a process says of its signals that runs below a shell, as npm runs it, until it has ended. */
