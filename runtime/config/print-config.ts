@@ -10,7 +10,7 @@ export function printConfig(origins: readonly Origin[]): string[] {
 
 function show(key: string, value: unknown): string {
   const { mask, format, initialText = 'none' } = ALL_SETTINGS.get(key) ?? {};
-  // What nobody has set is what the help says: where the audit goes, say, depends on other settings.
+  // A setting without a value has the default of the help: the audit sink, for example, depends on other settings.
   if (value === undefined || (Array.isArray(value) && value.length === 0 && mask === undefined)) return initialText;
   if (mask !== undefined) return String(mask(value));
   return format === undefined ? String(value) : format(value);

@@ -4,7 +4,7 @@ import { OPEN_PRINCIPAL, type Principal } from '../auth/scopes/principal.js';
 import type { ScopeTables } from '../auth/scopes/create-scopes.js';
 import { checkOpenMode } from './open-mode.js';
 
-/** What a gate is told of a request. */
+/** What a gate needs of a request. */
 export interface Approach {
   /** What follows `?` in the URL, as it was sent. */
   readonly query: string;

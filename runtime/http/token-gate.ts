@@ -18,7 +18,7 @@ export interface TokenGateSettings {
   readonly access: (scope: string, tables?: ScopeTables) => Access;
   /** The command that prints a token, where every client is on this machine: the refusal of a request without a good token names it. */
   readonly tokenCommand?: string | undefined;
-  /** Told of each token that is not taken, because the answer does not say why. */
+  /** Called for each token that is not taken, because the answer does not say why. */
   readonly refused?: (why: RefusedToken, requestId: string) => void;
 }
 
