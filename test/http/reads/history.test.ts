@@ -186,3 +186,16 @@ describe('views (search.html#summary)', () => {
     }
   });
 });
+
+describe('a deletion in a history', () => {
+  const server = useToyServer();
+
+  it('stood there with 204 No Content, although its DELETE was answered with 200', async () => {
+    await server.send('PUT', '/Basic/gone', put('gone', '1.0'));
+    expect((await server.send('DELETE', '/Basic/gone')).status).toBe(200);
+    for (const path of ['/Basic/gone/_history', '/Basic/_history', '/_history']) {
+      const [{ request, response }] = (await server.send('GET', path)).json().entry;
+      expect([path, request.method, response.status]).toEqual([path, 'DELETE', '200 OK']);
+    }
+  });
+});

@@ -239,6 +239,14 @@ export function patches(data: Store): void {
         'patch-test-failed',
         '/active',
       ],
+      [
+        'a test of what is absent, which was 400',
+        JSON_PATCH,
+        '[{"op":"test","path":"/photo/3","value":1}]',
+        422,
+        'patch-test-failed',
+        '/photo/3',
+      ],
       ['an XML Patch that is no XML', XML_PATCH, '<diff', 400, 'xml-syntax', ''],
       ['an XML Patch of another root', XML_PATCH, '<other/>', 400, 'invalid-diff-format', '<diff>'],
       [
