@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 import { EVENTUALLY } from './test/eventually.js';
 import { LongestFirst } from './test/longest-first.js';
 import { ramFolder } from './test/ram/ram-folder.js';
-import { withBundledEntries } from './test/workers/entries.mjs';
+import { withBundledEntries, withPooledThreads } from './test/workers/entries.mjs';
 
 const away = ['**/node_modules/**', 'dist/**', '.cache/**'];
 
@@ -53,6 +53,15 @@ const seeded = { KILN_TEST_SEED: process.env['KILN_TEST_SEED'] ?? '20' };
 const ram = ramFolder();
 const inMemory = ram === undefined ? {} : { TMPDIR: ram };
 
+/** Where hardly a test is about threads, those of a store are used again by the next one. */
+const pooled = [
+  {
+    name: 'pooled-threads',
+    enforce: 'pre',
+    transform: (text: string, path: string) => withPooledThreads(path, text),
+  } as const,
+];
+
 const fast = { testTimeout: 60_000, hookTimeout: 120_000, env: { ...seeded, ...inMemory } };
 const long = { testTimeout: 15 * 60_000, hookTimeout: 5 * 60_000 };
 
@@ -79,6 +88,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
+        plugins: pooled,
         test: {
           ...fast,
           name: 'fast',
@@ -91,6 +101,7 @@ export default defineConfig({
       { extends: true, test: { ...fast, name: 'fast-alone', include: alone, exclude: away } },
       {
         extends: true,
+        plugins: pooled,
         test: {
           ...long,
           name: 'long-side-by-side',
