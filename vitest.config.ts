@@ -36,14 +36,11 @@ const seldom = [
  * what they wait for comes much sooner than it has to.
  */
 const oneAtATime = [
-  'test/long/definitions/{example,extraction-speed,generator-speed,openapi-types}.test.ts',
-  'test/long/jobs/{expunge-at-length,expunge-at-length-mongo,undo-at-length,replace-references}.test.ts',
-  'test/long/jobs/{export,import,reindex,replacement}-kills.test.ts',
-  'test/long/jobs/job-latency.test.ts',
-  'test/long/jobs/{copy,expunge-at-length}-mongo.test.ts',
-  'test/long/mongo/{mongo-large-rewrites,mongo-links-cost,mongo-run-search,mongo-slow-primary,mongo-slow-store}.test.ts',
-  'test/long/process/{container,large-bodies,pages,two-processes}.test.ts',
-  'test/long/search/{costly-searches,search-contained-stall,search-examined,search-words-stall,stored-parameters}.test.ts',
+  'test/long/definitions/{extraction-speed,generator-speed}.test.ts',
+  'test/long/jobs/{expunge-at-length,expunge-at-length-mongo,job-latency}.test.ts',
+  'test/long/mongo/{mongo-large-rewrites,mongo-links-cost,mongo-run-search}.test.ts',
+  'test/long/process/{container,large-bodies,two-processes}.test.ts',
+  'test/long/search/{costly-searches,search-contained-stall,search-words-stall}.test.ts',
   'test/long/sqlite/sqlite-threads.test.ts',
 ];
 
