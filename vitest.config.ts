@@ -31,7 +31,7 @@ const seldom = [
 ];
 
 /**
- * Long files that run one at a time: they measure how long something takes, or fill the machine. Of the others two may share the cores: they
+ * Long files that run one at a time: they measure how long something takes, or fill the machine. Of the others some may share the cores: they
  * compare what is found with what is right, count, kill processes of their own, or look at the memory or the processor time of these; or
  * what they wait for comes much sooner than it has to.
  */
@@ -59,6 +59,9 @@ const pooled = [
   } as const,
 ];
 
+/** Room for what is new in the heaps of processes that run many files: it is collected less often. In megabytes. */
+const roomy = ['--max-semi-space-size=64'];
+
 const fast = { testTimeout: 60_000, hookTimeout: 120_000, env: { ...seeded, ...inMemory } };
 const long = { testTimeout: 15 * 60_000, hookTimeout: 5 * 60_000 };
 
@@ -76,7 +79,10 @@ export default defineConfig({
     environment: 'node',
     // Processes, because native modules and process-wide settings (TZ, cwd) are under test.
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the cores of a small machine: about a fifth of the time a test waits, for timers, threads, other processes and MongoDB.
+    maxWorkers: 3,
+    // What was transformed in an earlier run is read from `node_modules/.experimental-vitest-cache`, as long as it has not changed.
+    experimental: { fsModuleCache: true },
     // What has to come at some time comes late on a busy machine.
     expect: { poll: EVENTUALLY },
     // What is set up first goes last. The second offers a MongoDB, which is started when the first test file asks for it.
@@ -91,8 +97,9 @@ export default defineConfig({
           name: 'fast',
           include: ['test/**/*.test.ts'],
           exclude: [...away, 'test/long/**', twins, ...seldom, ...alone],
-          // Two processes for all files: to start one for each, and load the tables there, takes longer than most files do.
+          // Few processes for all files: to start one for each, and load the tables there, takes longer than most files do.
           isolate: false,
+          execArgv: roomy,
         },
       },
       { extends: true, test: { ...fast, name: 'fast-alone', include: alone, exclude: away } },
@@ -106,6 +113,7 @@ export default defineConfig({
           include: [twins, ...seldom, 'test/long/**/*.test.ts'],
           exclude: [...away, ...oneAtATime],
           isolate: false,
+          execArgv: roomy,
           sequence: { groupOrder: 0 },
         },
       },
