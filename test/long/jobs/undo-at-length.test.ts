@@ -60,7 +60,8 @@ function undone(store: Store, count: number, tooMany?: number): void {
     expect(await totalOf('large-a')).toBe(0);
   });
 
-  it('of more nothing is, and the answer says so', async () => {
+  // The bound is the same whatever the store, so the larger one shows it.
+  it.runIf(count === MOST)('of more nothing is, and the answer says so', async () => {
     await arrange('more-', MOST + 1);
     expect((await send('/$svc.fhir.replace-references', 'more-a', 'more-b', ASYNC)).status).toBe(202);
     await server.finish();
