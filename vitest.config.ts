@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 import { EVENTUALLY } from './test/eventually.js';
 import { LongestFirst } from './test/longest-first.js';
 import { ramFolder } from './test/ram/ram-folder.js';
-import { withBundledEntries } from './test/workers/entries.mjs';
+import { withBundledEntries, withPooledThreads } from './test/workers/entries.mjs';
 
 const away = ['**/node_modules/**', 'dist/**', '.cache/**'];
 
@@ -31,19 +31,16 @@ const seldom = [
 ];
 
 /**
- * Long files that run one at a time: they measure how long something takes, or fill the machine. Of the others two may share the cores: they
+ * Long files that run one at a time: they measure how long something takes, or fill the machine. Of the others some may share the cores: they
  * compare what is found with what is right, count, kill processes of their own, or look at the memory or the processor time of these; or
  * what they wait for comes much sooner than it has to.
  */
 const oneAtATime = [
-  'test/long/definitions/{example,extraction-speed,generator-speed,openapi-types}.test.ts',
-  'test/long/jobs/{expunge-at-length,expunge-at-length-mongo,undo-at-length,replace-references}.test.ts',
-  'test/long/jobs/{export,import,reindex,replacement}-kills.test.ts',
-  'test/long/jobs/job-latency.test.ts',
-  'test/long/jobs/{copy,expunge-at-length}-mongo.test.ts',
-  'test/long/mongo/{mongo-large-rewrites,mongo-links-cost,mongo-run-search,mongo-slow-primary,mongo-slow-store}.test.ts',
-  'test/long/process/{container,large-bodies,pages,two-processes}.test.ts',
-  'test/long/search/{costly-searches,search-contained-stall,search-examined,search-words-stall,stored-parameters}.test.ts',
+  'test/long/definitions/{extraction-speed,generator-speed}.test.ts',
+  'test/long/jobs/{expunge-at-length,expunge-at-length-mongo,job-latency}.test.ts',
+  'test/long/mongo/{mongo-large-rewrites,mongo-links-cost,mongo-run-search}.test.ts',
+  'test/long/process/{container,large-bodies,two-processes}.test.ts',
+  'test/long/search/{costly-searches,search-contained-stall,search-words-stall}.test.ts',
   'test/long/sqlite/sqlite-threads.test.ts',
 ];
 
@@ -52,6 +49,18 @@ const seeded = { KILN_TEST_SEED: process.env['KILN_TEST_SEED'] ?? '20' };
 /** Where nothing is measured, files are in memory. */
 const ram = ramFolder();
 const inMemory = ram === undefined ? {} : { TMPDIR: ram };
+
+/** Where hardly a test is about threads, those of a store are used again by the next one. */
+const pooled = [
+  {
+    name: 'pooled-threads',
+    enforce: 'pre',
+    transform: (text: string, path: string) => withPooledThreads(path, text),
+  } as const,
+];
+
+/** Room for what is new in the heaps of processes that run many files: it is collected less often. In megabytes. */
+const roomy = ['--max-semi-space-size=64'];
 
 const fast = { testTimeout: 60_000, hookTimeout: 120_000, env: { ...seeded, ...inMemory } };
 const long = { testTimeout: 15 * 60_000, hookTimeout: 5 * 60_000 };
@@ -70,7 +79,10 @@ export default defineConfig({
     environment: 'node',
     // Processes, because native modules and process-wide settings (TZ, cwd) are under test.
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the cores of a small machine: about a fifth of the time a test waits, for timers, threads, other processes and MongoDB.
+    maxWorkers: 3,
+    // What was transformed in an earlier run is read from `node_modules/.experimental-vitest-cache`, as long as it has not changed.
+    experimental: { fsModuleCache: true },
     // What has to come at some time comes late on a busy machine.
     expect: { poll: EVENTUALLY },
     // What is set up first goes last. The second offers a MongoDB, which is started when the first test file asks for it.
@@ -79,18 +91,21 @@ export default defineConfig({
     projects: [
       {
         extends: true,
+        plugins: pooled,
         test: {
           ...fast,
           name: 'fast',
           include: ['test/**/*.test.ts'],
           exclude: [...away, 'test/long/**', twins, ...seldom, ...alone],
-          // Two processes for all files: to start one for each, and load the tables there, takes longer than most files do.
+          // Few processes for all files: to start one for each, and load the tables there, takes longer than most files do.
           isolate: false,
+          execArgv: roomy,
         },
       },
       { extends: true, test: { ...fast, name: 'fast-alone', include: alone, exclude: away } },
       {
         extends: true,
+        plugins: pooled,
         test: {
           ...long,
           name: 'long-side-by-side',
@@ -98,6 +113,7 @@ export default defineConfig({
           include: [twins, ...seldom, 'test/long/**/*.test.ts'],
           exclude: [...away, ...oneAtATime],
           isolate: false,
+          execArgv: roomy,
           sequence: { groupOrder: 0 },
         },
       },

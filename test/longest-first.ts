@@ -33,9 +33,17 @@ export const LONGEST = [
   'long/search/search-links',
   'long/process/load-memory',
   'long/process/leaks',
-  'long/jobs/copy',
   'long/search/stored-parameters',
   'long/mongo/mongo-durability',
+  'long/jobs/reindex-kills',
+  'long/jobs/import-kills',
+  'long/jobs/export-kills',
+  'long/process/pages',
+  'long/formats/odd-contents',
+  'long/process/large-transactions',
+  'long/jobs/undo-at-length',
+  'long/search/search-examined',
+  'long/jobs/copy-examples',
   'long/search/search-oracle',
   'long/search/search-random',
   'long/mongo/mongo-at-length',
@@ -45,7 +53,7 @@ export const LONGEST = [
 ];
 
 /**
- * The order in which test files begin: those that have a process of their own, then the others, which share two that end where one of the
+ * The order in which test files begin: those that have a process of their own, then the others, which share processes that end where one of the
  * former comes in between.
  */
 export class LongestFirst extends BaseSequencer {

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { rolldown, type RolldownOutput } from 'rolldown';
+import { rolldown, type OutputOptions, type RolldownOutput } from 'rolldown';
 
-import { bundlesOf, commandOf, withBundledEntries } from './entries.mjs';
+import { bundlesOf, commandOf, IN_ONE_SCRIPT, withBundledEntries } from './entries.mjs';
 
 /** How long pieces of the command are kept that the sources no longer make. */
 const KEPT_MS = 3_600_000;
@@ -14,20 +14,24 @@ export async function bundleEntries(root: string): Promise<void> {
   const files = readdirSync(join(root, 'runtime'), { recursive: true, encoding: 'utf8' });
   const threads = files.filter((file) => file.endsWith('-worker.ts')).map((file) => join(root, 'runtime', file));
   await Promise.all([
-    ...threads.map((entry) => bundleThread(entry, fileURLToPath(bundlesOf(root)))),
+    ...threads.map((entry) => bundleThread(root, entry)),
     bundleCommand(join(root, 'runtime/cli/main.ts'), fileURLToPath(commandOf(root))),
   ]);
 }
 
 /** Makes one file of an entry and all of our modules that it imports; packages are imported as ever. */
-async function bundleThread(entry: string, folder: string): Promise<void> {
-  const { output } = await bundle(entry, false);
+async function bundleThread(root: string, entry: string): Promise<void> {
+  const name = basename(dirname(entry));
+  const folder = fileURLToPath(bundlesOf(root, name));
+  const format = name === IN_ONE_SCRIPT ? 'cjs' : 'esm';
+  const { output } = await bundle(entry, { codeSplitting: false, format });
+  put(join(folder, 'package.json'), JSON.stringify({ type: format === 'cjs' ? 'commonjs' : 'module' }));
   put(join(folder, `${basename(entry, '.ts')}.js`), output[0].code);
 }
 
 /** Makes few files, so that what the command imports when it needs it is still read only then. */
 async function bundleCommand(entry: string, file: string): Promise<void> {
-  const [main, ...chunks] = (await bundle(entry, true)).output;
+  const [main, ...chunks] = (await bundle(entry, { codeSplitting: true })).output;
   for (const chunk of chunks) {
     const place = join(dirname(file), chunk.fileName);
     // Its name has a hash of what it holds.
@@ -47,7 +51,7 @@ function removeOld(folder: string, isGone: (name: string) => boolean): void {
   }
 }
 
-async function bundle(entry: string, codeSplitting: boolean): Promise<RolldownOutput> {
+async function bundle(entry: string, options: OutputOptions): Promise<RolldownOutput> {
   const bundler = await rolldown({
     input: entry,
     platform: 'node',
@@ -55,7 +59,7 @@ async function bundle(entry: string, codeSplitting: boolean): Promise<RolldownOu
     plugins: [{ name: 'source-url', transform: { filter: { code: 'import.meta.url' }, handler: withSourceUrl } }],
   });
   try {
-    return await bundler.generate({ codeSplitting, chunkFileNames: '[name]-[hash].js' });
+    return await bundler.generate({ ...options, chunkFileNames: '[name]-[hash].js' });
   } finally {
     await bundler.close();
   }

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { atMost } from '../../at-most.js';
 import { ENVIRONMENT } from '../../service/environment.js';
+import { buildDist } from '../../workers/build-dist.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const MODULES = join(ROOT, 'node_modules');
@@ -39,7 +40,8 @@ function freePort(): Promise<number> {
 
 describe('examples/express, from the built package', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kiln-example-'));
-  beforeAll(() => {
+  beforeAll(async () => {
+    await buildDist();
     cpSync(join(ROOT, 'examples/express'), folder, { recursive: true });
     mkdirSync(join(folder, 'node_modules'));
     symlinkSync(ROOT, join(folder, 'node_modules', 'kiln'));

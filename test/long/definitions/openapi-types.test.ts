@@ -10,6 +10,7 @@ import { createApp } from '../../../runtime/http/app.js';
 import { listen } from '../../../runtime/http/listen.js';
 import { extract } from '../../bench/data/load-clinic.js';
 import { openStore } from '../../contract/open-store.js';
+import { buildDist } from '../../workers/build-dist.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const MODULES = join(ROOT, 'node_modules');
@@ -31,6 +32,7 @@ describe('types that openapi-typescript makes', () => {
   let url = '';
   let close = (): Promise<void> => Promise.resolve();
   beforeAll(async () => {
+    await buildDist();
     const store = await openStore('sqlite::memory:');
     const server = await listen(createApp({ tables, store, extract }), '127.0.0.1', 0);
     url = server.url;

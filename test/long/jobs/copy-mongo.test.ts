@@ -3,11 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 
 import { put } from '../../contract/subject.js';
 import { openStore } from '../../contract/open-store.js';
-import { describeOnMongod, mongodUrl, newDatabase } from '../../mongod/for-tests.js';
+import { withDatabase } from '../../mongod/connection-string.js';
+import { findMongod } from '../../mongod/find-mongod.js';
+import { describeOnMongod } from '../../mongod/for-tests.js';
+import { startReplicaSet, type ReplicaSet } from '../../mongod/replica-set.js';
 import { contentOf, fill, putBlob, runKiln, type Content } from './copy-subject.js';
 import { startKiln } from '../../service/kiln-process.js';
 
@@ -16,11 +19,18 @@ describeOnMongod('kiln copy to MongoDB and back', () => {
   let from: string;
   let back: string;
   let mongo: string;
+  // Its own: what a dead process has begun keeps its database from being dropped, for a minute.
+  let set: ReplicaSet;
+  let databases = 0;
+  beforeAll(async () => {
+    set = await startReplicaSet((await findMongod()).path);
+  });
+  afterAll(() => set?.stop());
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'kiln-copy-'));
     from = `sqlite:${join(folder, 'from.db')}`;
     back = `sqlite:${join(folder, 'back.db')}`;
-    mongo = newDatabase();
+    mongo = withDatabase(set.url, `copy${databases++}`);
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -95,10 +105,6 @@ describeOnMongod('kiln copy to MongoDB and back', () => {
     expect(there).toBeLessThan(8000);
     expect(await copy(mongo, back)).toMatchObject({ code: 0 });
     expect(await read(back)).toEqual(await read(from));
-    // What the dead process had begun keeps its database from being dropped, for a minute.
-    const admin = new MongoClient(mongodUrl()!);
-    await admin.db('admin').command({ killAllSessions: [] });
-    await admin.close();
   });
 
   it('names what a document of MongoDB cannot hold', { timeout: 60_000 }, async () => {
@@ -118,7 +124,7 @@ describeOnMongod('kiln copy to MongoDB and back', () => {
     const ran = await copy(mongo, back);
     expect(ran).toMatchObject({ code: 1, out: '' });
     expect(ran.err).toMatch(/^kiln: the database "\S+" holds no data of Kiln$/);
-    const client = new MongoClient(mongodUrl()!);
+    const client = new MongoClient(set.url);
     try {
       const { databases } = await client.db().admin().listDatabases({ nameOnly: true });
       expect(databases.map(({ name }) => name)).not.toContain(new URL(mongo).pathname.slice(1));

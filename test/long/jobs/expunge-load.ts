@@ -10,7 +10,7 @@ import { extract, load } from '../../bench/data/load-clinic.js';
 import { soak } from '../soak.js';
 
 /** Resources that will go, and their versions: the last is their deletion. Their number ends in the middle of a call. */
-const DOOMED = soak(1900);
+const DOOMED = soak(700);
 const VERSIONS = 5;
 const LIMIT = 1000;
 const LIVE = 200;

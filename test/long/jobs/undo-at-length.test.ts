@@ -6,7 +6,9 @@ import { openStore } from '../../contract/open-store.js';
 import { ASYNC, jobsServer } from '../../http/jobs/jobs-server.js';
 import { replacementParameters } from '../../http/operations/replacement-support.js';
 import { expectRefusal } from '../../http/write-server.js';
-import { describeOnMongod, mongodUrl, newDatabase } from '../../mongod/for-tests.js';
+import { findMongod } from '../../mongod/find-mongod.js';
+import { describeOnMongod, mongodUrl } from '../../mongod/for-tests.js';
+import { startReplicaSet } from '../../mongod/replica-set.js';
 
 /** What one undo restores at most. */
 const MOST = 10_000;
@@ -58,7 +60,8 @@ function undone(store: Store, count: number, tooMany?: number): void {
     expect(await totalOf('large-a')).toBe(0);
   });
 
-  it('of more nothing is, and the answer says so', async () => {
+  // The bound is the same whatever the store, so the larger one shows it.
+  it.runIf(count === MOST)('of more nothing is, and the answer says so', async () => {
     await arrange('more-', MOST + 1);
     expect((await send('/$svc.fhir.replace-references', 'more-a', 'more-b', ASYNC)).status).toBe(202);
     await server.finish();
@@ -74,9 +77,14 @@ describe('an undo at length on SQLite', () => {
   undone(sqlite, MOST);
 });
 
-const mongo = mongodUrl() === undefined ? undefined : await openStore(newDatabase());
+// A server of its own, because other tests fill the cache of the one that all share.
+const set = mongodUrl() === undefined ? undefined : await startReplicaSet((await findMongod()).path);
+const mongo = set === undefined ? undefined : await openStore(set.url);
 describeOnMongod('an undo at length on MongoDB', () => {
   if (mongo === undefined) return;
-  afterAll(() => mongo.close());
+  afterAll(async () => {
+    await mongo.close();
+    await set?.stop();
+  });
   undone(mongo, MOST_OF_SMALL_CACHE, MORE_THAN_SMALL_CACHE);
 });

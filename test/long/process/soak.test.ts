@@ -12,8 +12,8 @@ import { soak } from '../soak.js';
 const root = new URL('../../../', import.meta.url).pathname;
 const EXAMPLES = join(root, 'test/packages/node_modules/hl7.fhir.r5.examples');
 
-const REQUESTS = soak(50_000);
-const WARM_UP = soak(50_000);
+const REQUESTS = soak(30_000);
+const WARM_UP = soak(30_000);
 
 const inMegabytes = (bytes: number): number => Math.round(bytes / MB);
 
