@@ -228,13 +228,13 @@ describe('slicing', () => {
 });
 
 describe('bindings and rules', () => {
-  it('asks whether codes are in the value set', async () => {
+  it('asks whether codes are in the value set: one without a system is in none, one that cannot be decided is told of', async () => {
     const row = made('binding', 'Patient', [
       { path: 'Patient.maritalStatus', binding: { strength: 'required', valueSet: 'http://x.org/vs' } },
     ]);
     const of = (value?: string): object => ({
       ...patient,
-      maritalStatus: { coding: value === undefined ? [] : [{ code: value }] },
+      maritalStatus: { coding: value === undefined ? [] : [{ system: 'urn:s', code: value }] },
     });
     const bindings = {
       isMember: (_set: string, coding: { code: string }) => Promise.resolve({ in: true, out: false }[coding.code]),
@@ -243,7 +243,11 @@ describe('bindings and rules', () => {
     expect(await check(of('out') as typeof patient, [row], { bindings })).toEqual([
       'error binding Patient.maritalStatus',
     ]);
-    expect(await check(of('unknown') as typeof patient, [row], { bindings })).toEqual([]);
+    expect(await check(of('unknown') as typeof patient, [row], { bindings })).toEqual([
+      'warning binding Patient.maritalStatus',
+    ]);
+    const without = { ...patient, maritalStatus: { coding: [{ code: 'in' }] } };
+    expect(await check(without, [row], { bindings })).toEqual(['error binding Patient.maritalStatus']);
     expect(await check({ ...patient, maritalStatus: { text: 'm' } }, [row], { bindings })).toEqual([
       'error binding Patient.maritalStatus',
     ]);
