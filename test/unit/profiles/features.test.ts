@@ -527,6 +527,21 @@ describe('what references lead to, elsewhere', () => {
   });
 });
 
+describe('definitions of FHIR as profiles', () => {
+  const of = (type: string, canonical: string) =>
+    validateProfiles({ resourceType: type }, [`http://hl7.org/fhir/StructureDefinition/${canonical}`], depsOf([]));
+
+  it('are also those of interfaces: a ValueSet is a CanonicalResource', async () => {
+    expect(await of('ValueSet', 'CanonicalResource')).toEqual([]);
+    expect(await of('Patient', 'CanonicalResource')).toHaveLength(1);
+  });
+  it('are not known of another version of FHIR', async () => {
+    for (const version of ['5.0.0', '5.0']) expect(await of('Patient', `Patient|${version}`)).toEqual([]);
+    const [issue] = await of('Patient', 'Patient|4.0.1');
+    expect(issue).toMatchObject({ severity: 'warning', issue: 'not-found' });
+  });
+});
+
 describe('extensions', () => {
   const definition = (id: string, expression: string, modifier = false): ReturnType<typeof made> =>
     made(
