@@ -117,9 +117,9 @@ function namesOf({ type, path, parent }: Holder, run: ProfileRun): ReadonlySet<s
   const { types } = run.deps;
   const around = parent === undefined ? [] : types.kinds(parent.type).map((each) => `${each}.${parent.name}`);
   const own = type === '' ? [] : types.kinds(type);
-  // The definition of any element: not of resources, though those have the same ancestor.
+  // `Element` means any place, resources too: tools write it where an author says nothing, and the validator of HL7 reads it so.
   const isResource = types.kindOf(type) === 'resource';
-  return new Set([path, ...own, ...around, ...(isResource ? ['Resource'] : ['Element']), 'Base']);
+  return new Set([path, ...own, ...around, ...(isResource ? ['Resource'] : []), 'Element', 'Base']);
 }
 
 function mayStandOn(

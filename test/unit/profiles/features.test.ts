@@ -572,6 +572,11 @@ describe('extensions', () => {
     expect(await check({ ...patient, name: [{ extension: one }] }, rows)).toEqual([]);
     expect(await check({ ...patient, extension: one }, rows)).toEqual(['error extension Patient.extension[0]']);
   });
+  it('stand anywhere, on resources too, where their context is Element', async () => {
+    const anywhere = [any, definition('anywhere', 'Element')];
+    const one = [extension('anywhere', { valueString: 's' })];
+    expect(await check({ ...patient, extension: one, name: [{ extension: one }] }, anywhere)).toEqual([]);
+  });
   it('stand on what implements an interface, and on parts of other extensions', async () => {
     const onCanonical = definition('on-canonical', 'CanonicalResource');
     const onPart = made('on-part', 'Extension', [], { context: [{ type: 'extension', expression: 'http://x.org/whole#part' }] }); // prettier-ignore
