@@ -38,6 +38,8 @@ const DOCUMENTS: readonly Case[] = [
   ['@flatten of a value', '{ Patient(id: "a") { id @flatten } }', 'graphql-invalid', '@flatten'],
   ['@flatten with @singleton', '{ Patient(id: "a") { name @flatten @singleton { id } } }', 'graphql-invalid', '@singleton'], // prettier-ignore
   ['@slice with @first', '{ Patient(id: "a") { name @first @slice(path: "use") { id } } }', 'graphql-invalid', '@slice'], // prettier-ignore
+  ['a list without alternatives', '{ PatientList(_id: []) { id } }', 'parameter-invalid', '_id'],
+  ['a list of nulls', '{ PatientConnection(name: [null]) { count } }', 'parameter-invalid', 'name'],
   ['@slice without a path', '{ Patient(id: "a") { name @slice { id } } }', 'graphql-invalid', 'path'],
   ['a search value that is none', '{ PatientList(birthdate: "yesterday") { id } }', 'parameter-invalid', 'birthdate'],
   ['a FHIRPath that is none', '{ Patient(id: "a") { name(fhirpath: "(") { id } } }', 'parameter-invalid', 'FHIRPath'],
