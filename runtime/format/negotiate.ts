@@ -166,10 +166,15 @@ export function isForeign(contentType: string | undefined): boolean {
  * The format of a body: UTF-8 of the release that is served. https://hl7.org/fhir/R5/http.html#version-parameter
  *
  * @param read formats that can be read
+ * @param others types that are read besides, for the message
  * @throws FhirError `unsupported-media-type`
  */
-export function bodyFormat(contentType: string | undefined, read: readonly FormatName[]): FormatName {
-  const types = read.map((each) => MEDIA_TYPES[each]);
+export function bodyFormat(
+  contentType: string | undefined,
+  read: readonly FormatName[],
+  others: readonly string[] = [],
+): FormatName {
+  const types = [...read.map((each) => MEDIA_TYPES[each]), ...others];
   if (contentType === undefined)
     throw unsupported(`The request has no Content-Type; send ${types.join(' or ')}`, types);
   const { name } = parseMediaType(contentType);

@@ -36,6 +36,12 @@ async function readRequest(call: Call, services: Services): Promise<GraphqlReque
   const { body, content } = call;
   if (content !== undefined) return { ...readUrl(call), query: await readText(content) };
   if (isObject(body) && body['resourceType'] === undefined) return { ...readUrl(call), ...readBody(body) };
+  if (body !== undefined && !isObject(body)) {
+    throw new FhirError(
+      'not-a-resource',
+      '$graphql takes a JSON object with "query" as its body, or a Parameters resource',
+    );
+  }
   const found = readArguments(call, services);
   const operationName = valueOf(found, 'operationName');
   const variables = valueOf(found, 'variables');
@@ -84,9 +90,18 @@ async function readText(content: SentContent): Promise<string> {
 }
 
 function readVariables(text: string): JsonObject {
-  const value = readJson(text);
+  const value = readJsonText(text);
   if (isObject(value)) return plain(value);
   throw invalid('"variables" has to be a JSON object as a text', 'variables');
+}
+
+function readJsonText(text: string): JsonValue {
+  try {
+    return readJson(text);
+  } catch (error) {
+    if (!(error instanceof FhirError)) throw error;
+    throw invalid(`"variables" has to be a JSON object as a text: ${error.message}`, 'variables');
+  }
 }
 
 /** Numbers of variables are those of GraphQL, which keep no more than a double does. */

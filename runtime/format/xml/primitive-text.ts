@@ -20,8 +20,8 @@ export function parsePrimitive(row: PrimitiveRow, sent: string): string | number
     case 'boolean':
       return text === 'true' ? true : text === 'false' ? false : undefined;
     case 'number': {
-      // Integers may have a plus sign, which JSON does not know.
-      const unsigned = text.startsWith('+') ? text.slice(1) : text;
+      // XML Schema admits a plus sign, which JSON does not know; the patterns of positiveInt and unsignedInt do not.
+      const unsigned = text.startsWith('+') && row.base !== 'integer' ? text.slice(1) : text;
       if (!JSON_NUMBER.test(unsigned) || text.startsWith('+-')) return undefined;
       const value = Number(unsigned);
       return String(value) === unsigned ? value : new Decimal(unsigned);

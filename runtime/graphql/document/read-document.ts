@@ -17,7 +17,7 @@ import { adaptDocument, type AdaptedDocument } from './adapt.js';
 import { knownDocuments } from './known-documents.js';
 import { checkSize } from './measure.js';
 import { missingValues } from './missing-values.js';
-import { RULES } from './rules.js';
+import { RULES, RULES_AS_SENT } from './rules.js';
 
 /** A query that is valid, ready to be planned. */
 export interface ValidQuery {
@@ -71,8 +71,10 @@ function checkDocument(
   catalog: TypeCatalog,
   variables: Readonly<Record<string, unknown>>,
 ): AdaptedDocument {
-  const adapted = adaptDocument(parseDocument(query), schema, catalog, variables);
+  const sent = parseDocument(query);
+  const adapted = adaptDocument(sent, schema, catalog, variables);
   refuse(validate(schema, adapted.document, RULES, { maxErrors: MOST_ERRORS }));
+  refuse(validate(schema, sent, RULES_AS_SENT, { maxErrors: MOST_ERRORS }));
   return adapted;
 }
 

@@ -1,5 +1,6 @@
 import {
   Kind,
+  NoUnusedVariablesRule,
   VariablesInAllowedPositionRule,
   getNamedType,
   getNullableType,
@@ -12,17 +13,21 @@ import {
   type GraphQLType,
   type ValidationContext,
   type ValidationRule,
+  type ValueNode,
 } from 'graphql';
 
 import { documentError } from '../errors.js';
 import { isTextual } from '../schema/scalars.js';
 
-/** The rules that a document has to keep. https://spec.graphql.org/October2021/#sec-Validation */
+/** The rules that an adapted document has to keep. https://spec.graphql.org/October2021/#sec-Validation */
 export const RULES: readonly ValidationRule[] = [
-  ...specifiedRules.filter((rule) => rule !== VariablesInAllowedPositionRule),
+  ...specifiedRules.filter((rule) => rule !== VariablesInAllowedPositionRule && rule !== NoUnusedVariablesRule),
   variablesFit,
   directivesFit,
 ];
+
+/** The rules for the document as it was sent: a variable that names a type is gone from the adapted one. */
+export const RULES_AS_SENT: readonly ValidationRule[] = [NoUnusedVariablesRule];
 
 /**
  * A variable fits where its values do: a `String` where FHIR has a `token`, one value where a list is expected. The types of search
@@ -71,14 +76,28 @@ function directivesFit(context: ValidationContext): ASTVisitor {
       if (has('flatten') && has('singleton'))
         report('@flatten and @singleton exclude each other: the field is left out');
       if (has('slice') && has('first')) report('@slice and @first exclude each other: one value needs no slices');
-      if (has('slice') && pathOf(node) === undefined) report('@slice needs the argument path, a FHIRPath as a text');
+      if (has('slice') && !isText(pathArgument(node))) report(NO_PATH);
     },
   };
 }
 
-/** The path of `@slice`; undefined: it has none, or there is no such directive. */
-export function pathOf(node: FieldNode): string | undefined {
+const NO_PATH = '@slice needs the argument path, a FHIRPath as a text';
+
+/** What `@slice` has as its path; undefined: nothing, or there is no such directive. */
+export function pathArgument(node: FieldNode): ValueNode | undefined {
   const slice = node.directives?.find(({ name }) => name.value === 'slice');
-  const value = slice?.arguments?.find(({ name }) => name.value === 'path' || name.value === 'fhirpath')?.value;
-  return value?.kind === Kind.STRING ? value.value : undefined;
+  return slice?.arguments?.find(({ name }) => name.value === 'path' || name.value === 'fhirpath')?.value;
+}
+
+function isText(value: ValueNode | undefined): boolean {
+  return value?.kind === Kind.STRING || value?.kind === Kind.VARIABLE;
+}
+
+/** The path of `@slice`; undefined: there is no such directive. @throws GraphQLError where it is a variable without a value */
+export function pathOf(node: FieldNode, variables: Readonly<Record<string, unknown>>): string | undefined {
+  const value = pathArgument(node);
+  if (value === undefined) return undefined;
+  const path = value.kind === Kind.VARIABLE ? variables[value.name.value] : value.kind === Kind.STRING && value.value;
+  if (typeof path === 'string') return path;
+  throw documentError(NO_PATH, node);
 }

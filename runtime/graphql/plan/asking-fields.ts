@@ -12,7 +12,7 @@ import {
 
 import { reachable } from '../document/reachable.js';
 import type { ValidQuery } from '../document/read-document.js';
-import { pathOf } from '../document/rules.js';
+import { pathArgument } from '../document/rules.js';
 import { factsOf, type FieldFacts } from '../schema/facts.js';
 
 /** A field that looks something up, or has arguments. */
@@ -55,7 +55,10 @@ function fieldsIn(root: DefinitionNode, { schema }: Pick<ValidQuery, 'schema'>):
         const facts = factsOf(definition);
         if (definition === null || definition === undefined || facts === undefined) return;
         const asks =
-          facts.is === 'read' || facts.is === 'search' || node.arguments?.length !== 0 || pathOf(node) !== undefined;
+          facts.is === 'read' ||
+          facts.is === 'search' ||
+          node.arguments?.length !== 0 ||
+          pathArgument(node) !== undefined;
         const parent = info.getParentType()?.name ?? '';
         if (asks) found.push({ node, definition, facts, parent, guards: [...guards] });
       },

@@ -53,6 +53,8 @@ export function planSearch(
     const code = codes.get(name) ?? (RESULT_ARGUMENTS.includes(name) ? name : undefined);
     if (code === undefined || code === '_count' || value === null || value === undefined) continue;
     const texts = (Array.isArray(value) ? value : [value]).filter((each) => each !== null).map(String);
+    // As no parameter at all it would find everything, which is not what a client means that has an empty list of ids.
+    if (texts.length === 0) throw new FhirError('parameter-invalid', `${name} has an empty list; leave it out to search without it`); // prettier-ignore
     const isList = !WHOLE.has(code);
     params.push(sent(code, texts.map((text) => (isList ? escapeCommas(text) : text)).join(',')));
   }

@@ -129,7 +129,7 @@ export class Planner {
       definition === null || definition === undefined ? {} : getArgumentValues(definition, node, this.query.variables);
     const types = nodes.map(onlyType);
     const only = types.every((each) => each !== undefined) ? new Set(types) : undefined;
-    const slice = pathOf(node);
+    const slice = pathOf(node, this.query.variables);
     const sets = nodes.flatMap(({ selectionSet }) => (selectionSet === undefined ? [] : [selectionSet]));
     const byType = new Map<string, readonly PlannedField[]>();
     const choice = facts.is === 'complex' && facts.isList ? choiceOf(args) : undefined;

@@ -62,7 +62,7 @@ export function prepareQuery(query: ValidQuery, call: Call, services: Services):
         const around = query.catalog.isResource(parent) ? parent : undefined;
         searches.set(node, planSearch(facts, args, around, call, services));
       }
-      const expressions = [args[LIST_ARGUMENTS.fhirpath], pathOf(node)];
+      const expressions = [args[LIST_ARGUMENTS.fhirpath], pathOf(node, query.variables)];
       for (const each of expressions) if (type !== undefined && typeof each === 'string') filters.check(each, type);
     });
   }

@@ -53,7 +53,7 @@ export async function readCall(
     content = readContent(req, res, limits);
   } else if (hasBody(req)) {
     if (headers['content-type'] === undefined && hasContent(row.interaction, type)) throw untyped();
-    const format = bodyFormat(headers['content-type'], [...codecs.keys()]);
+    const format = bodyFormat(headers['content-type'], [...codecs.keys()], operationContent(row.operation));
     checkUrlId(row.interaction, id);
     const bytes = await readBody(req, res, limits);
     const parsed: Partial<ParsedBody> =
@@ -98,8 +98,12 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Whether an operation reads a body of this type itself. */
 function isOperationContent(operation: string | undefined, contentType: string | undefined): boolean {
-  if (operation === undefined || contentType === undefined) return false;
-  return OPERATION_CONTENT.get(operation)?.includes(parseMediaType(contentType).name) === true;
+  return contentType !== undefined && operationContent(operation).includes(parseMediaType(contentType).name);
+}
+
+/** The types of bodies that an operation reads itself. */
+function operationContent(operation: string | undefined): readonly string[] {
+  return (operation === undefined ? undefined : OPERATION_CONTENT.get(operation)) ?? [];
 }
 
 /** Interactions that may take long enough for a client to leave before the answer comes. */

@@ -9,7 +9,7 @@ import type { JsonPath } from '../../validate/fault.js';
 import type { ValidationIssue } from '../../validate/validation-issue.js';
 import { openContext } from '../terminology/context.js';
 
-/** Bindings that are looked up for one resource, at most: the others repeat them, as a rule. */
+/** Bindings of both strengths that are looked up for one resource, at most: the others repeat them, as a rule. */
 const MOST = 200;
 
 /**

@@ -10,7 +10,12 @@ export function compileBinding({ strength, valueSet }: ProfileBindingRow): ItemC
   return (item, run) => {
     const codes = codesOf(item);
     if (codes === undefined || (codes.length === 0 && !isRequired)) return;
-    if (codes.length > 0 && isAnyMember(codes, valueSet, run) !== false) return;
+    const isMember = codes.length > 0 && isAnyMember(codes, valueSet, run);
+    if (isMember === true) return;
+    if (isMember === undefined) {
+      if (isRequired) tellUndecided(codes, valueSet, run);
+      return;
+    }
     const found = codes.length === 0 ? 'there is no code' : `${codes.map(show).join(', ')} is not in it`;
     const text = isRequired
       ? `needs a code of the value set ${valueSet}; ${found}`
@@ -19,11 +24,23 @@ export function compileBinding({ strength, valueSet }: ProfileBindingRow): ItemC
   };
 }
 
-/** Whether one of these is in a value set; undefined: it cannot be decided. */
+/** Tells of a required binding that was not checked. Extensible ones, often bound to value sets of others, would say little. */
+function tellUndecided(codes: readonly CodeToCheck[], valueSet: string, run: ProfileRun): void {
+  if (run.deps.bindings === undefined) return;
+  const shown = codes.map(show).join(', ');
+  const text = `whether ${shown} is in the value set ${valueSet} cannot be decided here, so it was not checked`;
+  run.reportOnce(`${valueSet} ${shown}`, { severity: 'warning', issue: 'not-supported', key: 'binding', text });
+}
+
+/**
+ * Whether one of these is in a value set; undefined: it cannot be decided. A Coding without a system is in none.
+ * https://hl7.org/fhir/R5/datatypes.html#Coding
+ */
 export function isAnyMember(codes: readonly CodeToCheck[], valueSet: string, run: ProfileRun): boolean | undefined {
   let isUnknown = false;
   for (const code of codes) {
-    const answer = run.isMember(valueSet, code);
+    const hasSystem = code.system !== undefined || code.isPlain === true;
+    const answer = hasSystem && run.isMember(valueSet, code);
     if (answer === true) return true;
     isUnknown ||= answer === undefined;
   }

@@ -1,7 +1,6 @@
 import type { ExtensionContextRow, ProfileRow } from '../../contract/profiles.js';
 import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
 import { PENDING } from './answers.js';
-import type { FhirTypes } from './fhir-types.js';
 import type { ProfileRun } from './profile-run.js';
 import { unversioned } from './definition/structure-definition.js';
 
@@ -116,22 +115,11 @@ function checkContextRules(
 /** What contexts may call an element: its path, its type and what that specializes, and its name in the type around it. */
 function namesOf({ type, path, parent }: Holder, run: ProfileRun): ReadonlySet<string> {
   const { types } = run.deps;
-  const around = parent === undefined ? [] : kindsOf(parent.type, types).map((each) => `${each}.${parent.name}`);
-  const own = type === '' ? [] : kindsOf(type, types);
-  // The definition of any element: not of resources, though those have the same ancestor.
+  const around = parent === undefined ? [] : types.kinds(parent.type).map((each) => `${each}.${parent.name}`);
+  const own = type === '' ? [] : types.kinds(type);
+  // `Element` means any place, resources too: tools write it where an author says nothing, and the validator of HL7 reads it so.
   const isResource = types.kindOf(type) === 'resource';
-  return new Set([path, ...own, ...around, ...(isResource ? ['Resource'] : ['Element']), 'Base']);
-}
-
-/** Interfaces of resources that others refer to by URL. The definitions do not give them as base. https://hl7.org/fhir/R5/canonicalresource.html */
-const INTERFACES = ['CanonicalResource', 'MetadataResource'];
-
-/** A type and what it specializes or implements. Only resources of those interfaces have a `url` and are `experimental`. */
-function kindsOf(type: string, types: FhirTypes): readonly string[] {
-  const line = types.ancestors(type);
-  if (types.kindOf(type) !== 'resource') return line;
-  const has = (name: string): boolean => types.element(type, name) !== undefined;
-  return has('url') && has('experimental') ? [...line, ...INTERFACES] : line;
+  return new Set([path, ...own, ...around, ...(isResource ? ['Resource'] : []), 'Element', 'Base']);
 }
 
 function mayStandOn(

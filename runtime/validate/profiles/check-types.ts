@@ -24,9 +24,9 @@ export function compileTypes(rows: readonly ProfileTypeRow[]): ItemCheck {
   };
 }
 
-/** Whether a type is this one, or a specialization of it. */
+/** Whether a type is this one, or specializes or implements it. */
 export function isType(type: string, code: string, types: FhirTypes): boolean {
-  return type === code || (types.kindOf(type) === 'resource' && types.ancestors(type).includes(code));
+  return type === code || (types.kindOf(type) === 'resource' && types.kinds(type).includes(code));
 }
 
 function checkProfiles(item: Item, rows: readonly ProfileTypeRow[], run: ProfileRun): void {

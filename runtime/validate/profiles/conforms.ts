@@ -38,7 +38,7 @@ export function conforms(item: Item, canonical: string, run: ProfileRun): void {
 }
 
 function checkType(item: Item, type: string, run: ProfileRun): boolean {
-  if (item.type === type || run.deps.types.ancestors(item.type).includes(type)) return true;
+  if (item.type === type || run.deps.types.kinds(item.type).includes(type)) return true;
   const text = `is of type ${item.type}; the profile is for ${type}`;
   run.report({ severity: 'error', issue: 'structure', key: 'type', text });
   return false;

@@ -17,8 +17,12 @@ export interface FhirTypes {
   readonly member: (type: string, key: string) => Member | undefined;
   /** The type and those that it specializes, the nearest first. */
   readonly ancestors: (type: string) => readonly string[];
+  /** The same, and the interfaces that a resource implements. */
+  readonly kinds: (type: string) => readonly string[];
   readonly isPrimitive: (type: string) => boolean;
   readonly kindOf: (type: string) => TypeRow['kind'] | undefined;
+  /** Whether the base definitions are of this version of FHIR, or of one with this beginning: `5.0`. */
+  readonly areOf: (version: string) => boolean;
   /** Whether this is a rule of the base definitions. */
   readonly isBaseRule: (key: string, expression: string) => boolean;
 }
@@ -31,11 +35,13 @@ export interface Member {
 }
 
 /** The tables that it is made of. */
-export type TypeTables = Pick<Tables, 'types' | 'primitives' | 'invariants'>;
+export type TypeTables = Pick<Tables, 'types' | 'primitives' | 'invariants'> & Partial<Pick<Tables, 'origin'>>;
 
 /** Rules that are part of the structure, and no rows. */
 const STRUCTURAL = new Set(['ele-1', 'ext-1']);
 const NONE: readonly Form[] = [];
+/** Interfaces of resources that others refer to by URL. The definitions do not give them as base. https://hl7.org/fhir/R5/canonicalresource.html */
+const INTERFACES = ['CanonicalResource', 'MetadataResource'];
 
 /** Indexes the tables; each type when it is asked for. */
 export function createFhirTypes(tables: TypeTables): FhirTypes {
@@ -71,20 +77,30 @@ export function createFhirTypes(tables: TypeTables): FhirTypes {
     return base === undefined ? [type] : [type, ...lineOf(base)];
   }
 
+  function ancestors(type: string): readonly string[] {
+    let line = lines.get(type);
+    if (line === undefined) {
+      line = lineOf(type);
+      if (line.length > 1) lines.set(type, line);
+    }
+    return line;
+  }
+
   return {
     element: (type, name) => indexOf(type).elements.get(name),
     forms: (type, name) => indexOf(type).forms.get(name) ?? NONE,
     member: (type, key) => indexOf(type).members.get(key),
-    ancestors(type) {
-      let line = lines.get(type);
-      if (line === undefined) {
-        line = lineOf(type);
-        if (line.length > 1) lines.set(type, line);
-      }
-      return line;
+    ancestors,
+    kinds(type) {
+      const line = ancestors(type);
+      if (rows.get(type)?.kind !== 'resource') return line;
+      // Only resources of those interfaces have a `url` and are `experimental`.
+      const { elements } = indexOf(type);
+      return elements.has('url') && elements.has('experimental') ? [...line, ...INTERFACES] : line;
     },
     isPrimitive: (type) => primitives.has(type),
     kindOf: (type) => rows.get(type)?.kind,
+    areOf: (version) => `${tables.origin?.fhirVersion ?? version}.`.startsWith(`${version}.`),
     isBaseRule(key, expression) {
       rules ??= new Set(tables.invariants.map((rule) => `${rule.id.split('@')[0] ?? ''} ${rule.expression}`));
       return STRUCTURAL.has(key) || rules.has(`${key} ${expression}`);

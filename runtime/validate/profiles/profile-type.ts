@@ -10,7 +10,13 @@ export function typeOfProfile(canonical: string, run: ProfileRun): string | unde
   return row === PENDING ? PENDING : row?.type;
 }
 
-/** The type whose definition a canonical names. */
+/** The same; undefined also where the canonical names a version of FHIR that is not the one here. */
+export function baseTypeHere(canonical: string, run: ProfileRun): string | undefined {
+  const version = canonical.split('|')[1];
+  return version === undefined || run.deps.types.areOf(version) ? baseType(canonical, run) : undefined;
+}
+
+/** The type whose definition a canonical names, of whatever version. */
 export function baseType(canonical: string, { deps }: ProfileRun): string | undefined {
   if (!canonical.startsWith(CORE)) return undefined;
   const name = canonical.slice(CORE.length).split('|')[0] ?? '';

@@ -5,7 +5,7 @@ import { claimedProfiles } from './claimed-profiles.js';
 import { conforms } from './conforms.js';
 import type { ProfileDeps } from './profile-deps.js';
 import { ProfileRun } from './profile-run.js';
-import { baseType } from './profile-type.js';
+import { baseTypeHere } from './profile-type.js';
 import { forgetBundle, rootScope } from './references.js';
 import { lookupsOf } from './rule-lookups.js';
 import { visitResource } from './visit-resource.js';
@@ -75,11 +75,11 @@ async function passOver(resource: Resource, profiles: readonly string[], run: Pr
 }
 
 function isKnown(canonical: string, run: ProfileRun): boolean {
-  return baseType(canonical, run) !== undefined || run.find(canonical) !== undefined;
+  return baseTypeHere(canonical, run) !== undefined || run.find(canonical) !== undefined;
 }
 
 function checkProfile(resource: Resource, canonical: string, run: ProfileRun): void {
-  if (baseType(canonical, run) === undefined) {
+  if (baseTypeHere(canonical, run) === undefined) {
     const row = run.find(canonical);
     if (row === PENDING) return;
     if (row === undefined) {

@@ -10,7 +10,7 @@ import { RuleRun, type OpenBinding, type RuleFault } from './rule-run.js';
 /** What a thorough check found. */
 export interface RuleFindings {
   /** Errors and warnings. */
-  readonly faults: readonly RuleFault[];
+  readonly faults: readonly (Fault & Pick<RuleFault, 'severity'>)[];
   /** Bindings that the tables cannot decide. */
   readonly open: readonly OpenBinding[];
 }
@@ -23,7 +23,7 @@ export interface RuleChecker {
   thorough(resource: unknown): RuleFindings;
 }
 
-/** Faults that are listed; one more says that there are others. */
+/** Faults of one severity that are listed; one more says that there are others. */
 const MAX_FAULTS = 100;
 
 /**
@@ -47,7 +47,7 @@ export function createRuleChecker(tables: RuleTables): RuleChecker {
     },
     thorough(resource) {
       const run = check(resource, true);
-      return run === undefined ? { faults: [], open: [] } : { faults: run.faults, open: run.open };
+      return run === undefined ? { faults: [], open: [] } : { faults: listed(run), open: run.open };
     },
   };
 }
@@ -60,9 +60,11 @@ function prepare(tables: RuleTables) {
   };
 }
 
-function listed({ faults, isFull, rootName }: RuleRun): readonly Fault[] {
-  if (!isFull) return faults;
+function listed({ faults, full, rootName }: RuleRun): RuleFindings['faults'] {
   const { issue } = ERRORS['more-faults'];
-  const text = `There are more faults than the ${faults.length} listed`;
-  return [...faults, { code: 'more-faults', issue, text, expression: rootName, path: [] }];
+  const more = [...full].map((severity) => {
+    const text = `There are more ${severity === 'error' ? 'faults' : 'warnings'} than the ${MAX_FAULTS} listed`;
+    return { code: 'more-faults', severity, issue, text, expression: rootName, path: [] } as const;
+  });
+  return [...faults, ...more];
 }

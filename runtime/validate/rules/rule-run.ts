@@ -39,7 +39,7 @@ export interface RunTools {
   readonly schema: Schema;
   readonly codeTest: (valueSet: string) => CodeTest | undefined;
   readonly resourceTypes: ReadonlySet<string>;
-  /** Greatest number of faults that are listed. */
+  /** Greatest number of errors that are listed, and of warnings: one kind takes no room from the other. */
   readonly most: number;
   /** Check also what only gives warnings, and collect open bindings. */
   readonly isThorough: boolean;
@@ -59,7 +59,10 @@ const BUDGET = 5_000_000;
 export class RuleRun {
   readonly faults: RuleFault[] = [];
   readonly open: OpenBinding[] = [];
-  isFull = false;
+  /** Severities of which there are more faults than are listed. */
+  readonly full = new Set<RuleFault['severity']>();
+  private readonly listed = { error: 0, warning: 0 };
+  private readonly leftOpen = { required: 0, extensible: 0 };
   /** The way to the value at hand; beyond `depth` it is left over. */
   readonly path: (PathStep | number)[] = [];
   depth = 0;
@@ -134,10 +137,11 @@ export class RuleRun {
   /** Notes a broken rule at the value at hand. `text` follows the expression. */
   report(code: RuleFault['code'], key: string, text: string, severity: RuleFault['severity'] = 'error'): void {
     if (!this.tools.isThorough && PASSED_ON_WRITE.has(key)) return;
-    if (this.faults.length >= this.tools.most) {
-      this.isFull = true;
+    if (this.listed[severity] >= this.tools.most) {
+      this.full.add(severity);
       return;
     }
+    this.listed[severity]++;
     const expression = this.expression();
     this.faults.push({
       ...{ code, key, severity, issue: ERRORS[code].issue, expression },
@@ -148,7 +152,7 @@ export class RuleRun {
 
   /** Notes a binding that the tables cannot decide. */
   leaveOpen(binding: Pick<OpenBinding, 'strength' | 'valueSet' | 'codes'>): void {
-    if (this.open.length < this.tools.most) {
+    if (this.leftOpen[binding.strength]++ < this.tools.most) {
       this.open.push({ ...binding, expression: this.expression(), path: this.jsonPath() });
     }
   }

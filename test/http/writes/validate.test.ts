@@ -77,6 +77,15 @@ describe('$validate (resource-operation-validate.html)', () => {
     expect(broken?.details.text).toContain('(pat-1)');
   });
 
+  it('hides no error behind warnings: once the first hundred issues were listed, of whatever severity', async () => {
+    const patient = (id: number) => ({ resourceType: 'Patient', id: String(id), gender: id === 140 ? 'boy' : 'male' });
+    const entry = Array.from({ length: 150 }, (_, i) => ({ fullUrl: `http://x.org/fhir/Patient/${i}`, resource: patient(i) })); // prettier-ignore
+    const bundle = { resourceType: 'Bundle', type: 'collection', entry };
+    const found = summaryOf(await validate(bundle, '/Bundle/$validate'));
+    expect(found[0]).toBe('error binding Bundle.entry[140].resource.gender');
+    expect(found.filter((each) => each.startsWith('warning dom-6'))).toHaveLength(100);
+    expect(found.at(-1)).toBe('warning more-faults Bundle');
+  });
   it('reports a body that cannot be read as what it found', async () => {
     const at = (body: string, type = FHIR_JSON) => validate(body, '/Patient/$validate', { 'content-type': type });
     expect(summaryOf(await at('{"resourceType": "Patient", }'))).toEqual(['error json-syntax']);

@@ -214,6 +214,13 @@ describe('reading XML that others write', () => {
     expect(readXml(xml, tables)).toEqual({ resourceType: 'Patient', multipleBirthInteger: 2 });
   });
 
+  it('no plus sign before a positiveInt or unsignedInt: their patterns have none (fhir-single.xsd)', () => {
+    const photo = (value: string) =>
+      `<Patient xmlns="http://hl7.org/fhir"><photo><url value="urn:a"/><height value="${value}"/></photo></Patient>`;
+    expect(readXml(photo('2'), tables)).toMatchObject({ photo: [{ height: 2 }] });
+    expect(() => readXml(photo('+2'), tables)).toThrow('positiveInt');
+  });
+
   it('white space around values counts in strings alone (xml.html)', () => {
     const xml =
       '<Patient xmlns="http://hl7.org/fhir"><active value=" true&#10;"/><name><family value=" A "/></name>' +

@@ -228,13 +228,13 @@ describe('slicing', () => {
 });
 
 describe('bindings and rules', () => {
-  it('asks whether codes are in the value set', async () => {
+  it('asks whether codes are in the value set: one without a system is in none, one that cannot be decided is told of', async () => {
     const row = made('binding', 'Patient', [
       { path: 'Patient.maritalStatus', binding: { strength: 'required', valueSet: 'http://x.org/vs' } },
     ]);
     const of = (value?: string): object => ({
       ...patient,
-      maritalStatus: { coding: value === undefined ? [] : [{ code: value }] },
+      maritalStatus: { coding: value === undefined ? [] : [{ system: 'urn:s', code: value }] },
     });
     const bindings = {
       isMember: (_set: string, coding: { code: string }) => Promise.resolve({ in: true, out: false }[coding.code]),
@@ -243,7 +243,11 @@ describe('bindings and rules', () => {
     expect(await check(of('out') as typeof patient, [row], { bindings })).toEqual([
       'error binding Patient.maritalStatus',
     ]);
-    expect(await check(of('unknown') as typeof patient, [row], { bindings })).toEqual([]);
+    expect(await check(of('unknown') as typeof patient, [row], { bindings })).toEqual([
+      'warning binding Patient.maritalStatus',
+    ]);
+    const without = { ...patient, maritalStatus: { coding: [{ code: 'in' }] } };
+    expect(await check(without, [row], { bindings })).toEqual(['error binding Patient.maritalStatus']);
     expect(await check({ ...patient, maritalStatus: { text: 'm' } }, [row], { bindings })).toEqual([
       'error binding Patient.maritalStatus',
     ]);
@@ -523,6 +527,21 @@ describe('what references lead to, elsewhere', () => {
   });
 });
 
+describe('definitions of FHIR as profiles', () => {
+  const of = (type: string, canonical: string) =>
+    validateProfiles({ resourceType: type }, [`http://hl7.org/fhir/StructureDefinition/${canonical}`], depsOf([]));
+
+  it('are also those of interfaces: a ValueSet is a CanonicalResource', async () => {
+    expect(await of('ValueSet', 'CanonicalResource')).toEqual([]);
+    expect(await of('Patient', 'CanonicalResource')).toHaveLength(1);
+  });
+  it('are not known of another version of FHIR', async () => {
+    for (const version of ['5.0.0', '5.0']) expect(await of('Patient', `Patient|${version}`)).toEqual([]);
+    const [issue] = await of('Patient', 'Patient|4.0.1');
+    expect(issue).toMatchObject({ severity: 'warning', issue: 'not-found' });
+  });
+});
+
 describe('extensions', () => {
   const definition = (id: string, expression: string, modifier = false): ReturnType<typeof made> =>
     made(
@@ -552,6 +571,11 @@ describe('extensions', () => {
     const one = [extension('on-name', { valueString: 's' })];
     expect(await check({ ...patient, name: [{ extension: one }] }, rows)).toEqual([]);
     expect(await check({ ...patient, extension: one }, rows)).toEqual(['error extension Patient.extension[0]']);
+  });
+  it('stand anywhere, on resources too, where their context is Element', async () => {
+    const anywhere = [any, definition('anywhere', 'Element')];
+    const one = [extension('anywhere', { valueString: 's' })];
+    expect(await check({ ...patient, extension: one, name: [{ extension: one }] }, anywhere)).toEqual([]);
   });
   it('stand on what implements an interface, and on parts of other extensions', async () => {
     const onCanonical = definition('on-canonical', 'CanonicalResource');

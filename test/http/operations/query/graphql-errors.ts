@@ -38,6 +38,8 @@ const DOCUMENTS: readonly Case[] = [
   ['@flatten of a value', '{ Patient(id: "a") { id @flatten } }', 'graphql-invalid', '@flatten'],
   ['@flatten with @singleton', '{ Patient(id: "a") { name @flatten @singleton { id } } }', 'graphql-invalid', '@singleton'], // prettier-ignore
   ['@slice with @first', '{ Patient(id: "a") { name @first @slice(path: "use") { id } } }', 'graphql-invalid', '@slice'], // prettier-ignore
+  ['a list without alternatives', '{ PatientList(_id: []) { id } }', 'parameter-invalid', '_id'],
+  ['a list of nulls', '{ PatientConnection(name: [null]) { count } }', 'parameter-invalid', 'name'],
   ['@slice without a path', '{ Patient(id: "a") { name @slice { id } } }', 'graphql-invalid', 'path'],
   ['a search value that is none', '{ PatientList(birthdate: "yesterday") { id } }', 'parameter-invalid', 'birthdate'],
   ['a FHIRPath that is none', '{ Patient(id: "a") { name(fhirpath: "(") { id } } }', 'parameter-invalid', 'FHIRPath'],
@@ -137,8 +139,10 @@ export function graphqlErrors(store: Store): void {
     it('variables in the URL that are no JSON: 400', async () => {
       const answer = await server.all.send('GET', '/$graphql?query={Patient(id:"a"){id}}&variables={');
       expect(answer.status, answer.text).toBe(400);
-      expect(answer.json().errors[0].extensions.resource.resourceType).toBe('OperationOutcome');
+      expectErrors(answer, 'parameter-invalid', '"variables"');
     });
+
+    it('a body that is no object: 400', async () => expectErrors(await send([]), 'not-a-resource', '"query"'));
 
     it('no query in the URL, an unknown parameter: 400', async () => {
       for (const params of ['', '?nothing=1', '?query={Patient(id:"a"){id}}&nothing=1']) {
@@ -148,7 +152,9 @@ export function graphqlErrors(store: Store): void {
 
     it('another method or type: 405, 415', async () => {
       expect((await server.all.send('DELETE', '/$graphql')).status).toBe(405);
-      expect((await send('query', 'text/plain')).status).toBe(415);
+      const form = await send('query=x', 'application/x-www-form-urlencoded');
+      expect(form.status, form.text).toBe(415);
+      expect(form.text).toContain('application/graphql');
     });
 
     it.each<[accept: string, type: string]>([

@@ -91,6 +91,32 @@ export function graphql(store: Store): void {
     });
   });
 
+  describe('variables', () => {
+    const observed = (of: string, variables: object) => post(`query(${of}) { Observation(id: "o1") { subject { resource(type: $t) { id } } } }`, { variables }); // prettier-ignore
+    it('name the type of a target', async () => {
+      const expected = { Observation: { subject: { resource: { id: 'example' } } } };
+      for (const of of ['$t: code', '$t: String!'])
+        expect(dataOf(await observed(of, { t: 'Patient' }))).toEqual(expected);
+      expect(dataOf(await observed('$t: code = "Patient"', {}))).toEqual(expected);
+      expect(dataOf(await observed('$t: code', { t: 'Group' }))).toEqual({ Observation: { subject: {} } });
+    });
+    it('are the path of @slice', async () => {
+      const query = 'query($p: String) { name @slice(path: $p) { family } }';
+      const send = (variables: object) => post(query, { variables }, '/Patient/example/$graphql');
+      expect(dataOf(await send({ p: 'use' }))).toMatchObject({ 'name.official': [{ family: 'Chalmers' }] });
+      expect(dataOf(await send({ p: '$index' }))).toMatchObject({ 'name.0': [{ family: 'Chalmers' }] });
+      for (const variables of [{}, { p: null }, { p: '(' }]) {
+        const answer = await send(variables);
+        expect(answer.status, answer.text).toBe(400);
+      }
+    });
+    it('that are not used are an error', async () => {
+      const answer = await post('query($v: ID) { Patient(id: "example") { id } }');
+      expect(answer.status, answer.text).toBe(400);
+      expect(answer.text).toContain('$v');
+    });
+  });
+
   describe('elements', () => {
     it('beside primitives, choices, filters', async () => {
       const query =
