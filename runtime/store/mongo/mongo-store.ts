@@ -19,6 +19,7 @@ import { openCountBy } from './query/count-by.js';
 import { openExplain } from './query/explain.js';
 import { openFind } from './query/find.js';
 import { openContainedTypes } from './query/links/contained-types.js';
+import { openKnownOrders } from './query/orders/known-orders.js';
 import { openProbes } from './query/plan/probe.js';
 import { openSearchTurns } from './query/run-search.js';
 import { openHistory } from './read/history.js';
@@ -83,12 +84,13 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   // Contained resources are sorted like resources of their type.
   const slotOf: SlotOf = (type, param) => settings.slotOf(plainType(type), param);
   const { linkLimits } = settings;
-  const findParts = { snapshots, turns, probes, slotOf, linkLimits, memberTypes: openContainedTypes(), now };
+  const orders = openKnownOrders(now);
+  const findParts = { snapshots, turns, probes, orders, slotOf, linkLimits, memberTypes: openContainedTypes(), now };
   const [find, explain] = [openFind(findParts), openExplain(findParts)];
   const findMultiType = openMultiTypeSearch(findParts);
   const countBy = openCountBy(findParts);
   const reindex = openReindex({ collections, causal, transactions, slotOf, time });
-  const amend = openAmend({ collections, transactions, slotOf, time });
+  const amend = openAmend({ collections, causal, transactions, slotOf, time });
   const remove = openExpunge({ collections, causal, transactions, time });
   const scan = openScan(snapshots);
   const counts = openCounts(snapshots);

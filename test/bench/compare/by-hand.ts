@@ -32,11 +32,24 @@ export interface ByHand {
   count(status: string): Promise<unknown>;
   /** A page of the history of a type or of the system, with its total. */
   history(type?: string): Promise<unknown>;
+  /** What the store itself writes, by hand; absent: there is no such measurement. */
+  readonly sameKeys?: SameKeys;
   /** The first pages of a code's Observations, the latest first. */
   pagesByDate(code: string, pages: number): Promise<unknown>;
   /** Processor time of processes beside this one, in milliseconds. */
   cpu(): Promise<number>;
   close(): Promise<void>;
+}
+
+/**
+ * Writes of the documents that the store writes, which were made before, under the indexes that it has: what its schema costs any program
+ * that writes it.
+ */
+export interface SameKeys {
+  /** @param n another one each time */
+  create(n: number): Promise<unknown>;
+  /** So many in one transaction. */
+  transaction(n: number, count: number): Promise<unknown>;
 }
 
 /** Columns of what is stored by hand, beside id, version and body. */

@@ -37,6 +37,7 @@ export function goalRows(store: Store, byHand: ByHand, resources: readonly Resou
   const anyId = (n: number): string => String(observations[n % observations.length]!['id']);
   const anyMrn = (): string => mrn(Math.floor(random() * patients.length));
   const anyCode = (): string => String(toColumns(pick(random, observations)).code);
+  const { sameKeys } = byHand;
   const isOurs = openTurns(observations);
   const isTheirs = openTurns(observations);
 
@@ -98,6 +99,15 @@ export function goalRows(store: Store, byHand: ByHand, resources: readonly Resou
       ours: (n) => store.write([toPut({ ...observations[0]!, id: `new-${n}` })]),
       theirs: (n) => byHand.create({ ...observations[0]!, id: `new-${n}` }),
     },
+    ...(sameKeys === undefined
+      ? []
+      : [
+          {
+            name: 'create, by hand with the same keys of indexes',
+            ours: (n: number) => store.write([toPut({ ...observations[0]!, id: `same-${n}` })]),
+            theirs: sameKeys.create,
+          },
+        ]),
     {
       name: 'update',
       ours: async (n) => store.write([updateOf(isOurs(n))]),
@@ -124,7 +134,7 @@ export function goalRows(store: Store, byHand: ByHand, resources: readonly Resou
       ours: () => store.history({ count: PAGE }),
       theirs: () => byHand.history(),
     },
-    // The last, for it adds many.
+    // The last, for they add many.
     {
       name: `a transaction of ${ENTRIES}`,
       unit: 'resources',
@@ -132,6 +142,17 @@ export function goalRows(store: Store, byHand: ByHand, resources: readonly Resou
       ours: (n) => store.write(copies(n).map(toPut)),
       theirs: (n) => byHand.transaction(copies(n)),
     },
+    ...(sameKeys === undefined
+      ? []
+      : [
+          {
+            name: `a transaction of ${ENTRIES}, by hand with the same keys of indexes`,
+            unit: 'resources',
+            each: ENTRIES,
+            ours: (n: number) => store.write(copies(n).map(toPut)),
+            theirs: (n: number) => sameKeys.transaction(n, ENTRIES),
+          },
+        ]),
   ];
 }
 

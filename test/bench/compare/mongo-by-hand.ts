@@ -2,6 +2,7 @@ import { MongoClient, type Collection, type Document } from 'mongodb';
 
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { byType, COUNTED, INDEXES, PAGE, toColumns, type ByHand } from './by-hand.js';
+import { openSameKeys } from './mongo-same-keys.js';
 
 /** On a database of its own of a MongoDB, with the driver; each write is confirmed by a majority. */
 export async function openMongoByHand(url: string, name: string): Promise<ByHand> {
@@ -29,6 +30,8 @@ export async function openMongoByHand(url: string, name: string): Promise<ByHand
     await of(type).countDocuments(filter, { limit: COUNTED + 1 });
     return found;
   };
+  const same = client.db(`${name}_same`);
+  const sameKeys = await openSameKeys(client, same);
   let serial = 0;
   const replace = async (resource: Resource, version: number): Promise<void> => {
     const { _id, ...document } = toDocument(resource, version + 1);
@@ -75,6 +78,7 @@ export async function openMongoByHand(url: string, name: string): Promise<ByHand
       await versions.insertOne({ ...past, updated: new Date(), n: serial++ });
       await replace(resource, version);
     },
+    sameKeys,
     replace,
     read: (type, id) => of(type).findOne({ _id: id as never }, { projection: { body: 1 } }),
     find: (type, column, value) => pageAndTotal(type, { [column]: value }),
@@ -108,6 +112,7 @@ export async function openMongoByHand(url: string, name: string): Promise<ByHand
     },
     async close() {
       await db.dropDatabase();
+      await same.dropDatabase();
       await client.close();
     },
   };

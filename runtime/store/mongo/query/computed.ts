@@ -16,12 +16,10 @@ export async function sortComputed(
   hint: Document | undefined,
   limit: number,
 ): Promise<Batch> {
-  const computed = order.keys.flatMap(({ field, expression }) =>
-    expression === undefined ? [] : [[field, expression]],
-  );
+  const computed = computedFields(order);
   const pipeline = [
     { $match: everyOf(filters) },
-    ...(computed.length === 0 ? [] : [{ $set: Object.fromEntries(computed) as Document }]),
+    ...(computed === undefined ? [] : [{ $set: computed }]),
     { $project: ask.projection },
     { $set: Object.fromEntries(order.keys.map(({ field }, i) => [lackOf(i), lacks(field)])) },
     ...(after === undefined ? [] : [{ $match: behind(type, order, after) }]),
@@ -29,6 +27,12 @@ export async function sortComputed(
     { $limit: limit },
   ];
   return ask.pipeline(pipeline, hint, limit);
+}
+
+/** What has to be computed of each document to sort it; undefined: nothing. */
+export function computedFields({ keys }: Order): Document | undefined {
+  const computed = keys.flatMap(({ field, expression }) => (expression === undefined ? [] : [[field, expression]]));
+  return computed.length === 0 ? undefined : (Object.fromEntries(computed) as Document);
 }
 
 /** The field that says whether a document has no value for a key: 1, or 0. */

@@ -5,6 +5,7 @@ import { openFinder } from './links/finder.js';
 import { translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot } from '../read/snapshot.js';
 import type { Sent } from './ask.js';
+import { openKnownOrders } from './orders/known-orders.js';
 import type { FindParts } from './parts.js';
 import { readFindCursor } from './cursor.js';
 import { toOrder } from './compile/order.js';
@@ -12,13 +13,15 @@ import { runSearch } from './run-search.js';
 
 /** Does a search, and has the server tell how it does each of its commands. */
 export function openExplain(parts: FindParts): (query: FindQuery, limits: QueryLimits) => Promise<Explanation> {
-  const { snapshots, turns, slotOf } = parts;
+  const { snapshots, turns, slotOf, now } = parts;
   return async (query, limits) => {
     const order = toOrder(query.type, query.sort, slotOf);
     const after = query.after === undefined ? undefined : readFindCursor(query.after, order);
     try {
       return await runSearch(snapshots, turns, query, limits, async (snapshot) => {
-        const finder = await openFinder(snapshot, parts, query, order, after);
+        // It is to tell what a search does of which nothing is known.
+        const anew = { ...parts, orders: openKnownOrders(now) };
+        const finder = await openFinder(snapshot, anew, query, order, after);
         const { ask, probed } = finder;
         const { documents, driving } = await finder.page(query.count + 1);
         const explained = await Promise.all(ask.sent.map((sent) => explainOne(snapshot, sent)));

@@ -1,5 +1,6 @@
 import type { LinkLimits } from './links/limits.js';
 import type { ContainedTypes } from './links/contained-types.js';
+import type { KnownOrders } from './orders/known-orders.js';
 import type { Snapshots } from '../read/snapshot.js';
 import type { SlotOf } from '../bson/sort-slots.js';
 import type { Probes } from './plan/probe.js';
@@ -10,6 +11,7 @@ export interface FindParts {
   readonly snapshots: Snapshots;
   readonly turns: SearchTurns;
   readonly probes: Probes;
+  readonly orders: KnownOrders;
   readonly slotOf: SlotOf;
   readonly linkLimits: LinkLimits;
   readonly memberTypes: ContainedTypes;

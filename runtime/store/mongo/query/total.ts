@@ -13,8 +13,8 @@ import { lengthOf } from './plan/probe.js';
 /** Limit up to which access paths are compared for a cheap total; comparing further would cost too much. */
 const NEAR = 3000;
 
-/** Keys that are listed to be counted exactly. */
-const LISTED = 2000;
+/** Keys before and behind the last total that are listed to count exactly: few at first, for mostly little was written since. */
+const LISTED = [50, 1000];
 
 /** How many resources match. */
 export async function countAll(search: Search): Promise<number> {
@@ -72,11 +72,16 @@ function exactAccess({ conjuncts }: Search): Access | undefined {
  */
 async function countStretch(search: Search, { stretches, hint }: Access): Promise<number> {
   const { snapshot, probes, name } = search;
-  const last = probes.lastTotal(name) ?? 0;
-  const skip = Math.max(0, last - LISTED / 2);
-  const rest = await lengthOf(snapshot, stretches[0]!, hint, LISTED + 1, skip);
-  const isKnown = rest <= LISTED && (rest > 0 || skip === 0);
-  const total = isKnown ? skip + rest : await countDocuments(search);
+  const last = probes.lastTotal(name);
+  let total: number | undefined;
+  for (const listed of last === undefined ? LISTED.slice(-1) : LISTED) {
+    const skip = Math.max(0, (last ?? 0) - listed);
+    const rest = await lengthOf(snapshot, stretches[0]!, hint, 2 * listed + 1, skip);
+    if (rest > 2 * listed || (rest === 0 && skip > 0)) continue;
+    total = skip + rest;
+    break;
+  }
+  total ??= await countDocuments(search);
   probes.noteTotal(name, total);
   return total;
 }

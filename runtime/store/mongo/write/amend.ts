@@ -5,6 +5,7 @@ import { readHead, toStoredVersion, VERSION_ONLY } from '../bson/stored-version.
 import { replaceAll } from './apply-changes.js';
 import type { CommandOptions } from './command-options.js';
 import { toDocument } from './plan-write.js';
+import { noteReindexing } from './reindexings.js';
 import type { WriterParts } from './writer-parts.js';
 
 /**
@@ -15,11 +16,14 @@ import type { WriterParts } from './writer-parts.js';
  * @returns false where the version is not there with the content that the caller has read
  */
 export function openAmend({
-  collections: { resource, history },
+  collections: { resource, history, setting },
+  causal,
   transactions,
   slotOf,
   time,
-}: Pick<WriterParts, 'collections' | 'transactions' | 'slotOf' | 'time'>): (amendment: Amendment) => Promise<boolean> {
+}: Pick<WriterParts, 'collections' | 'causal' | 'transactions' | 'slotOf' | 'time'>): (
+  amendment: Amendment,
+) => Promise<boolean> {
   async function amend(amendment: Amendment, given: CommandOptions): Promise<boolean> {
     const { type, id, version, before } = amendment;
     const _id = keyOf({ type, id });
@@ -42,7 +46,11 @@ export function openAmend({
     return true;
   }
 
-  return (amendment) => transactions.run((_session, given) => amend(amendment, given), performance.now() + time);
+  return async (amendment) => {
+    const isDone = await transactions.run((_session, given) => amend(amendment, given), performance.now() + time);
+    if (isDone) await noteReindexing({ setting }, causal, time);
+    return isDone;
+  };
 }
 
 function amendmentsOf(bytes: Raw): number {

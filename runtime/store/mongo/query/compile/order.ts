@@ -2,9 +2,8 @@ import type { Document } from 'mongodb';
 
 import type { SortKey } from '../../../../search/query/query.js';
 import type { Raw } from '../../bson/bson.js';
-import { readValue } from '../../bson/bson.js';
+import { fieldsOf, readValue } from '../../bson/bson.js';
 import { slotFields, type SlotOf } from '../../bson/sort-slots.js';
-import { readHead } from '../../bson/stored-version.js';
 import { sortExpression } from './sort-expression.js';
 
 /** What a resource is sorted by: dates in milliseconds, tokens as code and system. */
@@ -84,7 +83,7 @@ function isPair(value: unknown): boolean {
 
 /** What a document is sorted by, for a cursor behind it. */
 export function valuesOf(bytes: Raw, { keys }: Order): (OrderValue | null)[] {
-  const { fields } = readHead(bytes);
+  const fields = fieldsOf(bytes);
   return keys.map(({ field }) => {
     const found = fields.get(field);
     return found === undefined ? null : toValue(readValue(bytes, found));

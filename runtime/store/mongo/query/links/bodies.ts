@@ -1,3 +1,5 @@
+import type { Document } from 'mongodb';
+
 import type { Ask } from '../ask.js';
 import type { Raw } from '../../bson/bson.js';
 import { VERSION_ONLY } from '../../bson/stored-version.js';
@@ -16,14 +18,18 @@ export interface Bodies {
  * answer in the order of its index; where that is not the one of the keys, those that it held may be the last of them, so
  * that the first are asked for again, as many as fitted.
  */
-export async function readBodies(ask: Ask, keys: readonly string[]): Promise<Bodies> {
+export async function readBodies(
+  ask: Ask,
+  keys: readonly string[],
+  projection: Document = VERSION_ONLY,
+): Promise<Bodies> {
   const found = new Map<string, Raw>();
   let wanted = keys;
   for (;;) {
     const missing = wanted.filter((key) => !found.has(key));
     if (missing.length === 0) break;
     const filter = { _id: { $in: missing } };
-    const query = { filter, hint: { _id: 1 }, projection: VERSION_ONLY, limit: missing.length };
+    const query = { filter, hint: { _id: 1 }, projection, limit: missing.length };
     const { documents, isCut } = await ask.read(query);
     for (const bytes of documents) found.set(idOf(bytes), bytes);
     if (!isCut || documents.length === 0) break;

@@ -1,7 +1,8 @@
 import { openSearch, type Search } from '../open-search.js';
 import { findPage } from '../page.js';
 import type { FindCursor } from '../cursor.js';
-import { valuesOf, type Order, type OrderValue } from '../compile/order.js';
+import { valuesOf, type Order } from '../compile/order.js';
+import type { Match } from '../orders/match.js';
 import { hasLinks, relax, type Plan } from '../plan/plan.js';
 import { candidateProjection, needOf, toHeld } from './held.js';
 import { TooFar } from './asked.js';
@@ -16,13 +17,6 @@ export interface Walk {
   readonly plan: Plan;
   readonly order: Order;
   readonly after: FindCursor | undefined;
-}
-
-/** One that was found. */
-export interface Match {
-  readonly key: string;
-  /** What it is sorted by. */
-  readonly values: readonly (OrderValue | null)[];
 }
 
 /** What came of a walk so far. */

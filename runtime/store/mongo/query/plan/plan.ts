@@ -114,6 +114,14 @@ function isNothing(plan: Plan): boolean {
   return 'some' in plan && plan.some.every(isNothing);
 }
 
+/** Whether a resource itself decides whether it fulfils a plan: no other that a link leads to. */
+export function isOfItself(plan: Plan): boolean {
+  if ('of' in plan || isLink(plan)) return false;
+  if ('all' in plan) return plan.all.every(isOfItself);
+  if ('some' in plan) return plan.some.every(isOfItself);
+  return 'not' in plan ? isOfItself(plan.not) : true;
+}
+
 /** What was asked for. */
 export function askedFor(plan: Plan): Condition {
   if ('of' in plan) return plan.of;
