@@ -15,7 +15,7 @@ import { readMatches } from './list-order.js';
 import { compareMatches, type Match } from './match.js';
 
 /** A search in a snapshot. Whether it finds a resource depends on this resource alone. */
-export interface SortedSearch {
+export interface KnowableSearch {
   readonly snapshot: Snapshot;
   readonly ask: Ask;
   /** What it looks for and how that is sorted, as text that no other has. */
@@ -31,23 +31,33 @@ export interface SortedSearch {
  */
 export interface KnownOrders {
   /** What was found before; it is right once `update` has seen to it. */
-  get(search: SortedSearch): KnownOrder | undefined;
+  get(search: KnowableSearch): KnownOrder | undefined;
   /**
    * What is found in the snapshot of the search. Where nothing was written since, no command is sent for it, if one was sent before.
    *
    * @returns undefined: much was written since, or something that no time of a version tells of
    */
-  update(search: SortedSearch, known: KnownOrder): Promise<readonly Match[] | undefined>;
+  update(search: KnowableSearch, known: KnownOrder): Promise<readonly Match[] | undefined>;
   /** Remembers what was found in the snapshot of the search. */
-  keep(search: SortedSearch, hits: readonly Match[]): Promise<KnownOrder>;
-  forget(search: SortedSearch): void;
+  keep(search: KnowableSearch, hits: readonly Match[]): Promise<KnownOrder>;
+  forget(search: KnowableSearch): void;
+  /** How many a search finds: what was counted before, where nothing of the type was written since. */
+  total(search: KnowableSearch, count: () => Promise<number>): Promise<number>;
   /** Whether so much of a type is written that what is remembered is of no use. */
   isBusy(type: string): boolean;
 }
 
 /** What was found in one snapshot. */
-export interface KnownOrder {
+export interface KnownOrder extends Known {
   readonly hits: readonly Match[];
+}
+
+interface KnownTotal extends Known {
+  readonly hits: readonly [];
+  readonly total: number;
+}
+
+interface Known {
   /** The moment of the snapshot, or of a later one in which the same is found. */
   time: ClusterTime;
   /** Nothing that was stamped before this instant is missing. */
@@ -60,6 +70,9 @@ export interface KnownOrder {
 
 /** Resources that may have changed since; of more all is read anew. */
 const MOST_CHANGED = 200;
+
+/** Fewer are counted as fast as it is looked for what was written. */
+const MANY = 1000;
 
 /** How long nothing is remembered of a type of which more changed, in milliseconds. */
 const BUSY = 5000;
@@ -78,16 +91,33 @@ export function nameOfOrder(type: string, where: Plan, { keys, idSign }: Order):
 /** Nothing is known yet. @param now the server's time */
 export function openKnownOrders(now: () => number): KnownOrders {
   const cache = openOrderCache<KnownOrder>();
+  const totals = openOrderCache<KnownTotal>();
   const busy = new Map<string, number>();
 
-  async function keep(search: SortedSearch, hits: readonly Match[], end: number, mark: string): Promise<KnownOrder> {
-    const [time, complete] = [await search.snapshot.time(), await completeOf(search.snapshot, now)];
-    const known = { hits, time, complete, mark, end };
-    if (search.name.length <= MAX_NAME) cache.keep(search.name, known);
-    return known;
+  /** What is known of a search in its snapshot, beside what it finds. */
+  async function begin({ snapshot }: KnowableSearch, mark: string, end: number): Promise<Known> {
+    return { time: await snapshot.time(), complete: await completeOf(snapshot, now), mark, end };
   }
 
-  async function merge(search: SortedSearch, known: KnownOrder, changed: readonly string[]): Promise<readonly Match[]> {
+  /** Keys of what may have changed since; undefined: too many, or what no time of a version tells of. */
+  async function changesSince(search: KnowableSearch, known: Known): Promise<readonly string[] | undefined> {
+    const { snapshot, type } = search;
+    const time = await snapshot.time();
+    const age = compareTimes(time, known.time);
+    if (age === 0) return [];
+    if (age < 0 || known.end < performance.now()) return undefined;
+    const [changed, mark] = await Promise.all([readChanged(snapshot, type, known.complete), readMark(snapshot)]);
+    if (changed.length > MOST_CHANGED) busy.set(type, performance.now() + BUSY);
+    if (mark !== known.mark || changed.length > MOST_CHANGED) return undefined;
+    if (changed.length === 0) Object.assign(known, { time, complete: await completeOf(snapshot, now) });
+    return changed;
+  }
+
+  async function merge(
+    search: KnowableSearch,
+    known: KnownOrder,
+    changed: readonly string[],
+  ): Promise<readonly Match[]> {
     const { ask, type, where, order } = search;
     const fresh = await readMatches(ask, order, changed, restOf(compile(type, where)));
     const others = new Set(changed);
@@ -95,30 +125,45 @@ export function openKnownOrders(now: () => number): KnownOrders {
     return fresh.length === 0 ? unchanged : [...unchanged, ...fresh].sort(compareMatches(order));
   }
 
+  function keep({ name }: KnowableSearch, known: KnownOrder): KnownOrder {
+    if (name.length <= MAX_NAME) cache.keep(name, known);
+    return known;
+  }
+
   return {
     get: ({ name }) => cache.get(name),
     async update(search, known) {
-      const { snapshot, type } = search;
-      const time = await snapshot.time();
-      const age = compareTimes(time, known.time);
-      if (age === 0) return known.hits;
-      if (age < 0) return undefined;
-      if (known.end < performance.now()) return undefined;
-      const [changed, mark] = await Promise.all([readChanged(snapshot, type, known.complete), readMark(snapshot)]);
-      if (changed.length > MOST_CHANGED) busy.set(type, performance.now() + BUSY);
-      if (mark !== known.mark || changed.length > MOST_CHANGED) return undefined;
-      if (changed.length === 0) {
-        Object.assign(known, { time, complete: await completeOf(snapshot, now) });
-        return known.hits;
-      }
+      const changed = await changesSince(search, known);
+      if (changed === undefined) return undefined;
+      if (changed.length === 0) return known.hits;
       const hits = await merge(search, known, changed);
-      await keep(search, hits, known.end, mark);
+      keep(search, { ...(await begin(search, known.mark, known.end)), hits });
       return hits;
     },
-    keep: async (search, hits) => keep(search, hits, performance.now() + LONGEST, await readMark(search.snapshot)),
+    async keep(search, hits) {
+      const mark = await readMark(search.snapshot);
+      return keep(search, { ...(await begin(search, mark, performance.now() + LONGEST)), hits });
+    },
     forget: ({ name }) => cache.forget(name),
-    isBusy: (type) => (busy.get(type) ?? 0) > performance.now(),
+    async total(search, count) {
+      const { name, type, snapshot } = search;
+      const known = totals.get(name);
+      const changed = known === undefined || isBusy(type) ? undefined : await changesSince(search, known);
+      if (known !== undefined && changed?.length === 0) return known.total;
+      totals.forget(name);
+      const total = await count();
+      if (total > MANY && name.length <= MAX_NAME) {
+        const mark = await readMark(snapshot);
+        totals.keep(name, { ...(await begin(search, mark, performance.now() + LONGEST)), hits: [], total });
+      }
+      return total;
+    },
+    isBusy,
   };
+
+  function isBusy(type: string): boolean {
+    return (busy.get(type) ?? 0) > performance.now();
+  }
 }
 
 /** Keys of what was written at or after an instant, one more than is of use at most; by an index alone. */
