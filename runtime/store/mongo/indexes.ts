@@ -20,8 +20,8 @@ export const BY_VERSION = { type: 1, id: 1, version: 1 } as const;
 export const PENDING = { until: 1 } as const;
 
 /**
- * Index entries, by kind. Intervals have two: a range can bound one end only, and what ends after an instant may have
- * begun at any time.
+ * Index entries, by kind. Dates have two: a range can bound one end only, and what ends after an instant may have begun at any time. Most
+ * numbers are points; the high ends of the others have rows of their own (`endParam`), so that points need one key and not two.
  */
 export const BY_ENTRY = {
   token: { type: 1, 'token.p': 1, 'token.code': 1, _id: 1 },
@@ -29,11 +29,13 @@ export const BY_ENTRY = {
   date: { type: 1, 'date.p': 1, 'date.low': 1, 'date.high': 1, _id: 1 },
   date_high: { type: 1, 'date.p': 1, 'date.high': 1, _id: 1 },
   number: { type: 1, 'number.p': 1, 'number.low': 1, 'number.high': 1, _id: 1 },
-  number_high: { type: 1, 'number.p': 1, 'number.high': 1, _id: 1 },
   reference: { type: 1, 'reference.p': 1, 'reference.to': 1, _id: 1 },
   uri: { type: 1, 'uri.p': 1, 'uri.value': 1, _id: 1 },
   words: { type: 1, 'words.p': 1, 'words.w': 1, _id: 1 },
 } as const;
+
+/** Indexes of older layouts, which are dropped. */
+export const DROPPED = ['number_high'] as const;
 
 /**
  * What each collection is found by. One index for each kind of entries, whatever the number of parameters; `_id` comes last,

@@ -160,6 +160,8 @@ export interface LockDocument {
 export interface SettingDocument {
   readonly _id: string;
   readonly value: number;
+  /** Of the layout: the one that all documents have. */
+  readonly migrated?: number;
 }
 
 /**

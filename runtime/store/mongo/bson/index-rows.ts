@@ -11,7 +11,7 @@ import {
 } from '../../../search/entry.js';
 import { cellOf, cellOfBox } from '../../../search/places/cells.js';
 import { toVector } from '../../../search/places/sphere.js';
-import { DATE_WIDTHS, NUMBER_WIDTHS, spans, type Span } from './spans.js';
+import { DATE_WIDTHS, endParam, NUMBER_WIDTHS, spans, type Span } from './spans.js';
 import type {
   DateRow,
   IndexRows,
@@ -69,7 +69,10 @@ export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
     addJoined(rows, group, entry);
   }
   if (rows.date !== undefined) rows.date.push(...spans(rows.date, DATE_WIDTHS));
-  if (rows.number !== undefined) rows.number.push(...spans(rows.number, NUMBER_WIDTHS).map(toNumberRow));
+  if (rows.number !== undefined) {
+    const ends = rows.number.filter(({ low, high }) => low < high).map(toEnd);
+    rows.number.push(...spans(rows.number, NUMBER_WIDTHS).map(toNumberRow), ...ends);
+  }
   if (words !== undefined) rows.words = toWordsRows(words);
   return rows;
 }
@@ -169,6 +172,11 @@ function canonicalRow(p: string, g: number | undefined, canonical: CanonicalQuan
   const unknown = undefined;
   const units = { system: unknown, code: unknown, unit: unknown, canonical: unknown };
   return { p: canonicalParam(p, canonical.unit), g, ...spanOf(canonical), ...units };
+}
+
+/** The high end of an interval, as a point: what is above a number is found by it. */
+function toEnd({ p, high }: NumberRow): NumberRow {
+  return toNumberRow({ p: endParam(p), low: high, high });
 }
 
 function toNumberRow({ p, low, high }: Span<number>): NumberRow {

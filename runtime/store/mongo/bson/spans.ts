@@ -24,6 +24,11 @@ export function spanParam(p: string, wider: number): string {
   return `~${wider}${p}`;
 }
 
+/** The parameter of high ends of numbers that are intervals. */
+export function endParam(p: string): string {
+  return `^${p}`;
+}
+
 /** The spans of a resource that have a row: those of plain parameters, not of composites. */
 export function spans<End extends number | Date>(
   rows: readonly { readonly p: string; readonly g?: number | undefined; readonly low: End; readonly high: End }[],

@@ -1,14 +1,16 @@
 import { MongoNetworkTimeoutError, MongoServerError, type Db, type IndexDescription } from 'mongodb';
 
 import { collectionsOf, type Collections } from '../bson/documents.js';
-import { INDEXES } from '../indexes.js';
+import { DROPPED, INDEXES } from '../indexes.js';
+import { addEnds } from './add-ends.js';
 
 /**
  * The layout that this program knows. One more for each that older programs would spoil, and for each step by which older databases
  * are migrated. 2: what is within resources has documents of its own; a database of 1 has none yet, so there is nothing to migrate.
- * 3: `history` may hold copies of current versions, marked as pending; a database of 2 has none.
+ * 3: `history` may hold copies of current versions, marked as pending; a database of 2 has none. 4: high ends of numbers have rows
+ * of their own, and no index any more; `addEnds` makes them.
  */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 const SCHEMA = 'schema';
 
@@ -52,6 +54,11 @@ export async function prepare(db: Db, existing: boolean): Promise<Collections> {
       }
     }),
   );
+  if ((await migratedTo(collections)) < SCHEMA_VERSION) {
+    await addEnds(collections);
+    for (const name of DROPPED) await dropIndex(collections, name);
+    await collections.setting.updateOne({ _id: SCHEMA }, { $max: { migrated: SCHEMA_VERSION } });
+  }
   return collections;
 }
 
@@ -70,6 +77,22 @@ async function createIndexes(
     } catch (error) {
       if (!(error instanceof MongoNetworkTimeoutError)) throw error;
     }
+  }
+}
+
+/** The layout that all documents have: a process may have died while it migrated them. */
+async function migratedTo({ setting }: Collections): Promise<number> {
+  return (await setting.findOne({ _id: SCHEMA }))?.migrated ?? 0;
+}
+
+/** Nothing is there to be dropped in a new database, or where another process was faster. */
+async function dropIndex({ resource }: Collections, name: string): Promise<void> {
+  const indexes = await resource.indexes();
+  if (!indexes.some((index) => index.name === name)) return;
+  try {
+    await resource.dropIndex(name);
+  } catch (error) {
+    if (!(error instanceof MongoServerError && error.codeName === 'IndexNotFound')) throw error;
   }
 }
 

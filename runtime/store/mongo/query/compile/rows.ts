@@ -1,6 +1,7 @@
 import type { Document } from 'mongodb';
 
 import { fold, foldString } from '../../../../search/values/fold.js';
+import { endParam } from '../../bson/spans.js';
 import { entryAccess, type Access } from '../plan/access.js';
 import { endsOf, hasBound, hullOf, isClosed, lower, upper, type Hull } from '../plan/hull.js';
 import { NONE, type Compiled } from './compiled.js';
@@ -115,11 +116,27 @@ function compileEnds(type: string, tests: RowTests, kind: 'date' | 'number'): Co
   }
   const hull = hullOf(alternatives);
   const byLow = { ...entryAccess(type, kind, p, { ranges: [hull.low] }), isExact: isOfOne(alternatives, 'low') };
-  const byHigh = {
-    ...entryAccess(type, `${kind}_high`, p, { ranges: [hull.high] }),
-    isExact: isOfOne(alternatives, 'high'),
-  };
+  const byHigh =
+    kind === 'number'
+      ? endAccess(type, p, hull.high)
+      : { ...entryAccess(type, 'date_high', p, { ranges: [hull.high] }), isExact: isOfOne(alternatives, 'high') };
   return { filter: within(kind, p, hull, alternatives), accesses: choose(hull, byLow, byHigh) };
+}
+
+/**
+ * To numbers whose high end is in a range: points by their value, the others by the rows of their ends. An interval may also be found by
+ * its low end, though its high end is not in the range.
+ */
+function endAccess(type: string, p: string, range: Range): Access {
+  const params = [p, endParam(p)];
+  const [points, ends] = params.map((each) => entryAccess(type, 'number', each, { ranges: [range] })) as [
+    Access,
+    Access,
+  ];
+  const stretches = [...points.stretches, ...ends.stretches];
+  const around = [undefined, entryAccess(type, 'number', endParam(p), { ranges: [{}] }).stretches[0]];
+  const part = { $or: params.map((each) => ({ number: { $elemMatch: { p: each, low: rangeMatch(range) } } })) };
+  return { ...points, stretches, size: stretches.length, part, ...(stretches.length === 2 && { around }) };
 }
 
 /** The better access path if the limits alone decide it; both paths for an interval overlap. */

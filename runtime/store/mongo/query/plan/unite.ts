@@ -1,4 +1,4 @@
-import { MaxKey, MinKey } from 'mongodb';
+import { MaxKey, MinKey, type Document } from 'mongodb';
 
 import { BY_ENTRY } from '../../indexes.js';
 import { MAX_MERGED, type Access, type Stretch } from './access.js';
@@ -31,7 +31,15 @@ function unite(compiled: readonly Compiled[]): Access[] {
   // The server merges the alternatives, each in the order of ids; it does not take them apart further for that.
   const isOrdered = each.every((access) => access.isOrdered && access.size === 1);
   const isAround = index === 'reference' && size === stretches.length;
-  return [{ index, hint, stretches, size, isOrdered, ...(isAround && { around: stretches.map(kindOf) }) }];
+  const parts = compiled.flatMap(({ filter, accesses: [access] }) => alternativesIn(access?.part ?? filter));
+  const part = each.some((access) => access.part !== undefined) ? { part: { $or: parts } } : {};
+  return [{ index, hint, stretches, size, isOrdered, ...part, ...(isAround && { around: stretches.map(kindOf) }) }];
+}
+
+/** The alternatives of a filter that is nothing but these; any other filter is the only one. */
+function alternativesIn(filter: Document): readonly Document[] {
+  const { $or: alternatives, ...others } = filter as { $or?: readonly Document[] };
+  return alternatives !== undefined && Object.keys(others).length === 0 ? alternatives : [filter];
 }
 
 /** All references of a parameter to the same type: for many parameters there are none. */
