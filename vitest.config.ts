@@ -21,11 +21,13 @@ const alone = [
 const twins = 'test/!(long)/**/*-mongo.test.ts';
 
 /**
- * Files that take long and guard what seldom changes: rules against changed examples, commands of the documentation, details of MongoDB. They
- * run in `test:long`.
+ * Files that take long and guard what seldom changes: rules against changed examples, what all examples are found by, what the generator
+ * makes (`npm run check` compares it), commands of the documentation, details of MongoDB. They run in `test:long`.
  */
 const seldom = [
-  'test/conformance/*/{patch-round-trip,rule-mutations}.test.ts',
+  'test/conformance/*/{extraction-entries,extraction-robust,patch-round-trip,rule-mutations}.test.ts',
+  'test/generator/{errata,output}.test.ts',
+  'test/unit/repository/pages.test.ts',
   'test/contract/{mongo-only,mongo-restamp}.test.ts',
   'test/docs/commands.test.ts',
 ];
