@@ -100,6 +100,22 @@ export function profilesOnWrite(store: Store): void {
       expectBroken(await server.send('PUT', `/Observation/${id}`, broken({ id })), 'subject');
     });
 
+    it('refuse a Coding without a system where a value set is required: once any code passed', async () => {
+      const id = word();
+      const url = `http://x.org/StructureDefinition/${id}`;
+      const binding = { strength: 'required', valueSet: 'http://hl7.org/fhir/ValueSet/marital-status' };
+      const element = [
+        { id: 'Patient', path: 'Patient' },
+        { id: 'Patient.maritalStatus', path: 'Patient.maritalStatus', binding },
+      ];
+      const stored = await server.send('PUT', `/StructureDefinition/${id}`, { ...definition(url, 0), id, differential: { element } }); // prettier-ignore
+      expect(stored.status, stored.text).toBe(201);
+      const married = (coding: object) => server.send('POST', '/Patient', patient(url, { maritalStatus: { coding: [coding] } })); // prettier-ignore
+      expectBroken(await married({ code: 'M' }), 'maritalStatus', 'marital-status', '"M" is not in it');
+      const system = 'http://terminology.hl7.org/CodeSystem/v3-MaritalStatus';
+      expect((await married({ system, code: 'M' })).status).toBe(201);
+    });
+
     it('are checked of what a patch makes', async () => {
       const id = word();
       expect((await server.send('PUT', `/Observation/${id}`, observation({ id }))).status).toBe(201);

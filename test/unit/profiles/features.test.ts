@@ -527,6 +527,19 @@ describe('what references lead to, elsewhere', () => {
   });
 });
 
+describe('a slice of values that conform to a profile', () => {
+  it('says by which profile to validate a value that does not, where it has too few', async () => {
+    const own = made('own', 'Identifier', [{ path: 'Identifier.value', min: 1 }]);
+    const row = made('by-profile', 'Patient', [
+      { path: 'Patient.identifier', slicing: { discriminator: [{ type: 'profile', path: '$this' }], rules: 'open' } },
+      { path: 'Patient.identifier', sliceName: 'own', min: 1, type: [{ code: 'Identifier', profile: [own.url] }] },
+    ]);
+    const identifier = [{ system: 'urn:a' }];
+    const [issue] = await validateProfiles({ ...patient, identifier }, [row.url], depsOf([row, own]));
+    expect(issue?.text).toContain(`the profile wants at least 1; $validate?profile=${own.url} tells why`);
+  });
+});
+
 describe('definitions of FHIR as profiles', () => {
   const of = (type: string, canonical: string) =>
     validateProfiles({ resourceType: type }, [`http://hl7.org/fhir/StructureDefinition/${canonical}`], depsOf([]));

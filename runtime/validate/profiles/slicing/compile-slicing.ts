@@ -109,7 +109,7 @@ function checkSlice(slice: Slice, items: readonly Item[], isWhole: boolean, run:
   const count = items.length;
   if ((count < min && isWhole) || count > max) {
     const wanted = max === Number.POSITIVE_INFINITY ? `at least ${min}` : min === max ? `${min}` : `${min} to ${max}`;
-    const text = `there ${count === 1 ? 'is 1 value' : `are ${count} values`} of the slice ${describe(slice, run)}; the profile wants ${wanted}`;
+    const text = `there ${count === 1 ? 'is 1 value' : `are ${count} values`} of the slice ${describe(slice, run)}; the profile wants ${wanted}${count < min ? hint(slice, run) : ''}`;
     run.report({ severity: 'error', issue: count < min ? 'required' : 'structure', key: 'slicing', text }, name);
   } else if (count === 0 && row.mustSupport === true && run.deps.tellsMustSupport === true) {
     const text = `the slice ${label} is absent; systems that follow the profile have to support it`;
@@ -119,6 +119,12 @@ function checkSlice(slice: Slice, items: readonly Item[], isWhole: boolean, run:
   for (const item of items) at(item, name, run, () => check(item, run));
   run.slice = outer;
   inner?.(items, run);
+}
+
+/** Why a value that was meant for a slice does not conform to the profile of that is not reported here: it may be meant for another one. */
+function hint(slice: Slice, run: ProfileRun): string {
+  const [profile] = slice.tests(run).flatMap(({ profiles = [] }) => profiles);
+  return profile === undefined ? '' : `; $validate?profile=${profile} tells why a value does not conform`;
 }
 
 function describe(slice: Slice, run: ProfileRun): string {

@@ -16,6 +16,8 @@ export interface SliceTest {
   readonly text: string;
   /** It rests on another profile, and is made anew for each pass. */
   readonly isForeign: boolean;
+  /** The profiles that a value has to conform to. */
+  readonly profiles?: readonly string[];
 }
 
 /**
@@ -49,7 +51,7 @@ export function sliceTest(
         (each) => each.value !== undefined && profiles.some((url) => now.passes(() => now.conforms(each, url))),
       ),
     text: `${path} conforming to ${profiles.join(' or ')}`,
-    isForeign,
+    ...{ isForeign, profiles },
   };
 }
 
