@@ -2,7 +2,17 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
 import type { Store } from '../../../runtime/store/store.js';
-import { FORM_TYPE, idsOf, includedIn, linkOf, notesOf, putAll, refusalOf, useWholeServer } from '../search-server.js';
+import {
+  FORM_TYPE,
+  idsOf,
+  includedIn,
+  linkOf,
+  notesOf,
+  putAll,
+  refusalOf,
+  useWholeServer,
+  withTotal,
+} from '../search-server.js';
 import { codeOf, type Answer } from '../server.js';
 
 const to = (reference: string) => ({ reference });
@@ -107,7 +117,7 @@ export function compartmentSearches(data: Store): void {
     ['RelatedPerson/1/*', ['Observation/y6', 'RelatedPerson/1']],
     ['Patient/never/*', []],
   ])('%s', async (path, names) => {
-    const answer = await get(`/${path}`);
+    const answer = await get(withTotal(`/${path}`));
     expect(namesOf(answer)).toEqual(names);
     expect(answer.json().total).toBe(names.length);
   });
@@ -128,7 +138,7 @@ export function compartmentSearches(data: Store): void {
   ])('%s: page by page, each resource once', async (path) => {
     const all = namesOf(await get(path.replace(/_count=\d/, '_count=50')));
     const found: string[] = [];
-    for (let next: string | undefined = path; next !== undefined;) {
+    for (let next: string | undefined = withTotal(path); next !== undefined;) {
       const answer = await get(next);
       found.push(...namesOf(answer));
       expect(answer.json().total).toBe(all.length);

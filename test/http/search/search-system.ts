@@ -2,7 +2,16 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import type { Store } from '../../../runtime/store/store.js';
 import { namesOf } from '../reads/compartments.js';
-import { FORM_TYPE, includedIn, linkOf, notesOf, putAll, refusalOf, useWholeServer } from '../search-server.js';
+import {
+  FORM_TYPE,
+  includedIn,
+  linkOf,
+  notesOf,
+  putAll,
+  refusalOf,
+  useWholeServer,
+  withTotal,
+} from '../search-server.js';
 import { codeOf } from '../server.js';
 
 const TAG = { system: 'urn:tags', code: 'red' };
@@ -61,12 +70,17 @@ export function systemSearches(data: Store): void {
     ],
     ['/?_sort=-_id&_type=Patient,Observation', ['Observation/c', 'Patient/b', 'Observation/a', 'Patient/a']],
   ])('%s', async (path, names) => {
-    const answer = await get(path);
+    const answer = await get(withTotal(path));
     expect(namesOf(answer)).toEqual(names);
     expect(answer.json().total).toBe(names.length);
-    const query = new URLSearchParams(path.split('?')[1]).toString();
-    expect(linkOf(answer, 'self')).toBe(query === '' ? '/' : `/?${query}`);
+    const query = new URLSearchParams(withTotal(path).split('?')[1]).toString();
+    expect(linkOf(answer, 'self')).toBe(`/?${query}`);
     expect(notesOf(answer)).toEqual([]);
+  });
+
+  it('without a parameter finds everything', async () => {
+    const answer = await get('/');
+    expect([namesOf(answer), linkOf(answer, 'self')]).toEqual([ALL, '/']);
   });
 
   it.each([
@@ -75,8 +89,7 @@ export function systemSearches(data: Store): void {
     '/?_count=1&_sort=_id&_tag=red',
     '/?_count=2&_type=Patient,Observation',
   ])('%s: page by page, each resource once', async (searched) => {
-    // Else a busy machine may have no time for the total.
-    const path = `${searched}&_total=accurate`;
+    const path = withTotal(searched);
     const all = namesOf(await get(path.replace(/_count=\d/, '_count=50')));
     const found: string[] = [];
     for (let next: string | undefined = path; next !== undefined;) {
