@@ -83,8 +83,6 @@ export default defineConfig({
     pool: 'forks',
     // One more than the cores of a small machine: about a fifth of the time a test waits, for timers, threads, other processes and MongoDB.
     maxWorkers: 3,
-    // What was transformed in an earlier run is read from `node_modules/.experimental-vitest-cache`, as long as it has not changed.
-    experimental: { fsModuleCache: true },
     // What has to come at some time comes late on a busy machine.
     expect: { poll: EVENTUALLY },
     // What is set up first goes last. The second offers a MongoDB, which is started when the first test file asks for it.
