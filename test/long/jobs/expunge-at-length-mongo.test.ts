@@ -3,18 +3,22 @@ import { expect, it } from 'vitest';
 
 import { openStore } from '../../contract/open-store.js';
 import { describeOnMongod, newDatabase } from '../../mongod/for-tests.js';
-import { EXPUNGE_AT_LENGTH, expungeAtLength } from './expunge-load.js';
+import { expungeAtLength, expungeTitle } from './expunge-load.js';
+import { soak } from '../soak.js';
+
+/** Resources that will go. */
+const DOOMED = soak(700);
 
 /** Marks of the store, as when something was removed last: one document each, however often. */
 const STAYS = new Set(['setting']);
 
 describeOnMongod('on MongoDB', () => {
-  it(EXPUNGE_AT_LENGTH, async () => {
+  it(expungeTitle(DOOMED), async () => {
     const url = newDatabase();
     const store = await openStore(url);
     const client = new MongoClient(url);
     try {
-      await expungeAtLength(store, () => documentsOf(client));
+      await expungeAtLength(store, DOOMED, () => documentsOf(client));
     } finally {
       await client.close();
       await store.close();

@@ -6,18 +6,22 @@ import Database from 'better-sqlite3';
 import { it } from 'vitest';
 
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
-import { EXPUNGE_AT_LENGTH, expungeAtLength } from './expunge-load.js';
+import { expungeAtLength, expungeTitle } from './expunge-load.js';
+import { soak } from '../soak.js';
+
+/** Resources that will go. */
+const DOOMED = soak(1900);
 
 /** Tables of names that stay, of counters and marks, and the segments of the full-text index, which SQLite merges when it likes. */
 const STAYS = new Set(['term', 'param', 'clock', 'unordered_type', 'words_data', 'words_idx']);
 
-it(EXPUNGE_AT_LENGTH, async () => {
+it(expungeTitle(DOOMED), async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kiln-expunge-'));
   const file = join(folder, 'kiln.db');
   try {
     const store = openSqliteStore(`sqlite:${file}`);
     try {
-      await expungeAtLength(store, () => rowsOf(file));
+      await expungeAtLength(store, DOOMED, () => rowsOf(file));
     } finally {
       await store.close();
     }

@@ -7,10 +7,8 @@ import type { Resource } from '../../../runtime/fhir/resource.js';
 import type { Change, Store } from '../../../runtime/store/store.js';
 import { atMost } from '../../at-most.js';
 import { extract, load } from '../../bench/data/load-clinic.js';
-import { soak } from '../soak.js';
 
-/** Resources that will go, and their versions: the last is their deletion. Their number ends in the middle of a call. */
-const DOOMED = soak(700);
+/** Versions of each resource that will go: the last is its deletion. */
 const VERSIONS = 5;
 const LIMIT = 1000;
 const LIVE = 200;
@@ -23,22 +21,26 @@ const IDLE = 500;
 const TIMES = 3;
 
 /** What the test is called. */
-export const EXPUNGE_AT_LENGTH = `$expunge of ${DOOMED * VERSIONS} versions in calls of 1,000 leaves nothing behind, and others read meanwhile`;
+export function expungeTitle(doomed: number): string {
+  return `$expunge of ${doomed * VERSIONS} versions in calls of 1,000 leaves nothing behind, and others read meanwhile`;
+}
 
 /**
  * Writes many versions beside a few live resources, removes them call by call while others read, and compares what the store has.
  *
+ * @param doomed resources that will go; the number of their versions ends in the middle of a call
  * @param count how many entries each table or collection of the store has
  */
 export async function expungeAtLength(
   store: Store,
+  doomed: number,
   count: () => Readonly<Record<string, number>> | Promise<Readonly<Record<string, number>>>,
 ): Promise<void> {
   await load(store, observations('live', LIVE));
   const before = await count();
-  await writeDoomed(store);
+  await writeDoomed(store, doomed);
   const { total } = await store.history({ count: 0 });
-  expect(total).toBe(LIVE + DOOMED * VERSIONS);
+  expect(total).toBe(LIVE + doomed * VERSIONS);
   const server = await listen(createApp({ tables, store, extract, allowsExpunge: true }), '127.0.0.1', 0);
   const reads: number[] = [];
   const idle: number[] = [];
@@ -52,7 +54,7 @@ export async function expungeAtLength(
     isDone = true;
     await reader;
     await readWhile(() => idle.length < 2 * IDLE, prefix, idle);
-    expect(counts.reduce((sum, each) => sum + each, 0)).toBe(DOOMED * VERSIONS);
+    expect(counts.reduce((sum, each) => sum + each, 0)).toBe(doomed * VERSIONS);
     expect(Math.max(...counts)).toBe(LIMIT);
   } finally {
     await server.close(0);
@@ -97,10 +99,10 @@ async function readWhile(isOn: () => boolean, prefix: string, times: number[]): 
   await Promise.all(Array.from({ length: 10 }, (_, n) => one(n)));
 }
 
-async function writeDoomed(store: Store): Promise<void> {
-  const doomed = [...observations('doomed', DOOMED)];
+async function writeDoomed(store: Store, count: number): Promise<void> {
+  const doomed = [...observations('doomed', count)];
   for (let expected = 0; expected < VERSIONS; expected++) {
-    for (let from = 0; from < DOOMED; from += WRITTEN_AT_ONCE) {
+    for (let from = 0; from < count; from += WRITTEN_AT_ONCE) {
       const piece = doomed.slice(from, from + WRITTEN_AT_ONCE);
       await store.write(piece.map((content) => changeOf(content, expected)));
     }
