@@ -7,12 +7,15 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 export const LONGEST = [
   'contract/mongo',
+  'http/operations/operations',
   'contract/sqlite-file',
   'contract/mongo-only',
   'conformance/search/search-oracle',
   'service/auth',
   'unit/definitions/stored-definitions',
+  'http/operations/terminology/terminology-processes',
   'http/auth/leaks/leaks',
+  'http/jobs/jobs',
   'service/stored-parameters',
   'service/backup',
   'conformance/extraction/extraction',
