@@ -34,9 +34,11 @@ export interface Client {
   found(path: string): Promise<string[]>;
 }
 
-/** Starts a server on a store. */
+const SETTINGS = { port: '0', auth: 'open', 'audit.sink': 'off', 'reindex.automatic': 'false' };
+
+/** Starts a server on a store. It reindexes when it is asked to: by itself it would do so a second after a change, in the midst of a test. */
 export async function startClient(store: string, flags: Readonly<Record<string, string>> = {}): Promise<Client> {
-  const { config } = readConfig({ port: '0', store, auth: 'open', 'audit.sink': 'off', ...flags }, {});
+  const { config } = readConfig({ ...SETTINGS, store, ...flags }, {});
   const server = await startServer(config, SILENT);
   const send: Client['send'] = async (method, path, body, token) => {
     const answer = await fetch(`${server.url}${path === '' ? '' : `/${path}`}`, {
