@@ -112,8 +112,8 @@ export function createHooks(): Hooks {
   };
 
   /** Runs hooks one after another, beside what goes on. */
-  function start<V>(hooks: readonly Learns<V>[], of: () => V, log: Pick<Log, 'defect'>): void {
-    const work = runAfter(hooks, of).catch((error: unknown) => log.defect('none', error));
+  function start<V>(hooks: readonly Learns<V>[], describeIt: () => V, log: Pick<Log, 'defect'>): void {
+    const work = runAfter(hooks, describeIt).catch((error: unknown) => log.defect('none', error));
     running.add(work);
     void work.then(() => running.delete(work));
   }
@@ -173,10 +173,10 @@ async function guarded(hook: BeforeWriteHook<'*'>, resource: AnyResource, contex
 
 type Learns<V> = (version: V) => void | Promise<void>;
 
-async function runAfter<V>(hooks: readonly Learns<V>[], of: () => V): Promise<void> {
+async function runAfter<V>(hooks: readonly Learns<V>[], describeIt: () => V): Promise<void> {
   // Not before the store has returned to its caller.
   await Promise.resolve();
-  const version = of();
+  const version = describeIt();
   for (const hook of hooks) await hook(version);
 }
 

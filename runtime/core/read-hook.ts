@@ -16,7 +16,7 @@ export interface ReadContext {
  */
 export type AfterRead = (version: StoredVersion, context: ReadContext) => void;
 
-/** Has the hooks learn of a version that a client gets, where it asked for this one: operations read by id as well. */
+/** Calls the hooks with a version that a read or vread answers with. Operations that read by id do not call them. */
 export function noteRead(
   version: StoredVersion,
   { interaction, principal: { clientId }, trace }: Call,

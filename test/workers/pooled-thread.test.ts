@@ -48,13 +48,13 @@ describe('a thread of a store in tests', () => {
     await Promise.all([next.terminate(), beside.terminate()]);
   });
 
-  it('tells of its end where it throws or is terminated, and nobody gets it', async () => {
+  it('emits exit if it throws or is terminated, and is not used again', async () => {
     const thrown = start('one');
     const { threadId } = await ask(thrown);
-    const told = once(thrown, 'error');
+    const error = once(thrown, 'error');
     const ended = new Promise((resolve) => thrown.once('exit', resolve));
     thrown.postMessage('throw');
-    expect(await told).toEqual([expect.objectContaining({ message: 'thrown in the thread' })]);
+    expect(await error).toEqual([expect.objectContaining({ message: 'thrown in the thread' })]);
     expect(await ended).toBe(1);
     const terminated = start('two');
     const other = (await ask(terminated)).threadId;

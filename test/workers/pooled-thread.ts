@@ -8,12 +8,12 @@ import {
   type WorkerOptions,
 } from 'node:worker_threads';
 
-/** Threads of a kind that are kept while nobody uses them. */
+/** How many idle threads of a kind are kept. */
 const MOST_IDLE = 4;
 
 const HOST = new URL('./thread-host.mjs', import.meta.url);
 
-/** Threads that nobody uses, by kind. Not of this module, which may be loaded anew for a test file. */
+/** Idle threads by kind. They are global because each test file may load this module anew. */
 const pools = ((globalThis as Record<symbol, unknown>)[Symbol.for('kiln.idle-threads')] ??= new Map()) as Map<
   string,
   Worker[]

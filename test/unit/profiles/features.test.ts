@@ -228,7 +228,7 @@ describe('slicing', () => {
 });
 
 describe('bindings and rules', () => {
-  it('asks whether codes are in the value set: one without a system is in none, one that cannot be decided is told of', async () => {
+  it('asks whether codes are in the value set: one without a system is in none, and a warning names one that cannot be decided', async () => {
     const row = made('binding', 'Patient', [
       { path: 'Patient.maritalStatus', binding: { strength: 'required', valueSet: 'http://x.org/vs' } },
     ]);

@@ -88,7 +88,7 @@ describe('searches over several types', () => {
   });
 
   it('tell the total where all types together have few', async () => {
-    // On a busy machine it may take longer than a total may that nobody asked for.
+    // A request that does not ask for a total gets one only if it is found quickly, which a busy machine may not do.
     const totalOf = async (count: number) =>
       (await store.findMultiType(asked({ parts: parts.slice(0, 2), count }))).total;
     for (const count of [20, 0]) await expect.poll(() => totalOf(count)).toBe(900);
