@@ -108,6 +108,8 @@ function readEnvironment(env: Environment, given: Map<string, Given>): void {
 
 function readFlags(flags: Flags, given: Map<string, Given>): void {
   for (const key of ALL_SETTINGS.keys()) {
+    // A program that passes the key of a file would otherwise run with the default, and not notice.
+    if (optionOf(key) !== key && flags[key] !== undefined) throw unknown(`--${key}`, key, [optionOf(key)]);
     const value = flags[optionOf(key)];
     if (value !== undefined) given.set(key, { name: `--${optionOf(key)}`, value });
   }

@@ -34,7 +34,7 @@ export interface Client {
   found(path: string): Promise<string[]>;
 }
 
-const SETTINGS = { port: '0', auth: 'open', 'audit.sink': 'off', 'reindex.automatic': 'false' };
+const SETTINGS = { port: '0', auth: 'open', 'audit-sink': 'off', 'reindex-automatic': 'false' };
 
 /** Starts a server on a store. It reindexes when it is asked to: by itself it would do so a second after a change, in the midst of a test. */
 export async function startClient(store: string, flags: Readonly<Record<string, string>> = {}): Promise<Client> {

@@ -104,6 +104,7 @@ describe('configuration', () => {
     [{ store: 'mongodb://h', 'limits-nesting': '151' }, {}, 'limits.nesting 151: with MongoDB at most 150'],
     [{ store: 'kiln.db' }, {}, '--store "kiln.db": '],
     [{ store: 'sqlite:' }, {}, '--store "sqlite:": '],
+    [{ 'limits.body': '1 MB' }, {}, '--limits.body: there is no such setting; did you mean limits-body?'],
     [{ 'limits-body': '1 TB' }, {}, '--limits-body "1 TB": has to be a size from 1 kB to 512 MB, such as 50 MB'],
     [{ 'limits-body': '0' }, {}, '--limits-body "0": '],
     [{ 'limits-query-time': 'soon' }, {}, 'has to be a time from 10 ms to 1 h, such as 10 s'],
