@@ -32,7 +32,10 @@ function inOrder(all: ReadonlyMap<string, readonly number[]>, isDescending: bool
   return [...all.keys()].sort((a, b) => (best(a) === best(b) ? (a < b ? -1 : 1) : best(a) < best(b) ? -1 : 1));
 }
 
-describe('sorted pages on SQLite', () => {
+describe.each([
+  ['in the order of ids', false],
+  ['in another order than that of ids', true],
+])('sorted pages on SQLite, written %s', (_name, isUnordered) => {
   let folder: string;
   let store: Store;
   let all: Map<string, readonly number[]>;
@@ -41,6 +44,7 @@ describe('sorted pages on SQLite', () => {
     store = openSqliteStore(`sqlite:${join(folder, 'kiln.db')}`);
     all = new Map(Array.from({ length: MANY }, (_, n) => [idOf(n), timesOf(n)]));
     const puts = [...all].map(([id, times]) => put(id, 0, 'x', entriesOf(times), 'Seen'));
+    if (isUnordered) await store.write(puts.splice(MANY / 2));
     await store.write([...puts, put('other', 0, 'x', [of('word', text('w'))], 'Seen')]);
   });
   afterEach(async () => {
@@ -63,6 +67,15 @@ describe('sorted pages on SQLite', () => {
     async function second({ next }: FindPage): Promise<FindPage> {
       return store.find(asked(isDescending, 30, { after: next! }));
     }
+  });
+
+  it.each([false, true])('are in the order of ids, whatever their sizes (descending: %s)', async (isDescending) => {
+    const expected = [...all.keys()].sort();
+    if (isDescending) expected.reverse();
+    const sort = isDescending ? [key('id', true, '_id')] : [];
+    for (const count of [7, 20, 90, 20]) expect(await walk(store, asked(false, count, { sort }))).toEqual(expected);
+    const { total } = await store.find(asked(false, 20, { sort, total: 'accurate' }));
+    expect(total).toBe(MANY);
   });
 
   it.each(['cheap', 'accurate', 'none'] as const)('have the same total from the second time on: %s', async (total) => {

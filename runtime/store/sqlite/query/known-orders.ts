@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 
-import type { SortKey } from '../../../search/query/query.js';
 import { openOrderCache } from '../../order-cache.js';
 import { compareHits, type Hit } from './hit.js';
+import type { Run } from './run.js';
 
 /** A stretch of what a search finds, in its order. */
 export interface Stretch {
@@ -48,12 +48,13 @@ export function openKnownOrders(db: Database): KnownOrders {
 
 /** So many from a place on; undefined: the stretch does not have them. */
 export function takeFrom(
-  sort: readonly SortKey[],
+  { sort, isDescending }: Pick<Run, 'sort' | 'isDescending'>,
   { after: begin, hits, isEnd }: Stretch,
   after: Hit | undefined,
   wanted: number,
 ): readonly Hit[] | undefined {
-  const order = compareHits(sort);
+  const compare = compareHits(sort);
+  const order = (a: Hit, b: Hit): number => (isDescending ? compare(b, a) : compare(a, b));
   if (begin !== undefined && (after === undefined || order(after, begin) < 0)) return undefined;
   const from = after === undefined ? 0 : hits.findIndex((hit) => order(hit, after) > 0);
   if (from < 0) return isEnd ? [] : undefined;
