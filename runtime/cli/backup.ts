@@ -5,7 +5,7 @@ import { isMongoUrl } from '../config/mongo-url.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { formatSize } from '../config/setting.js';
 import { sqlitePathOf } from '../store/sqlite-path.js';
-import { EXIT, messageOf, type Terminal } from './terminal.js';
+import { EXIT, failed, type Terminal } from './terminal.js';
 
 /**
  * `kiln backup FILE`: a copy of a SQLite store, of one instant, while servers use it. To restore it, serve it (or put it in
@@ -34,7 +34,6 @@ export async function runBackup(file: string, flags: Flags, terminal: Terminal):
     terminal.out(`${file}: ${formatSize((await stat(file)).size)} in ${seconds} s`);
     return EXIT.done;
   } catch (error) {
-    terminal.err(`kiln: ${messageOf(error)}`);
-    return EXIT.failed;
+    return failed(error, terminal);
   }
 }

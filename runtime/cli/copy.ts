@@ -12,8 +12,8 @@ import { copyVersions } from './copy/copy-versions.js';
 import { describeComparison, describeDifferences, type Comparison } from './copy/describe-comparison.js';
 import { identify, isSameStore } from './copy/identify.js';
 import { showProgress, type Progress } from './load/progress.js';
-import { STOPPED, stopOnSignal, type StopSignal } from './stop-on-signal.js';
-import { EXIT, messageOf, type Terminal } from './terminal.js';
+import { stopOnSignal, stoppedBy, type StopSignal } from './stop-on-signal.js';
+import { EXIT, failed, type Terminal } from './terminal.js';
 
 /** Options of `kiln copy` besides the settings. */
 export interface CopyFlags {
@@ -83,12 +83,9 @@ export async function runCopy(options: CopyFlags, flags: Flags, terminal: Termin
     );
   } catch (error) {
     if (stop.signal.aborted && error === stop.signal.reason) {
-      const name = error as StopSignal;
-      terminal.err(`kiln: stopped by ${name}; the same command goes on from here`);
-      return STOPPED[name];
+      return stoppedBy(error as StopSignal, 'the same command goes on from here', terminal);
     }
-    terminal.err(`kiln: ${messageOf(error)}`);
-    return EXIT.failed;
+    return failed(error, terminal);
   } finally {
     stop.forget();
     for (const close of closers.reverse()) await close();

@@ -8,7 +8,7 @@ import { readSearchRequest } from '../core/search/parse/search-request.js';
 import { scopeOf } from '../core/search/parse/scope.js';
 import { printCondition, printSort } from '../search/query/print.js';
 import type { Core } from '../server.js';
-import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
+import { EXIT, failed, printable, type Terminal } from './terminal.js';
 
 /** How the plan of a search is printed. */
 export interface ExplainOptions {
@@ -45,8 +45,7 @@ export async function runExplainSearch(
     } else for (const line of describeAll(explained)) terminal.out(line);
     return EXIT.done;
   } catch (error) {
-    terminal.err(`kiln: ${messageOf(error)}`);
-    return EXIT.failed;
+    return failed(error, terminal);
   } finally {
     await close();
   }

@@ -14,7 +14,7 @@ import type { SelectItem } from '../hfql/statement.js';
 import type { Core } from '../server.js';
 import { readUrl } from './load/load-options.js';
 import { noAnswer } from './load/no-answer.js';
-import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
+import { EXIT, failed, printable, type Terminal } from './terminal.js';
 
 /** Options of `kiln hfql`. */
 export interface HfqlFlags {
@@ -69,8 +69,7 @@ export async function runHfql(
     else await show(await askStore(core), statement, options, terminal);
     return EXIT.done;
   } catch (error) {
-    terminal.err(`kiln: ${messageOf(error)}`);
-    return EXIT.failed;
+    return failed(error, terminal);
   } finally {
     await close();
   }

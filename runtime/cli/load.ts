@@ -15,7 +15,7 @@ import type { Sink, Tokens } from './load/sink.js';
 import { storeSink } from './load/store-sink.js';
 import type { Resource } from '../fhir/resource.js';
 import type { Core } from '../server.js';
-import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
+import { EXIT, failed, messageOf, printable, type Terminal } from './terminal.js';
 import { tellNewStore } from './new-store.js';
 
 /**
@@ -84,8 +84,7 @@ export async function runLoad(
     if (counts.bundles > 0) terminal.err(describeBundles(counts.bundles, bundles));
     return counts.failed > 0 ? EXIT.failed : EXIT.done;
   } catch (error) {
-    terminal.err(`kiln: ${messageOf(error)}`);
-    return EXIT.failed;
+    return failed(error, terminal);
   } finally {
     await close();
   }

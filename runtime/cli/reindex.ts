@@ -9,8 +9,8 @@ import { isMongoUrl } from '../config/mongo-url.js';
 import type { Core } from '../server.js';
 import { persist } from './copy/persist.js';
 import { showProgress } from './load/progress.js';
-import { STOPPED, stopOnSignal, type StopSignal } from './stop-on-signal.js';
-import { EXIT, messageOf, type Terminal } from './terminal.js';
+import { stopOnSignal, stoppedBy, type StopSignal } from './stop-on-signal.js';
+import { EXIT, failed, type Terminal } from './terminal.js';
 
 /** Options of `kiln reindex` besides the settings. */
 export interface ReindexFlags {
@@ -84,13 +84,9 @@ export async function runReindex({ type }: ReindexFlags, flags: Flags, terminal:
     return EXIT.done;
   } catch (error) {
     if (stop.signal.aborted && error === stop.signal.reason) {
-      const name = error as StopSignal;
-      terminal.err(`kiln: stopped by ${name}; the same command goes on from here`);
-      return STOPPED[name];
+      return stoppedBy(error as StopSignal, 'the same command goes on from here', terminal);
     }
-    if (error instanceof ConfigError) throw error;
-    terminal.err(`kiln: ${messageOf(error)}`);
-    return EXIT.failed;
+    return failed(error, terminal);
   } finally {
     stop.forget();
     await close();

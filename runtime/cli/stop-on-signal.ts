@@ -1,3 +1,5 @@
+import type { Terminal } from './terminal.js';
+
 /** Exit codes of what a signal stopped, as shells have them. */
 export const STOPPED = { SIGINT: 130, SIGTERM: 143 } as const;
 
@@ -17,4 +19,15 @@ export function stopOnSignal(): { readonly signal: AbortSignal; forget(): void }
     signal: controller.signal,
     forget: () => names.forEach((name) => void process.off(name, onSignal)),
   };
+}
+
+/**
+ * Says that a signal stopped a command.
+ *
+ * @param what what becomes of its work
+ * @returns its exit code
+ */
+export function stoppedBy(name: StopSignal, what: string, terminal: Pick<Terminal, 'err'>): number {
+  terminal.err(`kiln: stopped by ${name}; ${what}`);
+  return STOPPED[name];
 }

@@ -1,3 +1,5 @@
+import { ConfigError } from '../config/config-error.js';
+
 /** What a command may use of the process, so that tests can hand in something else. */
 export interface Terminal {
   /** Results. */
@@ -29,3 +31,15 @@ export function messageOf(error: unknown): string {
  * printed (as shells have it for SIGPIPE).
  */
 export const EXIT = { done: 0, failed: 1, usage: 2, closed: 141 } as const;
+
+/**
+ * Says why a command failed.
+ *
+ * @returns its exit code
+ * @throws ConfigError as it is: the command was called wrongly
+ */
+export function failed(error: unknown, terminal: Pick<Terminal, 'err'>): number {
+  if (error instanceof ConfigError) throw error;
+  terminal.err(`kiln: ${messageOf(error)}`);
+  return EXIT.failed;
+}

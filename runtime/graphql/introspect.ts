@@ -1,7 +1,6 @@
 import {
   GraphQLBoolean,
   GraphQLString,
-  Kind,
   SchemaMetaFieldDef,
   TypeMetaFieldDef,
   getArgumentValues,
@@ -13,7 +12,6 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
-  type SelectionSetNode,
 } from 'graphql';
 
 import type { JsonValue } from '../fhir/resource.js';
@@ -33,7 +31,7 @@ type Field = GraphQLField<unknown, unknown>;
  */
 export function introspector(
   query: ValidQuery,
-  planner: Pick<Planner, 'isIncluded'>,
+  planner: Pick<Planner, 'collect'>,
   type: string | undefined,
   tables: SchemaTables,
 ): Introspector {
@@ -121,7 +119,7 @@ class Introspection {
 
   constructor(
     private readonly query: ValidQuery,
-    private readonly planner: Pick<Planner, 'isIncluded'>,
+    private readonly planner: Pick<Planner, 'collect'>,
     private readonly schema: LazySchema,
   ) {}
 
@@ -218,10 +216,8 @@ class Introspection {
     if (byType === undefined) this.#selected.set(nodes, (byType = new Map()));
     let found = byType.get(type.name);
     if (found === undefined) {
-      const collected = new Map<string, FieldNode[]>();
-      for (const { selectionSet } of nodes)
-        if (selectionSet !== undefined) this.#collect(selectionSet, type, collected);
-      const below = [...collected].map(([key, inner]): Below => {
+      const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+      const below = [...this.planner.collect(sets, type.name)].map(([key, inner]): Below => {
         const name = inner[0]!.name.value;
         const definition = name === '__typename' ? undefined : fields[name]!;
         return { head: `${JSON.stringify(key)}:`, nodes: inner, definition };
@@ -230,23 +226,5 @@ class Introspection {
       byType.set(type.name, (found = { below, written: isShared && !isLong ? new Map() : undefined }));
     }
     return found;
-  }
-
-  #collect(set: SelectionSetNode, type: GraphQLObjectType, out: Map<string, FieldNode[]>): void {
-    for (const each of set.selections) {
-      if (!this.planner.isIncluded(each)) continue;
-      if (each.kind === Kind.FIELD) {
-        const key = (each.alias ?? each.name).value;
-        const nodes = out.get(key);
-        if (nodes === undefined) out.set(key, [each]);
-        else nodes.push(each);
-        continue;
-      }
-      const fragment = each.kind === Kind.FRAGMENT_SPREAD ? this.query.fragments.get(each.name.value) : each;
-      const condition = fragment?.typeCondition?.name.value;
-      if (fragment !== undefined && (condition === undefined || condition === type.name)) {
-        this.#collect(fragment.selectionSet, type, out);
-      }
-    }
   }
 }

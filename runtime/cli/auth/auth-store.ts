@@ -3,7 +3,7 @@ import type { Config } from '../../config/settings.js';
 import { ConfigError } from '../../config/config-error.js';
 import type { Tables } from '../../contract/index.js';
 import type { AtomicMaps } from '../../store/store.js';
-import { EXIT, messageOf, type Terminal } from '../terminal.js';
+import { EXIT, failed, type Terminal } from '../terminal.js';
 import { tellNewStore } from '../new-store.js';
 
 /** A store that is open for what concerns clients and keys. */
@@ -40,9 +40,7 @@ export async function withAuthStore(
     await action(opened);
     return EXIT.done;
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    terminal.err(`kiln: ${messageOf(error)}`);
-    return EXIT.failed;
+    return failed(error, terminal);
   } finally {
     await close();
   }

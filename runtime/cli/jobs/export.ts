@@ -9,8 +9,8 @@ import { ConfigError } from '../../config/config-error.js';
 import { checkClient, readUrl, type LoadFlags } from '../load/load-options.js';
 import { showProgress } from '../load/progress.js';
 import type { Tokens } from '../load/sink.js';
-import { STOPPED, stopOnSignal, type StopSignal } from '../stop-on-signal.js';
-import { EXIT, messageOf, type Terminal } from '../terminal.js';
+import { stopOnSignal, stoppedBy, type StopSignal } from '../stop-on-signal.js';
+import { EXIT, failed, type Terminal } from '../terminal.js';
 import { openClient, whyRefused, type ServerClient } from './server-client.js';
 
 /** Options of `kiln export`. */
@@ -77,13 +77,9 @@ export async function runExport(folder: string, options: ExportFlags, terminal: 
     return EXIT.done;
   } catch (error) {
     if (stop.signal.aborted) {
-      const name = stop.signal.reason as StopSignal;
-      terminal.err(`kiln: stopped by ${name}; the export is cancelled`);
-      return STOPPED[name];
+      return stoppedBy(stop.signal.reason as StopSignal, 'the export is cancelled', terminal);
     }
-    if (error instanceof ConfigError) throw error;
-    terminal.err(`kiln: ${messageOf(error)}`);
-    return EXIT.failed;
+    return failed(error, terminal);
   } finally {
     stop.forget();
   }

@@ -7,7 +7,7 @@ import { ENDED, type Job, type Jobs } from '../../core/jobs.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { describeProgress } from '../load/progress.js';
 import { stopOnSignal } from '../stop-on-signal.js';
-import { EXIT, messageOf, printable, type Terminal } from '../terminal.js';
+import { EXIT, failed, printable, type Terminal } from '../terminal.js';
 
 /** Options of `kiln jobs` besides the settings. */
 export interface JobsFlags {
@@ -49,9 +49,7 @@ export async function runJobs({ watch, cancel }: JobsFlags, flags: Flags, termin
     else for (const line of linesOf(await jobs.list())) terminal.out(line);
     return EXIT.done;
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    terminal.err(`kiln: ${messageOf(error)}`);
-    return EXIT.failed;
+    return failed(error, terminal);
   } finally {
     stop.forget();
     await close();

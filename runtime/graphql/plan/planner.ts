@@ -84,9 +84,14 @@ export class Planner {
 
   #plan(type: GraphQLNamedType | undefined, sets: readonly SelectionSetNode[]): readonly PlannedField[] {
     if (!isObjectType(type) && !isInterfaceType(type)) return [];
+    return [...this.collect(sets, type.name)].map(([key, nodes]) => this.#field(key, nodes, type));
+  }
+
+  /** The fields that selections ask of a type, by their keys in the answer. https://spec.graphql.org/October2021/#CollectFields() */
+  collect(sets: readonly SelectionSetNode[], type: string): ReadonlyMap<string, PlannedField['nodes']> {
     const found = new Map<string, [FieldNode, ...FieldNode[]]>();
-    for (const set of sets) this.#collect(set, type.name, found);
-    return [...found].map(([key, nodes]) => this.#field(key, nodes, type));
+    for (const set of sets) this.#collect(set, type, found);
+    return found;
   }
 
   #collect(set: SelectionSetNode, type: string, out: Map<string, [FieldNode, ...FieldNode[]]>): void {
