@@ -233,6 +233,11 @@ export interface TargetCriterion {
 /** Every resource. */
 export const EVERYTHING: Condition = { all: [] };
 
+/** Whether a condition asks for nothing. */
+export function isEverything(condition: Condition): boolean {
+  return 'all' in condition && condition.all.length === 0;
+}
+
 /** No resource. */
 export const NOTHING: Condition = { some: [] };
 

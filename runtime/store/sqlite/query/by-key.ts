@@ -1,4 +1,4 @@
-import type { Condition } from '../../../search/query/query.js';
+import { isEverything, type Condition } from '../../../search/query/query.js';
 import type { IndexRange, Driver } from './compile/index-range.js';
 import { compareHits, type Hit } from './hit.js';
 import type { Run } from './run.js';
@@ -94,8 +94,7 @@ export function inBatches(pieces: readonly Sql[]): readonly (readonly Sql[])[] {
 
 /** The keys of all that a driver finds and that fulfil a condition besides: each once, in their order. */
 export function driven(run: Run, { arms, keys: known }: Driver, where: Condition): readonly number[] {
-  if (known !== undefined && 'all' in where && where.all.length === 0)
-    return Array.from(new Float64Array(known).sort());
+  if (known !== undefined && isEverything(where)) return Array.from(new Float64Array(known).sort());
   const batches = inBatches(arms.map((arm) => selectKey(run, arm, where)));
   const found = batches.length === 1 ? keysOf(run, batches[0]!) : batches.flatMap((batch) => keysOf(run, batch));
   const keys = new Float64Array(found).sort();

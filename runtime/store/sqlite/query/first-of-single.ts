@@ -1,4 +1,4 @@
-import type { Driver } from './compile/index-range.js';
+import type { Driver, Single } from './compile/index-range.js';
 import type { Direction } from './by-key.js';
 import type { Hit } from './hit.js';
 import type { Run } from './run.js';
@@ -12,14 +12,14 @@ import { raw, sql } from './compile/sql.js';
  */
 export function firstOfSingle(
   run: Run,
-  { single, count }: Driver,
+  driver: Driver,
   { isDescending, after }: Direction,
   wanted: number,
 ): { readonly hits: readonly Hit[]; readonly total: number | undefined } | undefined {
-  if (single === undefined || count <= wanted) return undefined;
-  const { key, param, rows } = single;
-  const irregular = sql`SELECT 1 FROM irregular INDEXED BY irregular_by_param WHERE param = ${param} LIMIT 1`;
-  if (run.column(irregular).length > 0) return undefined;
+  const { count } = driver;
+  const single = count <= wanted ? undefined : singleRange(run, driver);
+  if (single === undefined) return undefined;
+  const { key, rows } = single;
   const isCounted = after === undefined && run.query.total !== 'none';
   const [total] = isCounted ? run.column<number>(sql`SELECT count(*) ${rows}`) : [];
   run.trace?.read(isCounted ? 2 * count : count);
@@ -27,4 +27,11 @@ export function firstOfSingle(
   const order = raw(isDescending ? 'DESC' : 'ASC');
   const keys = run.column<number>(sql`SELECT ${key} ${rows}${later} ORDER BY 1 ${order} LIMIT ${wanted}`);
   return { hits: keys.map((each) => ({ key: each, values: [] })), total };
+}
+
+/** The range in which each match of a driver is once; undefined: a resource may be there twice. */
+export function singleRange(run: Run, { single }: Driver): Single | undefined {
+  if (single === undefined) return undefined;
+  const irregular = sql`SELECT 1 FROM irregular INDEXED BY irregular_by_param WHERE param = ${single.param} LIMIT 1`;
+  return run.column(irregular).length > 0 ? undefined : single;
 }

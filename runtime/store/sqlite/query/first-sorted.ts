@@ -1,4 +1,4 @@
-import type { Condition } from '../../../search/query/query.js';
+import { isEverything, type Condition } from '../../../search/query/query.js';
 import type { SortValue } from '../../../search/query/sort.js';
 import { CHEAP_TOTAL } from '../../store.js';
 import { selectDriven } from './by-key.js';
@@ -45,7 +45,7 @@ export function firstSorted(
   if (by === undefined || wanted === 0) return undefined;
   const keys = selectDriven(run, driver, where);
   if (keys === undefined) return undefined;
-  const isAll = 'all' in where && where.all.length === 0;
+  const isAll = isEverything(where);
   const isFirst = after === undefined;
   const isCounted = isFirst && run.query.total !== 'none' && !(isAll && driver.count <= CHEAP_TOTAL.matches);
 

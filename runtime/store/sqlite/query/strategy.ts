@@ -1,4 +1,4 @@
-import type { Condition, Leaf, Link } from '../../../search/query/query.js';
+import { isEverything, type Condition, type Leaf, type Link } from '../../../search/query/query.js';
 import { printCondition, printSort } from '../../../search/query/print.js';
 import { driven, drivenAndSorted, firstKeys, sorted, walk, walkArms, type Direction } from './by-key.js';
 import type { Driver } from './compile/index-range.js';
@@ -63,6 +63,12 @@ export function findHits(run: Run, where: Condition, after: Hit | undefined, wan
     if (found !== undefined) return found;
   }
   const best = first !== undefined && first.count <= GLANCE ? first : findBestLed(run, conjuncts, limits.few);
+  if (wanted === 0) {
+    const isBest = conjuncts.length === 1 || (best !== undefined && best.count <= limits.few);
+    const driver = isBest ? best : findBestLed(run, conjuncts, limits.deep);
+    if (driver !== undefined) run.trace?.drivenBy(printCondition(driver.condition));
+    return { hits: [], total: undefined, best: driver };
+  }
   if (best !== undefined && best.count <= limits.few) return collected(run, conjuncts, best, after, wanted);
 
   const source = isById ? byId(run, conjuncts, where, direction) : bySort(run, where, after);
@@ -159,8 +165,9 @@ function collected(
   run.trace?.drivenBy(printCondition(best.condition));
   const left = residualOf(conjuncts, best);
   if (run.isOrdered && run.sort.length === 0) {
-    const isAll = 'all' in left && left.all.length === 0;
-    const found = isAll ? firstOfSingle(run, best, { isDescending: run.isDescending, after }, wanted) : undefined;
+    const found = isEverything(left)
+      ? firstOfSingle(run, best, { isDescending: run.isDescending, after }, wanted)
+      : undefined;
     return found === undefined ? pageOfKeys(run, driven(run, best, left), after, wanted, best) : { ...found, best };
   }
   const first = firstSorted(run, best, left, after, wanted);

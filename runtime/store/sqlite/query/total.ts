@@ -1,8 +1,9 @@
-import type { Condition } from '../../../search/query/query.js';
+import { isEverything, type Condition } from '../../../search/query/query.js';
 import { CHEAP_TOTAL } from '../../store.js';
 import { inBatches } from './by-key.js';
 import type { Driver } from './compile/index-range.js';
 import { conjunctsOf, residualOf } from './compile/residual.js';
+import { singleRange } from './first-of-single.js';
 import { probe } from './probes.js';
 import { findBestLed } from './links/resolve.js';
 import type { Run } from './run.js';
@@ -20,10 +21,14 @@ export function countMatches(
   best: Driver | undefined,
   cheap = CHEAP_TOTAL,
 ): number | undefined {
+  const single = best === undefined ? undefined : matchesOnce(run, where, best);
   if (run.query.total !== 'cheap') {
+    const { deep } = run.limits;
+    const some = single === undefined ? Infinity : count(run, sql`${single} LIMIT ${deep + 1}`);
+    if (some <= deep) return some;
     return count(run, best === undefined ? allMatches(run, where) : matches(run, where, best));
   }
-  const keys = matches(run, where, best);
+  const keys = single ?? matches(run, where, best);
   const cacheKey = keyOf(['costly', cheap.matches, keys.text, ...keys.values]);
   // The numbers of lists are given anew to each search.
   const isKept = !keys.text.includes('kiln_list');
@@ -51,6 +56,13 @@ function count(run: Run, keys: Sql): number {
 /** The keys of all that match, each once. */
 export function allMatches(run: Run, where: Condition): Sql {
   return matches(run, where, findBestLed(run, conjunctsOf(where), run.limits.deep));
+}
+
+/** The same by an index alone, where each match is there once; nothing stops that statement. Undefined: it is not so simple. */
+function matchesOnce(run: Run, where: Condition, best: Driver): Sql | undefined {
+  if (!isEverything(residualOf(conjunctsOf(where), best))) return undefined;
+  const single = singleRange(run, best);
+  return single && sql`SELECT ${single.key} ${single.rows}`;
 }
 
 /** The same, led by what finds them with the fewest rows; undefined: all of the type are looked at. */
