@@ -15,7 +15,7 @@ export type DefaultServices = Omit<
 export const DEFAULT_SERVICES: DefaultServices = {
   refit: (_resource, entries) => entries,
   validate: () => [],
-  rules: { errors: () => [], thorough: () => ({ faults: [], open: [] }) },
+  rules: { errors: () => [], thorough: () => ({ faults: [], open: [], named: { codes: [], isCut: false } }) },
   validation: 'full',
   takesEffect: () => false,
   indexStatus: { notCurrent: () => Promise.resolve([]) },

@@ -5,6 +5,8 @@
 export const RULE_ERRORS = {
   'invariant-broken': { status: 422, issue: 'invariant', text: 'A rule of the definitions is broken' },
   'code-not-in-value-set': { status: 422, issue: 'code-invalid', text: 'A code that its value set does not have' },
+  'code-unknown': { status: 422, issue: 'code-invalid', text: 'A code that its code system does not have' },
+  'display-wrong': { status: 422, issue: 'invalid', text: 'A display that is no name of the code' },
   'reference-invalid': { status: 422, issue: 'value', text: 'A reference to what its element cannot refer to' },
   'id-repeated': { status: 422, issue: 'invalid', text: 'Two elements of a resource have one id' },
   'url-invalid-in-content': { status: 422, issue: 'value', text: 'A URL that its scheme does not allow' },

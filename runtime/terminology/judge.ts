@@ -179,12 +179,12 @@ function memberIssues(sent: Sent, member: Member, options: JudgeOptions): readon
 
 /**
  * A display has to be a name of the code in one of the languages that are asked for. Where the code has no name in any of them, the
- * display of the code system is right as well. Case does not count.
+ * display of the code system is right as well. Case and white space do not count.
  */
 function displayIssues(sent: Sent, member: Member, { languages, isLenient }: JudgeOptions): readonly CodeIssue[] {
   const { display } = sent;
   if (display === undefined || (member.display === undefined && member.designations.length === 0)) return [];
-  const isSame = (name: string): boolean => name.normalize().toLowerCase() === display.normalize().toLowerCase();
+  const isSame = (name: string): boolean => isSameName(name, display);
   const wanted = namesIn(member, languages);
   if (wanted.some(isSame)) return [];
   const base = { code: 'invalid', type: 'invalid-display', expression: at(sent, 'display') } as const;
@@ -196,6 +196,15 @@ function displayIssues(sent: Sent, member: Member, { languages, isLenient }: Jud
   const names = wanted.length > 0 ? wanted : [member.display ?? member.code];
   const text = `The display ${quote(display)} is wrong for ${member.system}#${member.code}; right is ${[...new Set(names)].slice(0, 5).map(quote).join(' or ')}`;
   return [{ ...base, severity: isLenient ? 'warning' : 'error', text }];
+}
+
+/** Whether two displays are the same name: case and white space do not count. */
+export function isSameName(one: string, other: string): boolean {
+  return one === other || plain(one) === plain(other);
+}
+
+function plain(name: string): string {
+  return name.normalize().toLowerCase().trim().replaceAll(/\s+/g, ' ');
 }
 
 /** Without a system or a code there is nothing to check; whether that is a fault only the client knows. */

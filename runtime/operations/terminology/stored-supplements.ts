@@ -23,23 +23,34 @@ export async function designationsOfSupplements(
   call: Call,
   services: Services,
 ): Promise<readonly Designation[]> {
-  if (languages.length === 0 || call.principal.access.on('CodeSystem', 's') === 'nothing') return [];
+  if (languages.length === 0) return [];
   const wanted = languages.map((tag) => tag.split('-')[0]!);
+  const found = await storedSupplements(index, call, services);
+  return found
+    .flatMap(({ concepts }) => concepts.get(code)?.designations ?? [])
+    .filter(({ language }) => language !== undefined && wanted.some((each) => isLanguage(language, each)));
+}
+
+/** The supplements of a code system that are stored, not retired, and within what the token may search. */
+export async function storedSupplements(
+  index: CodeSystemIndex,
+  call: Call,
+  services: Services,
+): Promise<readonly CodeSystemIndex[]> {
+  if (call.principal.access.on('CodeSystem', 's') === 'nothing') return [];
   const value = index.url.replaceAll(/[\\,$|]/g, String.raw`\$&`);
   const query = [
     ['supplements', value],
     ['status:not', 'retired'],
     ['_count', String(MOST_SUPPLEMENTS)],
   ] as const;
-  const found: Designation[] = [];
+  const found: CodeSystemIndex[] = [];
   let seen = 0;
   for await (const supplement of findMatches('CodeSystem', query, call, services)) {
     if (seen++ === MOST_SUPPLEMENTS) break;
     const [url, version] = splitCanonical(String(supplement['supplements']));
     const isOf = url === index.url && (version === undefined || isVersion(index.version, version));
-    if (supplement['content'] !== 'supplement' || !isOf) continue;
-    const { designations = [] } = indexOf(supplement).concepts.get(code) ?? {};
-    found.push(...designations.filter(({ language }) => language !== undefined && wanted.some((each) => isLanguage(language, each)))); // prettier-ignore
+    if (supplement['content'] === 'supplement' && isOf) found.push(indexOf(supplement));
   }
   return found;
 }

@@ -26,10 +26,13 @@ export async function decideBindings(
   const issues: (ValidationIssue & { readonly path: JsonPath })[] = [];
   for (const { strength, valueSet, codes, expression, path } of open.slice(0, MOST)) {
     const answers: (boolean | undefined)[] = [];
-    for (const { system, code } of codes) {
-      const key = `${valueSet} ${system ?? ''}|${code}`;
+    for (const { system, code, isPlain } of codes) {
+      const key = `${valueSet} ${isPlain === true ? '*' : (system ?? '')}|${code}`;
       let answer = known.get(key);
-      if (answer === undefined) known.set(key, (answer = isMember(valueSet, system, code, context)));
+      if (answer === undefined) {
+        answer = isPlain === true ? isCodeOf(valueSet, code, context) : isMember(valueSet, system, code, context);
+        known.set(key, answer);
+      }
       answers.push(await answer);
     }
     if (answers.includes(true) || answers.includes(undefined)) continue;

@@ -7,8 +7,10 @@ import { profileIssues } from '../../core/write/profile-issues.js';
 import { FhirError } from '../../fhir/errors.js';
 import { errorOutcome, successOutcome } from '../../fhir/operation-outcome.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import type { FoundCodes } from '../../validate/codes/find-codes.js';
 import type { JsonPath } from '../../validate/fault.js';
 import { profileFault } from '../../validate/profiles/profile-fault.js';
+import type { RuleFindings } from '../../validate/rules/create-rule-checker.js';
 import { readArguments, valueOf, valuesOf } from '../arguments.js';
 import { readNamed } from '../read-argument.js';
 import { placeProblems } from './place-problems.js';
@@ -116,7 +118,7 @@ async function problemsOf(
   call: Call,
   services: Services,
 ): Promise<readonly Problem[]> {
-  const { faults, open } = services.rules.thorough(subject);
+  const { faults, open, named } = services.rules.thorough(subject);
   const structure = services.validate(subject as Resource);
   const decided = [
     ...structure.map((fault) => problemOf(fault, 'error')),
@@ -124,13 +126,26 @@ async function problemsOf(
   ];
   // Profiles say nothing of what is not of right structure.
   const found = structure.length > 0 ? [] : await byProfiles(subject as Resource, asked, call, services);
-  if (open.length === 0) return inOrder([...decided, ...found]);
+  const bound = open.length === 0 ? [] : await boundCodes(open, call, services);
+  const judged = named.codes.length === 0 ? [] : await judgedCodes(named, call, services);
+  // A code outside of a required value set is reported once.
+  const isBroken = ({ severity, rule }: Problem): boolean => severity === 'error' && rule === 'binding';
+  const broken = [...decided, ...bound, ...found].filter(isBroken).map(({ expression }) => `${expression}.`);
+  const others = judged.filter(({ expression = '' }) => !broken.some((each) => expression.startsWith(each)));
+  return inOrder([...decided, ...bound, ...others, ...found]);
+}
+
+async function boundCodes(open: RuleFindings['open'], call: Call, services: Services): Promise<readonly Problem[]> {
   const { decideBindings } = await import('./validate-bindings.js');
-  const codes = (await decideBindings(open, call, services)).map(({ severity, issue, text, expression, path }) => ({
+  return (await decideBindings(open, call, services)).map(({ severity, issue, text, expression, path }) => ({
     ...{ severity, issue, text, expression, path },
     ...{ code: 'code-not-in-value-set' as const, rule: 'binding' },
   }));
-  return inOrder([...decided, ...codes, ...found]);
+}
+
+async function judgedCodes(named: FoundCodes, call: Call, services: Services): Promise<readonly Problem[]> {
+  const { judgeCodes } = await import('./validate-codes.js');
+  return (await judgeCodes(named, call, services)).map((fault) => problemOf(fault, fault.severity));
 }
 
 /** What is wrong by the profiles that the resource claims, that are required, and that are asked for. */

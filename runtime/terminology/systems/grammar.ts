@@ -9,21 +9,32 @@ export interface Grammar {
   readonly resource: Resource;
   /** Whether a code is one, and its display where there is one; undefined: it is none. */
   check(code: string): Promise<Known>;
+  /** Whether a code that `check` does not know may be one: it has the right form, and registries that the platform lacks have the rest. */
+  mayBe(code: string): boolean;
 }
 
 /** The systems by URL. Rules of the standard library are used where there are any. */
 export const GRAMMARS: ReadonlyMap<string, Grammar> = new Map([
   grammar('http://unitsofmeasure.org', 'UCUM', checkUnit),
-  grammar('urn:ietf:bcp:47', 'BCP 47 language tags', languageOf),
+  grammar('urn:ietf:bcp:47', 'BCP 47 language tags', languageOf, (code) => LANGUAGE_TAG.test(code)),
   grammar('urn:ietf:bcp:13', 'Media types', (code) => (MEDIA_TYPE.test(code) ? {} : undefined)),
 ]);
 
 type Known = { readonly display?: string } | undefined;
 
-function grammar(url: string, name: string, check: (code: string) => Known | Promise<Known>): [string, Grammar] {
+function grammar(
+  url: string,
+  name: string,
+  check: (code: string) => Known | Promise<Known>,
+  mayBe: (code: string) => boolean = () => false,
+): [string, Grammar] {
   const resource = { resourceType: 'CodeSystem', url, name, status: 'active', content: 'not-present' } as Resource;
-  return [url, { name, resource, check: (code) => Promise.resolve(check(code)) }];
+  return [url, { name, resource, check: (code) => Promise.resolve(check(code)), mayBe }];
 }
+
+/** RFC 5646, 2.1, without the irregular tags of old. */
+const LANGUAGE_TAG =
+  /^(?:x(?:-[a-z0-9]{1,8})+|(?:[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})(?:-[a-z]{4})?(?:-(?:[a-z]{2}|\d{3}))?(?:-(?:[a-z0-9]{5,8}|\d[a-z0-9]{3}))*(?:-[a-wyz0-9](?:-[a-z0-9]{2,8})+)*(?:-x(?:-[a-z0-9]{1,8})+)?)$/i;
 
 /** type/subtype, perhaps with parameters. RFC 6838, 4.2 */
 const MEDIA_TYPE =
@@ -38,10 +49,25 @@ interface Unit {
 }
 let units: Promise<Unit> | undefined;
 
-/** Units are checked by the library, which is loaded when the first comes. */
+/** Units that were checked: more than anybody uses. */
+const checked = new Map<string, Known>();
+const MOST_CHECKED = 5000;
+
+/** Units are checked by the library, which is loaded when the first comes. It takes some 0.1 ms for each, so that answers are kept. */
 async function checkUnit(code: string): Promise<Known> {
-  if (code === '' || code.length > 200) return undefined;
-  const { validate } = await (units ??= loadUnits());
+  if (!UNIT_TEXT.test(code)) return undefined;
+  if (checked.has(code)) return checked.get(code);
+  const known = validUnit(code, await (units ??= loadUnits()));
+  if (checked.size >= MOST_CHECKED) checked.clear();
+  // A copy: a slice of a request would keep all of its text.
+  checked.set(Buffer.from(code).toString(), known);
+  return known;
+}
+
+/** The characters of UCUM: https://ucum.org/ucum#section-Character-Set-and-Lexical-Rules. The library writes to the console of others. */
+const UNIT_TEXT = /^[!-~]{1,200}$/;
+
+function validUnit(code: string, { validate }: Unit): Known {
   const { status, ucumCode, unit } = validate(code);
   if (status !== 'valid' || ucumCode !== code) return undefined;
   // The library names the unit 1 by a number.

@@ -1,10 +1,13 @@
 import { isJson } from '../../path/evaluate/item.js';
+import { CORE } from '../profiles/definition/structure-definition.js';
 import type { Binding } from './rule-plan.js';
 import type { RuleRun } from './rule-run.js';
 
 interface Code {
   readonly system?: string;
   readonly code: string;
+  /** It is a primitive, whose system is that of the value set. */
+  readonly isPlain?: true;
 }
 
 /**
@@ -15,7 +18,8 @@ interface Code {
 export function checkBinding(binding: Binding, type: string, value: unknown, run: RuleRun): void {
   const { strength, test, valueSet } = binding;
   if (strength === 'preferred' || (strength === 'extensible' && !run.tools.isThorough)) return;
-  const codes = codesOf(type, value);
+  const isUri = strength === 'extensible' && type === 'uri' && typeof value === 'string';
+  const codes = isUri ? typeCode(value) : codesOf(type, value);
   if (codes === undefined) return;
   if (strength === 'extensible' && codes.length === 0) return;
   if (strength === 'required' && test !== undefined) {
@@ -27,7 +31,7 @@ export function checkBinding(binding: Binding, type: string, value: unknown, run
 
 /** The codes of a value; undefined: it is of another form, or there is nothing to be decided. */
 function codesOf(type: string, value: unknown): readonly Code[] | undefined {
-  if (typeof value === 'string') return [{ code: value }];
+  if (typeof value === 'string') return [{ code: value, isPlain: true }];
   if (!isJson(value)) return undefined;
   if (type === 'CodeableReference')
     return value['concept'] === undefined ? undefined : codesOf('CodeableConcept', value['concept']);
@@ -36,6 +40,15 @@ function codesOf(type: string, value: unknown): readonly Code[] | undefined {
   if (Array.isArray(coding)) return coding.flatMap((each) => codeOf(each) ?? []);
   // A reason for missing data may take the place of a code.
   return value['text'] === undefined && extension !== undefined ? undefined : [];
+}
+
+/**
+ * A `uri` that is bound to codes is the name of a type, or its URL. A URL of another kind is not among the codes of a value set, and
+ * names what they lack. https://hl7.org/fhir/R5/references-definitions.html#Reference.type
+ */
+function typeCode(value: string): readonly Code[] | undefined {
+  const code = value.startsWith(CORE) ? value.slice(CORE.length) : value;
+  return code.includes(':') ? undefined : [{ code, isPlain: true }];
 }
 
 function codeOf(value: unknown): readonly Code[] | undefined {

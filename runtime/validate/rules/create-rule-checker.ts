@@ -1,6 +1,7 @@
 import { schemaOfTables } from '../../path/evaluate/schema-of-tables.js';
 import { isJson } from '../../path/evaluate/item.js';
 import { ERRORS } from '../../fhir/errors.js';
+import { createCodeFinder, type CodeFinder, type FoundCodes } from '../codes/find-codes.js';
 import type { Fault } from '../fault.js';
 import { checkResourceRules } from './check-rules.js';
 import { createCodeTests } from './code-sets.js';
@@ -13,6 +14,8 @@ export interface RuleFindings {
   readonly faults: readonly (Fault & Pick<RuleFault, 'severity'>)[];
   /** Bindings that the tables cannot decide. */
   readonly open: readonly OpenBinding[];
+  /** Codes with their systems, which a terminology service knows. */
+  readonly named: FoundCodes;
 }
 
 /** Checks the rules of resources whose structure is right; what is wrong there is passed over. Never throws. */
@@ -33,6 +36,7 @@ const MAX_FAULTS = 100;
  */
 export function createRuleChecker(tables: RuleTables): RuleChecker {
   let made: ReturnType<typeof prepare> | undefined;
+  let findCodes: CodeFinder | undefined;
   const check = (resource: unknown, isThorough: boolean): RuleRun | undefined => {
     if (!isJson(resource)) return undefined;
     const { find, tools } = (made ??= prepare(tables));
@@ -47,7 +51,8 @@ export function createRuleChecker(tables: RuleTables): RuleChecker {
     },
     thorough(resource) {
       const run = check(resource, true);
-      return run === undefined ? { faults: [], open: [] } : { faults: listed(run), open: run.open };
+      const named = (findCodes ??= createCodeFinder(tables))(resource);
+      return run === undefined ? { faults: [], open: [], named } : { faults: listed(run), open: run.open, named };
     },
   };
 }

@@ -22,7 +22,7 @@ export interface OpenBinding {
   readonly strength: 'required' | 'extensible';
   readonly valueSet: string;
   /** Any of them has to be in the value set. */
-  readonly codes: readonly { readonly system?: string; readonly code: string }[];
+  readonly codes: readonly { readonly system?: string; readonly code: string; readonly isPlain?: true }[];
   readonly expression: string;
   readonly path: JsonPath;
 }

@@ -20,6 +20,7 @@ import { graphql } from './query/graphql.js';
 import { hfqlLanguage } from './query/hfql-language.js';
 import { hfql } from './query/hfql.js';
 import { replaceReferences } from './replace-references.js';
+import { validateCodes } from './validate-codes.js';
 import { terminology } from './terminology/terminology.js';
 import { terminologyCases } from './terminology/terminology-cases.js';
 import { terminologyRules } from './terminology/terminology-rules.js';
@@ -44,6 +45,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   'cases of terminology': terminologyCases,
   'secrets of terminology': terminologySecrets,
   $closure: closureTables,
+  'codes in $validate': validateCodes,
   'search by sets of codes': searchByCodes,
   expunge,
   hfql,
