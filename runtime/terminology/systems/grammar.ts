@@ -64,15 +64,28 @@ async function checkUnit(code: string): Promise<Known> {
   return known;
 }
 
-/** The characters of UCUM: https://ucum.org/ucum#section-Character-Set-and-Lexical-Rules. The library writes to the console of others. */
+/** The characters of UCUM: https://ucum.org/ucum#section-Character-Set-and-Lexical-Rules */
 const UNIT_TEXT = /^[!-~]{1,200}$/;
 
 function validUnit(code: string, { validate }: Unit): Known {
-  const { status, ucumCode, unit } = validate(code);
+  const { status, ucumCode, unit } = quietly(() => validate(code));
   if (status !== 'valid' || ucumCode !== code) return undefined;
   // The library names the unit 1 by a number.
   return unit?.name === undefined ? {} : { display: String(unit.name) };
 }
+
+/** The library writes what it fails on to the console, which is the log of the server and takes no texts of clients. */
+/* eslint-disable no-console */
+function quietly<T>(work: () => T): T {
+  const { log } = console;
+  console.log = () => undefined;
+  try {
+    return work();
+  } finally {
+    console.log = log;
+  }
+}
+/* eslint-enable no-console */
 
 function loadUnits(): Promise<Unit> {
   // The package has no types, and is CommonJS.

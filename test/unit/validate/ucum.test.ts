@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
+import { GRAMMARS } from '../../../runtime/terminology/systems/grammar.js';
 import { ATOMS, BASES, PREFIXES } from '../../../runtime/search/values/ucum/atoms.js';
 import { canonicalUnit, toCanonical } from '../../../runtime/search/values/ucum/canonical.js';
 
@@ -118,5 +119,16 @@ describe('units (ucum.org)', () => {
     expect(canonicalUnit('cd')?.unit).toBe('cd');
     expect(canonicalUnit('min')?.unit).toBe('s');
     expect(BASES.length + Object.keys(PREFIXES).length).toBeGreaterThan(50);
+  });
+});
+
+describe('the library of UCUM', () => {
+  it('writes nothing to the console: once it wrote units that it failed on there, which clients had sent', async () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    const { check } = GRAMMARS.get('http://unitsofmeasure.org')!;
+    for (const code of ['()96[iU]', '{g)[m}1', 'k-4JL*(2)3', 'a  b']) expect(await check(code)).toBeUndefined();
+    expect(await check('kg')).toEqual({ display: 'kilogram' });
+    expect(log).not.toHaveBeenCalled();
+    log.mockRestore();
   });
 });
