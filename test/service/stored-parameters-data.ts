@@ -261,6 +261,13 @@ export const REFUSED: readonly (readonly [
     /^SearchParameter\.code: Patient has the stored parameter x-colour \(http:\/\/example\.org\/SearchParameter\/x-colour\) already/,
   ],
   [
+    'no FHIRPath, in a description of a built-in one: once it was stored',
+    { url: 'http://hl7.org/fhir/SearchParameter/individual-gender', code: 'gender', expression: 'Patient.gender.((' },
+    'search-parameter-invalid',
+    'expression',
+    /^SearchParameter\.expression: "Patient\.gender\.\(\(" \(character 16\): expected a name/,
+  ],
+  [
     'the url of a stored one',
     { url: 'http://example.org/SearchParameter/x-colour' },
     'search-parameter-conflict',

@@ -2,6 +2,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import type { ParameterContext } from '../../search/parameters/parameter-context.js';
 import { faultOfParameter } from '../../search/parameters/parameter-set.js';
+import { faultOfDescription } from '../../search/parameters/read-description.js';
 import { isEffective } from '../../search/parameters/read-parameter.js';
 import {
   SEARCH_PARAMETER,
@@ -14,16 +15,18 @@ import type { Fault } from '../../validate/fault.js';
 const CODES = { invalid: 'search-parameter-invalid', conflict: 'search-parameter-conflict' } as const;
 
 /**
- * What is wrong with a SearchParameter that is to be in effect beside these; nothing is with other resources. What its write may
- * bring with it is not looked for.
+ * What is wrong with an active SearchParameter that is to be in effect beside these, or describes one that is built in; nothing is with
+ * other resources. What its write may bring with it is not looked for.
  */
 export function parameterFaults(
   resource: Resource,
   others: readonly StoredParameter[],
   context: ParameterContext,
 ): readonly Fault[] {
-  if (resource.resourceType !== SEARCH_PARAMETER || !isEffective(resource, context)) return [];
-  const fault = faultOfParameter(resource, others, context).fault;
+  if (resource.resourceType !== SEARCH_PARAMETER || resource['status'] !== 'active') return [];
+  const fault = isEffective(resource, context)
+    ? faultOfParameter(resource, others, context).fault
+    : faultOfDescription(resource);
   return fault === undefined || fault.isMissing === true ? [] : [toFault(fault)];
 }
 
