@@ -11,6 +11,8 @@ export interface ProfileRow {
   readonly type: string;
   /** The whole value. */
   readonly root: ProfileElementRow;
+  /** Profiles that a resource of this one has to conform to as well. */
+  readonly imposes?: readonly string[];
   /** Where an extension may be; absent: it is none, or its definition says nothing. */
   readonly contexts?: readonly ExtensionContextRow[];
   /** Of an extension: FHIRPath that holds for each element that has it. */

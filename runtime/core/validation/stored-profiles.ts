@@ -4,13 +4,15 @@ import { readJson } from '../../format/read-json.js';
 import type { Store } from '../../store/store.js';
 import { createFhirTypes, type FhirTypes, type TypeTables } from '../../validate/profiles/fhir-types.js';
 import type { Soon } from '../../validate/profiles/profile-deps.js';
-import { profileRow } from '../../validate/profiles/definition/profile-row.js';
+import { imposedBy, profileRow } from '../../validate/profiles/definition/profile-row.js';
 import {
   ofRightForm,
   ProfileFault,
+  unversioned,
   type StructureDefinition,
 } from '../../validate/profiles/definition/structure-definition.js';
 import { STORED_DEPTH } from '../read-stored.js';
+import { shippedId } from '../shipped/shipped-pack.js';
 import { snapshotOf } from './snapshot-of.js';
 
 const TYPE = 'StructureDefinition';
@@ -125,6 +127,26 @@ function versionOf(resource: Resource): string {
   return typeof resource['version'] === 'string' ? resource['version'] : '';
 }
 
+/** Profiles from one to the type that it constrains. */
+const LONGEST_LINE = 30;
+
+/** What a profile and those that it is made of impose: a resource of the profile is one of these, too. */
+async function imposedByLine(definition: StructureDefinition, store: Pick<Store, 'find'>): Promise<readonly string[]> {
+  const imposed = new Set<string>();
+  const seen = new Set<string>();
+  let at: StructureDefinition | undefined = definition;
+  while (at !== undefined && seen.size < LONGEST_LINE) {
+    const own: StructureDefinition = at;
+    for (const each of ofRightForm(own, () => imposedBy(own))) imposed.add(each);
+    const { baseDefinition } = own;
+    if (typeof baseDefinition !== 'string' || seen.has(baseDefinition)) break;
+    seen.add(baseDefinition);
+    const isShipped = shippedId(TYPE, unversioned(baseDefinition)) !== undefined;
+    at = isShipped ? undefined : await findStored(store, baseDefinition);
+  }
+  return [...imposed];
+}
+
 /** A text: why no profile can be made of the definition. */
 async function rowOf(
   definition: StructureDefinition,
@@ -135,7 +157,9 @@ async function rowOf(
   try {
     const element =
       definition.snapshot?.element ?? (await snapshotOf(definition, (canonical) => findStored(store, canonical)));
-    return ofRightForm(definition, () => profileRow({ ...definition, snapshot: { element } }, types));
+    const row = ofRightForm(definition, () => profileRow({ ...definition, snapshot: { element } }, types));
+    const imposes = await imposedByLine(definition, store);
+    return imposes.length === 0 ? row : { ...row, imposes };
   } catch (error) {
     if (error instanceof ProfileFault) return error.message;
     throw error;

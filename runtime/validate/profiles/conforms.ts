@@ -1,3 +1,4 @@
+import type { ProfileRow } from '../../contract/profiles.js';
 import { isObject, type Resource } from '../../fhir/resource.js';
 import { PENDING } from './answers.js';
 import { compilePart, compileProfile } from './compile-element.js';
@@ -34,7 +35,17 @@ export function conforms(item: Item, canonical: string, run: ProfileRun): void {
       if (run.deps.types.kindOf(item.type) !== 'resource' || value === run.scope.resource) check(item, run);
       else inResource(value as Resource, run, () => check(item, run));
     });
+    // In a circle each is checked once: it is open until those that it imposes are checked.
+    if (part === undefined) for (const each of row.imposes ?? []) conformsToImposed(item, each, row, run);
   });
+}
+
+/** Checks a value by an imposed profile. One that is not known here gives a warning, like one that the resource claims. */
+function conformsToImposed(item: Item, canonical: string, by: ProfileRow, run: ProfileRun): void {
+  if (baseType(canonical, run) === undefined && run.find(canonical) === undefined) {
+    const text = `the profile ${canonical}, which ${by.url} imposes, ${run.whyUnknown(canonical)}, so it was not checked`;
+    run.reportOnce(`imposed ${canonical}`, { severity: 'warning', issue: 'not-found', key: 'profile', text });
+  } else conforms(item, canonical, run);
 }
 
 function checkType(item: Item, type: string, run: ProfileRun): boolean {

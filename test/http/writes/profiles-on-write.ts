@@ -263,6 +263,62 @@ export function profilesOnWrite(store: Store): void {
     });
   });
 
+  describe('profiles that a profile imposes (StructureDefinition-structuredefinition-imposeProfile.html)', () => {
+    const IMPOSE = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-imposeProfile';
+    const named = (): string => `http://x.org/StructureDefinition/${word()}`;
+    const stored = async (url: string, min: number, imposes: readonly string[], more: object = {}): Promise<void> => {
+      const extension = imposes.map((valueCanonical) => ({ url: IMPOSE, valueCanonical }));
+      const answer = await server.send('POST', '/StructureDefinition', {
+        ...definition(url, min),
+        ...(extension.length > 0 && { extension }),
+        ...more,
+      });
+      expect(answer.status, answer.text).toBe(201);
+    };
+    const send = (url: string, more: object = {}) => server.send('POST', '/Patient', patient(url, more));
+
+    it('are checked as well: once they were passed over', async () => {
+      const [imposing, imposed] = [named(), named()];
+      await stored(imposed, 1, []);
+      await stored(imposing, 0, [imposed]);
+      expectBroken(await send(imposing), 'birthDate', 'is missing', imposed);
+      expect((await send(imposing, { birthDate: '2000-01-01' })).status).toBe(201);
+    });
+
+    it('are those of the profiles that it is made of, too', async () => {
+      const [imposing, imposed, derived] = [named(), named(), named()];
+      await stored(imposed, 1, []);
+      await stored(imposing, 0, [imposed]);
+      await stored(derived, 0, [], { baseDefinition: imposing });
+      expectBroken(await send(derived), 'birthDate', 'is missing', imposed);
+    });
+
+    it('may impose each other in a circle, and themselves', async () => {
+      const [one, two, three] = [named(), named(), named()];
+      await stored(one, 0, [one, two]);
+      await stored(two, 0, [three]);
+      await stored(three, 1, [one]);
+      for (const url of [one, two, three]) {
+        expectBroken(await send(url), 'birthDate');
+        expect((await send(url, { birthDate: '2000-01-01' })).status).toBe(201);
+      }
+    });
+
+    it('are warned of where they are not known, and are of the same type', async () => {
+      const [imposing, other] = [named(), named()];
+      await stored(imposing, 0, ['http://x.org/none']);
+      expect((await send(imposing)).status).toBe(201);
+      const { issue } = (await server.send('POST', '/Patient/$validate', patient(imposing))).json();
+      const told = (issue as { severity: string; details: { text: string } }[]).find(({ details }) => details.text.includes('http://x.org/none')); // prettier-ignore
+      expect(told).toMatchObject({ severity: 'warning' });
+      expect(told?.details.text).toContain(
+        `the profile http://x.org/none, which ${imposing} imposes, is not known here`,
+      );
+      await stored(other, 0, [VITALS]);
+      expectBroken(await send(other), 'is of type Patient; the profile is for Observation');
+    });
+  });
+
   describe('a rule with a literal of a date or a quantity', () => {
     it('refuses what breaks it: once it was not decided, and the write passed', async () => {
       const url = `http://x.org/StructureDefinition/${word()}`;

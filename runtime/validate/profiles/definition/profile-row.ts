@@ -29,15 +29,29 @@ export function profileRow(definition: StructureDefinition, types: FhirTypes): P
   const { max = '*' } = tree.element ?? {};
   const root = type === 'Extension' && max !== '*' ? { ...whole, max: Number(max) } : whole;
   const contexts = contextsOf(definition);
+  const imposes = imposedBy(definition);
   return {
     url,
     ...(version !== undefined && { version }),
     type,
     root,
+    ...(imposes.length > 0 && { imposes }),
     ...(contexts.length > 0 && { contexts }),
     ...(type === 'Extension' && contextInvariant.length > 0 && { contextRules: contextInvariant }),
     ...(type === 'Extension' && tree.element?.isModifier === true && { modifier: true as const }),
   };
+}
+
+const IMPOSE = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-imposeProfile';
+
+/**
+ * Canonicals of the profiles that a resource of this one has to conform to as well.
+ * https://hl7.org/fhir/extensions/StructureDefinition-structuredefinition-imposeProfile.html
+ */
+export function imposedBy({ extension = [] }: Pick<StructureDefinition, 'extension'>): readonly string[] {
+  return extension.flatMap(({ url, valueCanonical }) =>
+    url === IMPOSE && typeof valueCanonical === 'string' ? [valueCanonical] : [],
+  );
 }
 
 const CONTEXTS: ReadonlySet<string> = new Set(['element', 'extension', 'fhirpath']);
