@@ -22,6 +22,7 @@ import { parametersOf } from './search/parameters-of.js';
 import type { ExtractionThrottle } from './search/extraction-throttle.js';
 import { createZone } from './search/values/zone.js';
 import { createValidator } from './validate/create-validator.js';
+import { createCodeRefusals } from './operations/validation/code-refusals.js';
 import { createRuleChecker } from './validate/rules/create-rule-checker.js';
 import { sqlitePathOf } from './store/sqlite-path.js';
 import type { Store } from './store/store.js';
@@ -91,7 +92,10 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
     return {
       tables,
       store: profiledStore,
-      profiles: { ...profiles, required: requiredProfiles(config) },
+      profiles: {
+        ...{ ...profiles, required: requiredProfiles(config) },
+        ...(config['validation.codes'] && { refusedCodes: createCodeRefusals(tables) }),
+      },
       definitions,
       extract: (resource, without) => current().extract(resource, without),
       refit: (resource, entries) => current().refit(resource, entries),

@@ -12,7 +12,7 @@ export function requiredProfiles(config: Config): ReadonlyMap<string, readonly s
 /**
  * Checks that a server can validate by all profiles that the configuration requires.
  *
- * @throws ConfigError naming the first that is unknown, cannot be used, or is for another type
+ * @throws ConfigError naming the first that is unknown, cannot be used, or is for another type; where a setting needs the mode full
  */
 export async function checkRequiredProfiles(
   config: Config,
@@ -20,6 +20,9 @@ export async function checkRequiredProfiles(
 ): Promise<void> {
   if (required.size > 0 && config.validation !== 'full') {
     throw new ConfigError(`${KEY} needs validation: full; it is ${config.validation}`);
+  }
+  if (config['validation.codes'] && config.validation !== 'full') {
+    throw new ConfigError(`validation.codes needs validation: full; it is ${config.validation}`);
   }
   for (const [type, canonicals] of required) {
     if (types.kindOf(type) !== 'resource') throw new ConfigError(`${KEY}: ${type} is no resource type`);

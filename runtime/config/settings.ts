@@ -145,6 +145,10 @@ export const SETTINGS = {
     PROFILES_SCHEMA,
     'has to be an object of lists of canonical URLs such as {"Patient": ["http://example.org/profile"]}',
   ),
+  'validation.codes': yesOrNo({
+    help: 'whether a write is refused for a code that its code system, or UCUM, does not have; needs full',
+    initial: false,
+  }),
   'definitions.shipped': yesOrNo({
     help: 'whether clients can read the definitions of FHIR (StructureDefinition, ValueSet and the like) as if they were stored',
     initial: true,

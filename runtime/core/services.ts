@@ -132,7 +132,19 @@ export interface ProfileServices {
   readonly whyUnusable?: (canonical: string) => string | undefined;
   /** Canonicals that the resources of a type have to conform to, by type: the setting `validation.profiles`. */
   readonly required: ReadonlyMap<string, readonly string[]>;
+  /** Finds the codes for which a write is refused: the setting `validation.codes`. Absent: it is refused for none. */
+  readonly refusedCodes?: CodeRefusals;
 }
+
+/**
+ * The codes of a resource that their code systems, as far as the server knows these completely and the token may read them, do not have.
+ * https://hl7.org/fhir/R5/terminologies.html#code
+ */
+export type CodeRefusals = (
+  resource: Resource,
+  call: Pick<Call, 'principal' | 'signal'>,
+  services: LookupServices,
+) => Promise<readonly Fault[]>;
 
 /** What the look-up of codes and profiles reads. */
 export type LookupServices = Pick<Services, 'store' | 'tables' | 'indexStatus' | 'largeTexts'>;

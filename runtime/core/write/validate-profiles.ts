@@ -18,7 +18,7 @@ export type ProfileValidation = LookupServices &
 
 /**
  * Validates a resource that is to be written by the profiles that it claims, those that what it contains claims, and those that the
- * setting `validation.profiles` requires; and its extensions by their definitions. Its structure and the rules of its type are right.
+ * setting `validation.profiles` requires; its extensions by their definitions; and its codes where the setting `validation.codes` says so. Its structure and the rules of its type are right.
  * Warnings refuse nothing; a claimed profile that is not known gives one. https://hl7.org/fhir/R5/profiling.html
  *
  * @throws FhirError with an issue for each fault
@@ -30,11 +30,15 @@ export async function validateProfiles(
 ): Promise<void> {
   const { validation, profiles } = services;
   if (validation !== 'full' || profiles === undefined) return;
-  if (!profiles.required.has(resource.resourceType) && !claimsAnyProfile(resource) && !isExtended(resource)) return;
+  const isProfiled = profiles.required.has(resource.resourceType) || claimsAnyProfile(resource) || isExtended(resource);
+  if (!isProfiled && profiles.refusedCodes === undefined) return;
   // A worker leaves only the head of a resource that is too large to be stored; that is refused later.
   if (parsedBodyOf(resource)?.content?.entryBytes === Infinity) return;
-  const issues = await profileIssues(resource, [], call, { ...services, profiles });
-  const faults = issues.filter(({ severity }) => severity === 'error').map((issue) => profileFault(issue, resource));
+  const issues = isProfiled ? await profileIssues(resource, [], call, { ...services, profiles }) : [];
+  const faults = [
+    ...issues.filter(({ severity }) => severity === 'error').map((issue) => profileFault(issue, resource)),
+    ...((await profiles.refusedCodes?.(resource, call, services)) ?? []),
+  ];
   const [first, ...others] = locateFaults(faults, call.text?.()).map(toIssue);
   if (first !== undefined) throw FhirError.of([first, ...others]);
 }

@@ -1,5 +1,5 @@
 import type { Call } from '../../core/call.js';
-import type { Services } from '../../core/services.js';
+import type { LookupServices, Services } from '../../core/services.js';
 import { ERRORS } from '../../fhir/errors.js';
 import { yieldUntil } from '../../fhir/yield-until.js';
 import type { CodeSystemIndex } from '../../terminology/concepts.js';
@@ -51,13 +51,33 @@ interface Finding {
  * that its system does not have is an error, a wrong display a warning. Of systems that are unknown, or known in part, it says nothing.
  * https://hl7.org/fhir/R5/terminologies.html#code
  */
-export async function judgeCodes(
+export function judgeCodes(found: FoundCodes, call: Call, services: Services): Promise<readonly CodeFault[]> {
+  const context = openContext(call, services);
+  return judgeAll(
+    found,
+    createJudge(context, (index) => storedSupplements(index, call, services)),
+    call,
+  );
+}
+
+/** The errors among these: what refuses a write. Of displays there are only warnings. */
+export async function unknownCodes(
   { codes, isCut }: FoundCodes,
-  call: Call,
-  services: Services,
+  call: Pick<Call, 'principal' | 'signal'>,
+  services: LookupServices,
+): Promise<readonly Fault[]> {
+  const unnamed = codes.map(({ display: _display, ...rest }) => rest);
+  const judge = createJudge(openContext(call, services), () => Promise.resolve([]));
+  const faults = await judgeAll({ codes: unnamed, isCut }, judge, call);
+  return faults.filter(({ severity }) => severity === 'error').map(({ severity: _severity, ...fault }) => fault);
+}
+
+async function judgeAll(
+  { codes, isCut }: FoundCodes,
+  judge: Judge,
+  { signal }: Pick<Call, 'signal'>,
 ): Promise<readonly CodeFault[]> {
-  const judge = createJudge(call, services);
-  const pace = yieldUntil(call.signal);
+  const pace = yieldUntil(signal);
   const known = new Map<string, readonly Finding[]>();
   const faults: CodeFault[] = [];
   const counts = { error: 0, warning: 0, information: 0 };
@@ -98,8 +118,11 @@ interface Judge {
   isCut(): boolean;
 }
 
-function createJudge(call: Call, services: Services): Judge {
-  const context = openContext(call, services);
+/** @param supplementsOf the supplements of a code system that are stored */
+function createJudge(
+  context: ValueSetContext,
+  supplementsOf: (index: CodeSystemIndex) => Promise<readonly CodeSystemIndex[]>,
+): Judge {
   const systems = new Map<string, Promise<CodeSystemIndex | undefined>>();
   const supplements = new Map<CodeSystemIndex, Promise<readonly CodeSystemIndex[]>>();
   let isCut = false;
@@ -120,7 +143,7 @@ function createJudge(call: Call, services: Services): Judge {
   /** Whether a supplement that is stored has the display: the client names none, so that all of them count. */
   async function isSupplemented(index: CodeSystemIndex, { code, display = '' }: NamedCode): Promise<boolean> {
     let found = supplements.get(index);
-    if (found === undefined) supplements.set(index, (found = storedSupplements(index, call, services)));
+    if (found === undefined) supplements.set(index, (found = supplementsOf(index)));
     const own = index.find(code)?.code ?? code;
     return (await found).some(({ concepts }) => {
       const { display: other, designations = [] } = concepts.get(own) ?? {};

@@ -1,7 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
+import { createPatchers } from '../../../runtime/core/patch/patchers.js';
+import { createStoredProfiles } from '../../../runtime/core/validation/stored-profiles.js';
+import { createCodeRefusals } from '../../../runtime/operations/validation/code-refusals.js';
 import type { Store } from '../../../runtime/store/store.js';
+import { loadProfiles } from '../../../runtime/tables.js';
 import { createRuleChecker } from '../../../runtime/validate/rules/create-rule-checker.js';
 import { scopedServer } from '../auth/scoped.js';
 import type { Answer } from '../server.js';
@@ -156,8 +160,56 @@ export function validateCodes(store: Store): void {
       expect(await validate(coded('green'), reader as never)).toHaveLength(1);
     });
 
-    it('refuses no write', async () => {
+    it('refuses no write, unless a setting says so', async () => {
       expect((await server.all.send('POST', '/Basic', coded('green'))).status).toBe(201);
+    });
+  });
+
+  describe('a write, where the setting validation.codes asks for it', () => {
+    const { store: own, ...stored } = createStoredProfiles(store, tables, loadProfiles);
+    const strict = scopedServer(own, {
+      ...{ rules: createRuleChecker(tables), patchers: createPatchers(tables) },
+      profiles: { ...stored, required: new Map(), refusedCodes: createCodeRefusals(tables) },
+    });
+    const code = (answer: Answer): unknown => answer.json().issue?.[0].details.coding[0].code;
+    const create = (body: { resourceType: string }, as = strict.all) => as.send('POST', `/${body.resourceType}`, body);
+
+    it('is refused for an unknown code and a wrong unit, with the place and the line', async () => {
+      const answer = await create(basic({ system: CS, code: 'green' }));
+      expect([answer.status, code(answer)]).toEqual([422, 'code-unknown']);
+      expect(answer.json().issue[0]).toMatchObject({
+        expression: ['Basic.code.coding[0].code'],
+        diagnostics: expect.stringMatching(/^line 1, column/) as string,
+      });
+      expect((await create(quantity('mmHg'))).status).toBe(422);
+    });
+
+    it('passes with a right code, a wrong display, and a code of a system that is not known', async () => {
+      for (const body of [
+        basic({ system: CS, code: 'red', display: 'Blue' }),
+        basic({ system: `${CS}/none`, code: 'x' }),
+        quantity('kg'),
+      ]) {
+        const answer = await create(body);
+        expect(answer.status, answer.text).toBe(201);
+      }
+    });
+
+    it('also updates, patches and entries of transactions; each by what its token may read', async () => {
+      const id = word();
+      const wrong = basic({ system: CS, code: 'green' });
+      expect((await strict.all.send('PUT', `/Basic/${id}`, { ...wrong, id })).status).toBe(422);
+      expect((await strict.all.send('PUT', `/Basic/${id}`, { ...basic({ system: CS, code: 'red' }), id })).status).toBe(
+        201,
+      );
+      const patch = [{ op: 'replace', path: '/code/coding/0/code', value: 'green' }];
+      const type = { 'content-type': 'application/json-patch+json' };
+      const patched = await strict.all.send('PATCH', `/Basic/${id}`, patch, type);
+      expect([patched.status, code(patched)]).toEqual([422, 'code-unknown']);
+      const entry = [{ resource: wrong, request: { method: 'POST', url: 'Basic' } }];
+      const bundle = { resourceType: 'Bundle', type: 'transaction', entry };
+      expect((await strict.all.send('POST', '', bundle)).status).toBe(422);
+      expect((await create(wrong, strict.as('system/Basic.c') as never)).status).toBe(201);
     });
   });
 
