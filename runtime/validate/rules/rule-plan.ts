@@ -90,13 +90,20 @@ export function createFindRulePlan(
     return base === undefined ? [row] : [...lineOf(base), row];
   };
 
+  /** Of a choice between a concept and a Quantity the value set has concepts, and no units: `Specimen.collection.fastingStatus[x]`. */
+  const isBound = ({ types: own }: ElementRow, type: string): boolean => {
+    const row = own.includes('CodeableConcept') || own.includes('Coding') ? types.get(type) : undefined;
+    return row === undefined || !lineOf(row).some(({ name }) => name === 'Quantity');
+  };
+
   function childrenOf(element: ElementRow): Child[] {
     const own = rulesOf(element.rules ?? []);
     const targets = element.targets === undefined ? undefined : Object.values(element.targets).flat();
     return element.types.flatMap((type): Child[] => {
       const key = element.choice ? element.name + type.charAt(0).toUpperCase() + type.slice(1) : element.name;
       const { binding: row } = element;
-      const binding = row === undefined ? undefined : { ...row, test: codeTest(row.valueSet) };
+      const binding =
+        row === undefined || !isBound(element, type) ? undefined : { ...row, test: codeTest(row.valueSet) };
       const common = { key, element: element.name, type, rules: own, binding, targets, plan: undefined };
       if (!primitives.has(type)) {
         return [{ ...common, kind: types.get(type)?.kind === 'resource' ? 'resource' : 'object' }];

@@ -249,6 +249,16 @@ export function validateCodes(store: Store): void {
       expect(await placesOf(range)).toEqual(['error code Observation.value.low.code']);
     });
 
+    it('is in no value set of concepts, which its element may have instead: once a warning said that it has to be', async () => {
+      const fasting = (status: object) => ({ resourceType: 'Specimen', text, collection: status });
+      const duration = { value: 8, unit: 'h', system: UCUM, code: 'h' };
+      expect(await placesOf(fasting({ fastingStatusDuration: duration }))).toEqual([]);
+      const concept = { coding: [{ system: `${CS}/none`, code: 'x' }] };
+      expect(await placesOf(fasting({ fastingStatusCodeableConcept: concept }))).toEqual([
+        'warning binding Specimen.collection.fastingStatus',
+      ]);
+    });
+
     it('with a blank in an annotation gives a warning: an official example has one', async () => {
       expect(await placesOf(quantity('{delivered dose}'))).toEqual(['warning code Observation.value.code']);
     });

@@ -30,6 +30,15 @@ describe('the setting validation.profiles', () => {
     await expect(check({ Observation: [VITALS] }, 'structure')).rejects.toThrow('needs validation: full');
   });
 
+  it('validation.codes needs full validation, too', async () => {
+    const of = (validation: string): Promise<void> => {
+      const { config } = readConfig({ 'validation-codes': 'true', validation }, {});
+      return checkRequiredProfiles(config, { types, profile, required: new Map() });
+    };
+    await of('full');
+    await expect(of('structure')).rejects.toThrow('validation.codes needs validation: full; it is structure');
+  });
+
   it('is an object of lists of URLs', () => {
     for (const wrong of ['[]', '{"Patient":"http://x.org/p"}', '{"Patient":["no url"]}', 'x']) {
       expect(() => readConfig({ 'validation-profiles': wrong }, {}), wrong).toThrow('canonical URLs');
