@@ -1,10 +1,9 @@
 import { describe } from 'vitest';
 
-import { openStore } from '../../contract/open-store.js';
+import { onEmptiedMongo } from '../../contract/on-mongo.js';
 import { seedOfRun } from '../../contract/random.js';
-import { POLICIES } from '../../http/auth/leaks/leak-twins.js';
 import { leaksNothing } from '../../http/auth/leaks/leaks.js';
-import { describeOnMongod, newDatabase } from '../../mongod/for-tests.js';
+import { describeOnMongod } from '../../mongod/for-tests.js';
 import { soak } from '../soak.js';
 
 /** Requests for each set of resources and each client. */
@@ -13,17 +12,14 @@ const MONGO = soak(40);
 
 /** Sets of resources that questions are asked about. */
 const ROUNDS = [0, 1];
+const seed = seedOfRun();
 
 describe.each(ROUNDS)('SQLite (%i)', (round) => {
-  describe.each(POLICIES)('what $name does not show', (policy) => {
-    leaksNothing(policy, () => openStore('sqlite::memory:'), seedOfRun() + round, SQLITE);
-  });
+  leaksNothing({ url: () => 'sqlite::memory:' }, seed + round, SQLITE);
 });
 
 describeOnMongod('MongoDB', () => {
   describe.each(ROUNDS)('(%i)', (round) => {
-    describe.each(POLICIES)('what $name does not show', (policy) => {
-      leaksNothing(policy, () => openStore(newDatabase()), seedOfRun() + round, MONGO);
-    });
+    leaksNothing(onEmptiedMongo, seed + round, MONGO);
   });
 });

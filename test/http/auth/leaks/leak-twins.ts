@@ -70,14 +70,25 @@ export const POLICIES: readonly Policy[] = [
   },
 ];
 
-/** Makes two sets of resources that differ in nothing that a client sees, and in all that it does not see. */
-export function makeTwins(policy: Policy, seed: number): readonly [readonly Draft[], readonly Draft[]] {
+/**
+ * Makes the resources of one of two twins. All policies that only read may be held against the same.
+ *
+ * @param writes as in a Policy
+ */
+export function makeWorld(seed: number, writes: Policy['writes']): readonly Draft[] {
   const random = createRandom(seed);
-  const make = contentMaker(random);
-  const drafts = makeDrafts(random, make, policy.writes === undefined);
-  const seen = sightOf(policy, drafts);
-  return [drafts, drafts.flatMap((draft) => hideIn(draft, seen(draft), policy, make))];
+  return makeDrafts(random, contentMaker(random), writes === undefined);
 }
+
+/** Makes the resources of the other: they differ in nothing that the client of a policy sees, and in all that it does not see. */
+export function makeTwin(policy: Policy, world: readonly Draft[], seed: number): readonly Draft[] {
+  const make = contentMaker(createRandom(seed + 1), OTHER_WORDS);
+  const seen = sightOf(policy, world);
+  return world.flatMap((draft) => hideIn(draft, seen(draft), policy, make));
+}
+
+/** From where words are counted that no other resource has. */
+const OTHER_WORDS = 100_000;
 
 /** For a draft, which of its versions a client sees. */
 function sightOf(

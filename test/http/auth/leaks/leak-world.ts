@@ -178,9 +178,13 @@ export function idsOfType(type: string): readonly string[] {
   return Array.from({ length: EACH + 1 }, (_, n) => `${type.slice(0, 3).toLowerCase()}-${n}`);
 }
 
-/** Makes contents of a type, open ones or not, that nothing else is like. */
-export function contentMaker(random: Random): (type: string, isOpen: boolean) => Record<string, unknown> {
-  let n = 0;
+/**
+ * Makes contents of a type, open ones or not, that nothing else is like.
+ *
+ * @param from a number that words begin to be counted from; two makers whose numbers lie far apart have no word in common
+ */
+export function contentMaker(random: Random, from = 0): (type: string, isOpen: boolean) => Record<string, unknown> {
+  let n = from;
   const word = (): string => `${random.pick(['ka', 'lo', 'mi', 'ru', 'te'])}${random.pick(['na', 'so', 'vi'])}${n++}`;
   const refer = (...types: readonly string[]) => {
     const type = random.pick(types);

@@ -1,68 +1,107 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Definitions } from '../../../../runtime/core/definitions/definitions.js';
 import type { Store } from '../../../../runtime/store/store.js';
+import { openStore } from '../../../contract/open-store.js';
 import { createRandom } from '../../../contract/random.js';
+import type { Subject } from '../../../contract/subject.js';
 import { requestMaker, type LeakRequest } from './leak-requests.js';
 import { twinOn, type Asked, type Instants, type Twin } from './leak-server.js';
 import { definitionsOn, settleIndex } from './leak-parameters.js';
-import { makeTwins, type Policy } from './leak-twins.js';
+import { makeTwin, makeWorld, POLICIES } from './leak-twins.js';
 import { valuesOf } from './leak-values.js';
+import type { Draft } from './leak-world.js';
 
 /** For many requests on a machine that has other things to do, in milliseconds. */
 const PATIENCE = 120_000;
 
 /**
  * A client learns nothing of what it does not see: two servers that differ in that alone answer it alike, whatever it asks
- * and however it goes through the pages.
+ * and however it goes through the pages. For each policy; those that only read share one of the two servers.
+ *
+ * @param requests so many for each policy
  */
-export function leaksNothing(policy: Policy, open: () => Promise<Store>, seed: number, requests: number): void {
-  const drafts = makeTwins(policy, seed);
-  const stores = [useStore(open), useStore(open)];
-  const twins = drafts.map((each, i) => twinOn(stores[i]!.store, each, stores[i]!.definitions)) as [Twin, Twin];
+export function leaksNothing(subject: Place, seed: number, requests: number): void {
+  const shared = useTwin(subject, makeWorld(seed, undefined), seed);
 
-  beforeAll(async () => {
-    await Promise.all(twins.map((twin) => twin.arrange()));
-    const stale = seed % 2 === 0 ? undefined : 'Encounter.x-when';
-    for (const { store, definitions } of stores) await settleIndex(store, definitions(), stale);
-    const instants = twins.map((twin) => twin.instants) as [Instants, Instants];
-    const shared = [...instants[0]].filter(([version]) => instants[1].has(version)).map(([, { name }]) => name);
-    for (const twin of twins) twin.share(shared);
-  }, PATIENCE);
+  describe.each(POLICIES.map((policy, n) => ({ ...policy, n })))('what $name does not show', ({ n: at, ...policy }) => {
+    const { writes, scopes } = policy;
+    const one = writes === undefined ? shared : useTwin(subject, makeWorld(seed, writes), seed);
+    const other = useTwin(subject, makeTwin(policy, one.drafts, seed), seed);
+    const twins = [one.twin, other.twin] as const;
 
-  it(
-    `answers it alike (seed ${seed})`,
-    async () => {
-      const next = requestMaker(policy, createRandom(seed), valuesOf([...drafts[0], ...drafts[1]]));
-      let good = 0;
-      for (let n = 0; n < requests; n++) {
-        const request = next();
-        const [one, other] = await askBoth(twins, request, policy.scopes);
-        const told = `${n}: ${request.method} ${request.path} ${request.body ?? ''}`;
-        expect(difference(one.alike, other.alike), told).toBeUndefined();
-        if (one.status < 300) good++;
-        for (const twin of twins) await twin.tidy();
-      }
-      for (const twin of twins) expect(twin.server.defects).toEqual([]);
-      // Else nothing was asked but what is refused.
-      expect(good).toBeGreaterThan(0);
-    },
-    PATIENCE,
-  );
+    beforeAll(() => {
+      const [names, others] = twins.map(({ instants }) => namesOf(instants)) as [Names, Names];
+      const both = [...names].filter(([version]) => others.has(version)).map(([, name]) => name);
+      for (const twin of twins) twin.share(both);
+    });
 
-  it('differs for who sees all', async () => {
-    const all: LeakRequest = { method: 'GET', path: '/_history?_count=1000', headers: {} };
-    const [one, other] = await askBoth(twins, all, 'system/*.rs');
-    expect(one.status).toBe(200);
-    expect(one.alike).not.toBe(other.alike);
+    it(
+      `answers it alike (seed ${seed})`,
+      async () => {
+        const next = requestMaker(policy, createRandom(seed + at), valuesOf([...one.drafts, ...other.drafts]));
+        let good = 0;
+        for (let n = 0; n < requests; n++) {
+          const request = next();
+          const [here, there] = await askBoth(twins, request, scopes);
+          const told = `${n}: ${request.method} ${request.path} ${request.body ?? ''}`;
+          expect(difference(here.alike, there.alike), told).toBeUndefined();
+          if (here.status < 300) good++;
+          for (const twin of twins) await twin.tidy();
+        }
+        for (const twin of twins) expect(twin.server.defects).toEqual([]);
+        // Else nothing was asked but what is refused.
+        expect(good).toBeGreaterThan(0);
+      },
+      PATIENCE,
+    );
+
+    it('differs for who sees all', async () => {
+      const all: LeakRequest = { method: 'GET', path: '/_history?_count=1000', headers: {} };
+      const [here, there] = await askBoth(twins, all, 'system/*.rs');
+      expect(here.status).toBe(200);
+      expect(here.alike).not.toBe(there.alike);
+    });
   });
 }
 
+/** Where empty stores are. */
+type Place = Pick<Subject, 'url' | 'drop'>;
+
+/** Names of versions. */
+type Names = ReadonlyMap<object, string>;
+
+function namesOf(instants: Instants): Names {
+  return new Map([...instants].map(([version, { name }]) => [version, name]));
+}
+
+/** A twin whose server runs, with these resources, while the tests of the suite run. */
+function useTwin(
+  subject: Place,
+  drafts: readonly Draft[],
+  seed: number,
+): { readonly twin: Twin; readonly drafts: readonly Draft[] } {
+  const { store, definitions } = useStore(subject);
+  const twin = twinOn(store, drafts, definitions);
+  beforeAll(async () => {
+    await twin.arrange();
+    await settleIndex(store, definitions(), seed % 2 === 0 ? undefined : 'Encounter.x-when');
+  }, PATIENCE);
+  return { twin, drafts };
+}
+
 /** A store that is open while the tests of the suite run, and its definitions. */
-function useStore(open: () => Promise<Store>): { readonly store: Store; readonly definitions: () => Definitions } {
+function useStore(subject: Place): { readonly store: Store; readonly definitions: () => Definitions } {
+  let url: string;
   let definitions: Definitions | undefined;
-  beforeAll(async () => void (definitions = await definitionsOn(await open())));
-  afterAll(() => definitions?.store.close());
+  beforeAll(async () => {
+    url = subject.url('');
+    definitions = await definitionsOn(await openStore(url));
+  });
+  afterAll(async () => {
+    await definitions?.store.close();
+    await subject.drop?.(url);
+  });
   return {
     store: new Proxy({} as Store, { get: (_, name) => Reflect.get(definitions!.store, name) as unknown }),
     definitions: () => definitions!,
