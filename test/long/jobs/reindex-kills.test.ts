@@ -61,6 +61,8 @@ async function survives(store: string, processes: number): Promise<void> {
         // Whatever is done by then: a fast machine may have ended.
         if (answer.status === 200 || done >= (COUNT * n) / (KILLS + 1)) break;
         if (renamed.size < RENAMED) await rename();
+        // Each question is a request that the job makes room for.
+        else await sleep(20);
       }
       await servers.kill();
       await servers.start();
