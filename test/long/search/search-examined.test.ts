@@ -6,8 +6,11 @@ import { openStore } from '../../contract/open-store.js';
 import { describeOnMongod, newDatabase } from '../../mongod/for-tests.js';
 import { soak } from '../soak.js';
 
-/** Resources of each of two types: all but ten match on one side, ten on the other; and at the end of chains. */
-const MANY = soak(100_000);
+/**
+ * Resources of each of two types: all but ten match on one side, ten on the other; and at the end of chains. More than the 50,000 that may
+ * be collected.
+ */
+const MANY = soak(60_000);
 
 describe('what links look at is in proportion to the side where there is less', () => {
   describe('on SQLite', () => examinedLinks(() => openStore('sqlite::memory:'), MANY));
