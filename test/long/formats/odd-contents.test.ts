@@ -8,6 +8,6 @@ import { soak } from '../soak.js';
 const store = await openStore('sqlite::memory:');
 
 describe('stored resources that are not as their types have them', () => {
-  tryOddContents(store, soak(60), seedOfRun());
+  tryOddContents(store, soak(30), seedOfRun());
   afterAll(() => store.close());
 });
