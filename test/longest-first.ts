@@ -46,7 +46,6 @@ export const LONGEST = [
   'long/process/large-transactions',
   'long/jobs/undo-at-length',
   'long/search/search-examined',
-  'long/jobs/copy-examples',
   'long/search/search-oracle',
   'long/search/search-random',
   'long/mongo/mongo-at-length',
