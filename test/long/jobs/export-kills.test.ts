@@ -56,7 +56,7 @@ async function survives(store: string, processes: number): Promise<void> {
         expect(answer.status, await answer.text()).toBe(202);
         if (done >= goal) break;
         if (changed < CHANGED) await change(changed++);
-        await sleep(20);
+        await sleep(50);
       }
       await servers.kill();
       await servers.start();

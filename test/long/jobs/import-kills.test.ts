@@ -64,7 +64,7 @@ async function survives(store: string, processes: number): Promise<void> {
         expect(answer.status, await answer.text()).toBe(202);
         if (done >= (LINES * n) / (KILLS + 2)) break;
         if (written < MEANWHILE) await write();
-        await sleep(20);
+        await sleep(50);
       }
       await servers.kill();
       await servers.start();
