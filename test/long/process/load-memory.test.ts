@@ -9,7 +9,6 @@ import { ENVIRONMENT } from '../../service/environment.js';
 import { buildDist } from '../../workers/build-dist.js';
 
 const root = new URL('../../../', import.meta.url).pathname;
-const EXAMPLES = join(root, 'test/packages/node_modules/hl7.fhir.r5.examples');
 const MB = 1024 * 1024;
 
 /** Runs a command of dist/ and tells what most memory it had; reported by itself, because that is the kernel's count. */
@@ -33,7 +32,7 @@ describe('kiln load, at size', () => {
   it('loads 80 MB of NDJSON in 250 MB of memory, and the second time changes nothing', async () => {
     const file = join(folder, 'big.ndjson');
     const out = createWriteStream(file);
-    const filler = 'x'.repeat(600);
+    const filler = 'x'.repeat(3000);
     let size = 0;
     let count = 0;
     while (size < 80 * MB) {
@@ -53,15 +52,5 @@ describe('kiln load, at size', () => {
     expect([second.code, second.out]).toEqual([0, expect.stringContaining(`0 updated, ${count} unchanged`)]);
     console.log(`80 MB of NDJSON: ${first.out.trim()}; ${first.rss / MB} MB, again ${second.rss / MB} MB`);
     expect(Math.max(first.rss, second.rss)).toBeLessThan(250 * MB);
-  });
-
-  it('accepts the whole examples package but for what breaks que-2 or scs-1', () => {
-    const store = `sqlite:${join(folder, 'examples.db')}`;
-    const run = kiln('load', EXAMPLES, '--store', store, '--limits-resource', '100 MB');
-    console.log(`examples: ${run.out.trim()}; ${run.rss / MB} MB`);
-    // Full validation refuses 161 that break the invariant `que-2`, and two for `scs-1` of a profile that they claim.
-    expect([run.code, run.out]).toEqual([1, expect.stringMatching(/^2659 resources .* 163 failed/)]);
-    const again = kiln('load', EXAMPLES, '--store', store, '--limits-resource', '100 MB');
-    expect(again.out).toContain('0 created, 0 updated, 2659 unchanged');
   });
 });
