@@ -12,10 +12,10 @@ import { startKiln, type KilnProcess } from '../../service/kiln-process.js';
 import { buildDist } from '../../workers/build-dist.js';
 import { createClient } from '../http-client.js';
 
-const [PATIENTS, TOGETHER, NAMES] = [5000, 250, 20];
+const [PATIENTS, TOGETHER, NAMES] = [2500, 250, 20];
 
 /** What a search may take, in milliseconds. It is less than the default, so that the test is short. */
-const BUDGET = 3000;
+const BUDGET = 1500;
 
 /** How long others are measured, in milliseconds: longer than a search may take. */
 const TIME = BUDGET + 2000;
