@@ -14,6 +14,8 @@ import { KINDS, patientOf, SHAPES, type Shape } from './stored-shapes.js';
 const CLIENTS = 8;
 /** Of each client between two writes, in milliseconds. */
 const PAUSE = 100;
+/** Of each of those who look all the time, so that the servers get on with what is looked at, in milliseconds. */
+const GLANCE = 10;
 const headers = { 'content-type': 'application/fhir+json' };
 
 /** How soon another process follows: by what it is told, and by what it finds by itself where whoever wrote is dead. */
@@ -146,6 +148,7 @@ function underLoad(store: string): void {
         const other = by === 'first' ? 'second' : 'first';
         const isRight = seen === 'all' ? held.has(by) : seen === 'none' ? held.has(other) : SAID.has(seen);
         if (!isRight) unsaid.push(`${shape.code}${shape[by].value(kind)}: ${seen}`);
+        await sleep(GLANCE);
       }
     };
     const watched = Promise.all(bases.map(watch));
