@@ -101,10 +101,15 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
   /** What `find` goes on after: the last resource of a page as it was then, and the total of the first page. */
   const cursors = new Map<string, { readonly sort: string; readonly last: Resource; readonly total: number }>();
 
-  const livingOf = (type?: string): Resource[] =>
-    [...entriesOf]
-      .map(([key, entries]) => ({ ...current.get(key)!, entries }))
-      .filter((resource) => type === undefined || resource.type === type);
+  const livingOf = (type?: string): Resource[] => {
+    const living: Resource[] = [];
+    const beginning = type === undefined ? '' : `${type}/`;
+    // Most are of other types.
+    for (const [key, entries] of entriesOf) {
+      if (key.startsWith(beginning)) living.push({ ...current.get(key)!, entries });
+    }
+    return living;
+  };
 
   /** Everybody may be a neighbour. */
   const neighboursOf = (type: string, base?: string): Neighbours => ({
