@@ -105,7 +105,7 @@ export default defineConfig({
           execArgv: roomy,
         },
       },
-      { extends: true, plugins: pooled, test: { ...fast, name: 'fast-alone', include: alone, exclude: away } },
+      { extends: true, test: { ...fast, name: 'fast-alone', include: alone, exclude: away } },
       {
         extends: true,
         plugins: pooled,
