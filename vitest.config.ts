@@ -83,9 +83,6 @@ export default defineConfig({
     pool: 'forks',
     // One more than the cores of a small machine: about a fifth of the time a test waits, for timers, threads, other processes and MongoDB.
     maxWorkers: 3,
-    // What was made of a module for one run is there for the next, as long as neither it nor this file has changed: it takes a tenth of the
-    // time of \`npm test\`. \`npm ci\` removes it.
-    experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/kiln-modules' },
     // What has to come at some time comes late on a busy machine.
     expect: { poll: EVENTUALLY },
     // What is set up first goes last. The second offers a MongoDB, which is started when the first test file asks for it.
