@@ -112,15 +112,18 @@ const HEAD: ReadonlySet<string> = new Set(['_id', '_lastUpdated']);
  * Names of the stale search rows among those that a search uses: the search may miss or add results.
  *
  * Another process may change stored parameters at any time. A search that uses one therefore looks the status up anew, and the
- * answer after a search holds for that search.
+ * answer after a search holds for that search. So does what was not current before it: a reindexing that ended meanwhile had not come to
+ * all that the search looked at.
  *
  * @param used the parameters of its criteria (`usedBy`), its order and its includes
+ * @param before after a search: what `notCurrent` said before it
  */
 export async function staleParameters(
-  { used }: { readonly used: readonly UsedParameter[] },
+  { used, before = [] }: { readonly used: readonly UsedParameter[]; readonly before?: readonly string[] },
   { indexStatus, tables }: { readonly indexStatus: IndexStatus; readonly tables: SearchTables },
 ): Promise<string[]> {
-  const rows = new Set(await indexStatus.notCurrent(usesStored(used, tables) ? 'now' : undefined));
+  const after = await indexStatus.notCurrent(usesStored(used, tables) ? 'now' : undefined);
+  const rows = new Set([...before, ...after]);
   if (rows.size === 0) return [];
   const { recordName } = searchDefinitions(tables);
   const names = used.filter(({ code }) => !HEAD.has(code)).map(({ type, code }) => recordName(type, code) ?? code);

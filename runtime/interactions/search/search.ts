@@ -77,6 +77,8 @@ interface Found {
   readonly isGraphCut: boolean;
   /** The parameters that decided what was found. */
   readonly used: readonly UsedParameter[];
+  /** Names of search rows that were not current before. */
+  readonly staleBefore: readonly string[];
 }
 
 /** Asks the store for one page: matches, includes and total from one snapshot; then follows the graph. */
@@ -87,6 +89,7 @@ async function execute(
   services: Services,
 ): Promise<Found> {
   const { sort, total, maxResults = Infinity } = request;
+  const staleBefore = await services.indexStatus.notCurrent();
   const { parts, used } = readMembership(scope, types, { now: walk.began, base: call.base }, services);
   const graph =
     request.graph === undefined ? undefined : await openGraph(request.graph, types, walk.began, call, services);
@@ -102,6 +105,7 @@ async function execute(
     included: [...there, ...(reached?.included ?? [])],
     isGraphCut: reached?.isCut === true,
     used: [...request.used, ...used, ...(graph?.used ?? [])],
+    staleBefore,
   };
 }
 
@@ -137,7 +141,7 @@ async function withShipped(
 async function present(
   { scope, walk, request }: Asked,
   { types, include, effect }: SearchBounds,
-  { page, count, included, isGraphCut, used }: Found,
+  { page, count, included, isGraphCut, used, staleBefore }: Found,
   call: Call,
   services: Services,
 ): Promise<Reply> {
@@ -161,7 +165,7 @@ async function present(
     ...(scored !== undefined && { scores: await scoresOf(page.versions, scored, services) }),
     included,
     includedTexts: await renderPage(included, includeViews(view), services),
-    notes: await searchWarnings({ request, types, used, page, include, isGraphCut }, call, services),
+    notes: await searchWarnings({ request, types, used, staleBefore, page, include, isGraphCut }, call, services),
   });
 }
 

@@ -46,6 +46,7 @@ export async function everything(call: Call, services: Services): Promise<Reply>
   const { tables, limits } = services;
   const { access } = call.principal;
   const recorded = recordConstraints(access === OPEN_ACCESS ? access : searchAccess(access, tables.resourceTypes));
+  const before = await services.indexStatus.notCurrent();
   const page = await withinBudget(limits.queryTime, call.signal, (signal) =>
     new RecordReader(call, services, recorded, walk, signal).readPage(),
   );
@@ -63,7 +64,7 @@ export async function everything(call: Call, services: Services): Promise<Reply>
     texts: await renderPage(page.versions, () => undefined, services),
     included: page.included,
     includedTexts: await renderPage(page.included, () => undefined, services),
-    notes: await staleNotes(page.used, services),
+    notes: await staleNotes({ used: page.used, before }, services),
   });
 }
 
@@ -279,7 +280,10 @@ function ownParameters({ params }: Call): [string, string][] {
   return [...params].filter(([name]) => name !== '_format' && name !== '_pretty');
 }
 
-async function staleNotes(used: readonly UsedParameter[], services: Services): Promise<OutcomeIssue[]> {
-  const text = describeStaleIndex(await staleParameters({ used }, services));
+async function staleNotes(
+  looked: { readonly used: readonly UsedParameter[]; readonly before: readonly string[] },
+  services: Services,
+): Promise<OutcomeIssue[]> {
+  const text = describeStaleIndex(await staleParameters(looked, services));
   return text === undefined ? [] : [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text }];
 }

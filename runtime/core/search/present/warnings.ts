@@ -24,6 +24,8 @@ export interface WarnedSearch {
   readonly types: readonly string[];
   /** The parameters that decided what was found. */
   readonly used: readonly UsedParameter[];
+  /** Names of search rows that were not current before the search. */
+  readonly staleBefore: readonly string[];
   readonly page: FindPage;
   /** The includes that were followed. */
   readonly include: IncludePlan | undefined;
@@ -39,7 +41,7 @@ export interface WarnedSearch {
  * @throws FhirError `index-not-current` as `anyVisible`
  */
 export async function searchWarnings(
-  { request, types, used, page, include, isGraphCut }: WarnedSearch,
+  { request, types, used, staleBefore, page, include, isGraphCut }: WarnedSearch,
   { principal: { access }, signal }: Pick<Call, 'principal' | 'signal'>,
   services: Services,
 ): Promise<readonly OutcomeIssue[]> {
@@ -47,7 +49,7 @@ export async function searchWarnings(
     ...request.notes,
     ...(include === undefined || page.cut === undefined ? [] : [includesCut(page.cut, include)]),
     ...(isGraphCut ? [graphCut(services.search.includes)] : []),
-    ...(await staleWarnings(used, services)),
+    ...(await staleWarnings(used, staleBefore, services)),
     ...(request.contained === undefined ? [] : await containedCutWarnings(access, services, signal)),
     ...(await versionedChainWarnings(request.criteria, page.versions, services)),
     ...(await containedChainWarnings(request.beyond ?? [], access, services, signal)),
@@ -76,9 +78,10 @@ function graphCut(most: number): OutcomeIssue {
 /** Warns of stale parameters: a search by them may miss or add results. */
 async function staleWarnings(
   used: readonly UsedParameter[],
+  before: readonly string[],
   services: Pick<Services, 'indexStatus' | 'tables'>,
 ): Promise<OutcomeIssue[]> {
-  const text = describeStaleIndex(await staleParameters({ used }, services));
+  const text = describeStaleIndex(await staleParameters({ used, before }, services));
   return text === undefined ? [] : [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text }];
 }
 

@@ -50,6 +50,27 @@ describe('includes that go by entries of other definitions', () => {
   });
 });
 
+describe('a search, during which the last resource is indexed', () => {
+  let rows: readonly string[] = ['Patient.name'];
+  const store = createToyStore();
+  const server = useWholeServer({
+    indexStatus: { notCurrent: () => Promise.resolve(rows) },
+    store: Object.assign(Object.create(store) as typeof store, {
+      find: async (...asked: Parameters<typeof store.find>) => {
+        const page = await store.find(...asked);
+        rows = [];
+        return page;
+      },
+    }),
+  });
+
+  it('says that it may have missed it, and the next one does not', async () => {
+    const warned = notesOf(await server.send('GET', '/Patient?name=x')).map(({ text }) => text);
+    expect(warned).toEqual([expect.stringContaining('Patient.name')]);
+    expect(notesOf(await server.send('GET', '/Patient?name=x'))).toEqual([]);
+  });
+});
+
 describe('all includes, asked for a hundred times', () => {
   const server = useWholeServer();
 
