@@ -139,7 +139,7 @@ class JobRun {
         state: state ?? 'in-progress',
         ...(checkpoint !== undefined && { checkpoint }),
         ...(progress !== undefined && { progress }),
-        ...(result === undefined && lease !== undefined && { lease }),
+        ...(result === undefined && lease !== undefined && { lease: this.newLease() }),
         ...(result !== undefined && { result, state: 'completed' as const, ended: clock.now() }),
       }));
       this.shown = undefined;
@@ -188,15 +188,20 @@ class JobRun {
     return step;
   }
 
-  private async keepLease(): Promise<void> {
+  private newLease(): NonNullable<Job['lease']> {
     const { clock, holder } = this.parts;
+    return { holder, until: clock.now() + TIMES.lease };
+  }
+
+  private async keepLease(): Promise<void> {
+    const { clock } = this.parts;
     const { signal } = this.end;
     while (!signal.aborted) {
       try {
         await clock.sleep(TIMES.beat, signal);
         await this.save((job) => ({
           ...job,
-          ...(job.lease !== undefined && { lease: { holder, until: clock.now() + TIMES.lease } }),
+          ...(job.lease !== undefined && { lease: this.newLease() }),
           ...(this.shown !== undefined && !ENDED.has(job.state) && { progress: this.shown }),
         }));
       } catch {

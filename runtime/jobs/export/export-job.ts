@@ -36,17 +36,19 @@ export async function discardExport(job: Job, { store }: Pick<Services, 'store'>
 /** Longest pause between two looks whether the past is settled, in milliseconds. */
 const MAX_WAIT = 500;
 
-/** Waits until no write can appear any more whose time is the transaction time or earlier. */
+/**
+ * Waits until no write can appear any more whose time is the transaction time or earlier. Each look is a chunk of its own: the time of a
+ * MongoDB that is idle goes on when the checkpoint is saved, and by itself every ten seconds.
+ */
 async function settle({ at, input, services, sleep, signal }: ExportChunk): Promise<ExportCheckpoint> {
   const { store } = services;
-  for (;;) {
-    signal.throwIfAborted();
-    const { versions, complete } = await store.history({ count: 1 }, signal);
-    const [newest] = versions;
-    // A store that writes one after the other says so by naming the instant after its newest version.
-    const isSerial = newest === undefined || complete === newest.lastUpdated + 1;
-    if (isSerial || complete > input.transactionTime) break;
+  const { versions, complete } = await store.history({ count: 1 }, signal);
+  const [newest] = versions;
+  // A store that writes one after the other says so by naming the instant after its newest version.
+  const isSerial = newest === undefined || complete === newest.lastUpdated + 1;
+  if (!isSerial && complete <= input.transactionTime) {
     await sleep(Math.min(MAX_WAIT, input.transactionTime - complete + 1));
+    return at;
   }
   const isWhole = input.patients === undefined && input.since === undefined && input.until === undefined;
   if (!isWhole || input.isHistory || input.parts.some(({ filter, postFilter }) => filter ?? postFilter)) {

@@ -28,16 +28,24 @@ interface Piece extends Lines {
 /** Versions that a page of the history of one resource has. */
 const VERSIONS = 100;
 
+/** How long types of which nothing is found are passed over in one chunk, in milliseconds. */
+const PASSING = 1000;
+
 /** Writes the next file of the walk through the current versions, and moves the checkpoint behind it. */
 export async function walkOn(chunk: ExportChunk): Promise<ExportCheckpoint> {
-  const { at, input, services, job } = chunk;
-  const part = input.parts[at.part];
-  if (part === undefined) return { ...at, phase: 'late', walked: at.files.length };
-  const walk = new Walk(chunk, new Selection(part, input, services));
-  const name = nextName(job, at);
-  const count = await writeFile(services.store.blobs, keyOf(job, name), walk.pieces());
-  const files = count === 0 ? at.files : [...at.files, { name, type: part.type, count }];
-  return { ...walk.place(), files, done: at.done + count };
+  const { input, services, job } = chunk;
+  const begun = performance.now();
+  for (let { at } = chunk; ;) {
+    const part = input.parts[at.part];
+    if (part === undefined) return { ...at, phase: 'late', walked: at.files.length };
+    const walk = new Walk({ ...chunk, at }, new Selection(part, input, services));
+    const name = nextName(job, at);
+    const count = await writeFile(services.store.blobs, keyOf(job, name), walk.pieces());
+    if (count > 0)
+      return { ...walk.place(), files: [...at.files, { name, type: part.type, count }], done: at.done + count };
+    at = walk.place();
+    if (performance.now() - begun > PASSING) return at;
+  }
 }
 
 class Walk {
@@ -89,7 +97,7 @@ class Walk {
       text += piece.text;
       yield piece;
       report({ done: at.done + count, unit: 'resources', ...(at.total !== undefined && { total: at.total }) });
-      await breathe();
+      if (piece.looked > 0) await breathe();
     }
   }
 

@@ -97,6 +97,20 @@ describe('a job', () => {
     expect(world.discarded).toEqual([]);
   });
 
+  it('is written anew after each chunk, also where its checkpoint is the same: the time of an idle MongoDB stands still otherwise', async () => {
+    const world = createWorld(async ({ sleep }) => {
+      await sleep(500);
+      return { checkpoint: { phase: 'settle' } };
+    });
+    const { id } = await world.process('a').start('count', {}, OWNER);
+    const texts = new Set<string | undefined>();
+    for (let chunk = 0; chunk < 4; chunk++) {
+      await world.clock.advance(500);
+      texts.add(await world.store.maps.get(JOB_MAP, id));
+    }
+    expect(texts.size).toBe(4);
+  });
+
   it('is taken up by another process when its own is gone and the lease over, at the last checkpoint', async () => {
     const world = createWorld(count);
     const a = world.process('a');
