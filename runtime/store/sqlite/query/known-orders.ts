@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 
+import type { SortKey } from '../../../search/query/query.js';
 import { openOrderCache } from '../../order-cache.js';
 import { compareHits, type Hit } from './hit.js';
-import type { Run } from './run.js';
 
 /** A stretch of what a search finds, in its order. */
 export interface Stretch {
@@ -48,7 +48,7 @@ export function openKnownOrders(db: Database): KnownOrders {
 
 /** So many from a place on; undefined: the stretch does not have them. */
 export function takeFrom(
-  { sort, isDescending }: Pick<Run, 'sort' | 'isDescending'>,
+  { sort, isDescending }: { readonly sort: readonly SortKey[]; readonly isDescending: boolean },
   { after: begin, hits, isEnd }: Stretch,
   after: Hit | undefined,
   wanted: number,
