@@ -36,16 +36,20 @@ interface Sent {
  */
 export const bench: Bench = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
-  const url = process.env['KILN_BENCH_STORE'];
+  // A setting that there is not would be refused.
+  const { KILN_BENCH_STORE: url, ...env } = process.env;
   const name = `kiln_bench_latency_${process.pid}`;
   const store = url === undefined ? `sqlite:${join(folder, 'kiln.db')}` : withDatabase(url, name);
   const records = clinic(RESOURCES);
   const resources = [...records.resources];
   const file = join(folder, 'clinic.ndjson');
   writeFileSync(file, resources.map((each) => `${JSON.stringify(each)}\n`).join(''));
-  execFileSync(process.execPath, [KILN, 'load', '--store', store, file], { stdio: 'ignore' });
+  execFileSync(process.execPath, [KILN, 'load', '--store', store, file], {
+    env,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const settings = ['--port', '0', '--auth', 'open', '--audit-sink', 'off', '--store', store];
-  const server = spawn(process.execPath, [KILN, 'serve', ...settings], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const server = spawn(process.execPath, [KILN, 'serve', ...settings], { env, stdio: ['ignore', 'pipe', 'ignore'] });
   const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
   try {
     const base = await baseOf(server.stdout);
