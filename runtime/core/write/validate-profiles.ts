@@ -18,8 +18,8 @@ export type ProfileValidation = LookupServices &
 
 /**
  * Validates a resource that is to be written by the profiles that it claims, those that what it contains claims, and those that the
- * setting `validation.profiles` requires; its extensions by their definitions; and its codes where the setting `validation.codes` says so. Its structure and the rules of its type are right.
- * Warnings refuse nothing; a claimed profile that is not known gives one. https://hl7.org/fhir/R5/profiling.html
+ * setting `validation.profiles` requires; its extensions by their definitions; and its codes where the setting `validation.codes` says so.
+ * Its structure and the rules of its type are right. Warnings refuse nothing; a claimed profile that is not known gives one. https://hl7.org/fhir/R5/profiling.html
  *
  * @throws FhirError with an issue for each fault
  */

@@ -8,7 +8,7 @@ import {
 } from '../../core/access/constraint-index-status.js';
 import { disclosedTimestamp } from '../../core/access/disclosed-timestamp.js';
 import type { Call, Reply } from '../../core/call.js';
-import { describeStaleIndex, staleParameters } from '../../core/definitions/index-status.js';
+import { staleWarnings } from '../../core/search/present/warnings.js';
 import { writeLink } from '../../core/search/pages/page-walk.js';
 import { findAll } from '../../core/search/execute/find-all.js';
 import { PAGE_PARAMETER } from '../../core/search/pages/page-link.js';
@@ -17,7 +17,6 @@ import { replySearchBundle } from '../../core/search/present/search-bundle.js';
 import { withinBudget } from '../../core/search/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
-import type { OutcomeIssue } from '../../fhir/outcome-issue.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { read } from '../../interactions/read/read.js';
 import { readStored } from '../../core/read-stored.js';
@@ -64,7 +63,7 @@ export async function everything(call: Call, services: Services): Promise<Reply>
     texts: await renderPage(page.versions, () => undefined, services),
     included: page.included,
     includedTexts: await renderPage(page.included, () => undefined, services),
-    notes: await staleNotes({ used: page.used, before }, services),
+    notes: await staleWarnings({ used: page.used, before }, services),
   });
 }
 
@@ -278,12 +277,4 @@ function plainRead(call: Call): Call {
 
 function ownParameters({ params }: Call): [string, string][] {
   return [...params].filter(([name]) => name !== '_format' && name !== '_pretty');
-}
-
-async function staleNotes(
-  looked: { readonly used: readonly UsedParameter[]; readonly before: readonly string[] },
-  services: Services,
-): Promise<OutcomeIssue[]> {
-  const text = describeStaleIndex(await staleParameters(looked, services));
-  return text === undefined ? [] : [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text }];
 }

@@ -29,7 +29,7 @@ const OPTIONS: JudgeOptions = {
 const UCUM = 'http://unitsofmeasure.org';
 
 /** What the terminology service says of a code that matters here. https://hl7.org/fhir/tools/CodeSystem-tx-issue-type.html */
-const TOLD: ReadonlySet<string> = new Set(['invalid-code', 'invalid-display', 'invalid-data']);
+const REPORTED: ReadonlySet<string> = new Set(['invalid-code', 'invalid-display', 'invalid-data']);
 
 /** Keys of issues, as rules have them. */
 const KEYS = { 'code-unknown': 'code', 'display-wrong': 'display' } as const;
@@ -179,7 +179,7 @@ async function issuesOf(
   const sent = { system: index.url, code, ...(hasName && { display }), place: '' };
   const { issues } = await judgeInSystem(sent, index, context, OPTIONS);
   return issues.flatMap((issue): CodeIssue[] => {
-    if (!TOLD.has(issue.type)) return [];
+    if (!REPORTED.has(issue.type)) return [];
     if (issue.type !== 'invalid-code') return [issue];
     // Of a part of a code system that is known nothing follows.
     if (index.content !== 'complete') return [];

@@ -47,9 +47,9 @@ export function validateCodes(store: Store): void {
   const placesOf = async (body: { resourceType: string }): Promise<readonly string[]> =>
     (await validate(body)).map(([place]) => place);
   const oneText = async (body: { resourceType: string }): Promise<string> => {
-    const told = await validate(body);
-    expect(told).toHaveLength(1);
-    return told[0]![1];
+    const issues = await validate(body);
+    expect(issues).toHaveLength(1);
+    return issues[0]![1];
   };
 
   beforeAll(async () => {

@@ -309,9 +309,9 @@ export function profilesOnWrite(store: Store): void {
       await stored(imposing, 0, ['http://x.org/none']);
       expect((await send(imposing)).status).toBe(201);
       const { issue } = (await server.send('POST', '/Patient/$validate', patient(imposing))).json();
-      const told = (issue as { severity: string; details: { text: string } }[]).find(({ details }) => details.text.includes('http://x.org/none')); // prettier-ignore
-      expect(told).toMatchObject({ severity: 'warning' });
-      expect(told?.details.text).toContain(
+      const warning = (issue as { severity: string; details: { text: string } }[]).find(({ details }) => details.text.includes('http://x.org/none')); // prettier-ignore
+      expect(warning).toMatchObject({ severity: 'warning' });
+      expect(warning?.details.text).toContain(
         `the profile http://x.org/none, which ${imposing} imposes, is not known here`,
       );
       await stored(other, 0, [VITALS]);

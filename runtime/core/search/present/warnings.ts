@@ -49,7 +49,7 @@ export async function searchWarnings(
     ...request.notes,
     ...(include === undefined || page.cut === undefined ? [] : [includesCut(page.cut, include)]),
     ...(isGraphCut ? [graphCut(services.search.includes)] : []),
-    ...(await staleWarnings(used, staleBefore, services)),
+    ...(await staleWarnings({ used, before: staleBefore }, services)),
     ...(request.contained === undefined ? [] : await containedCutWarnings(access, services, signal)),
     ...(await versionedChainWarnings(request.criteria, page.versions, services)),
     ...(await containedChainWarnings(request.beyond ?? [], access, services, signal)),
@@ -75,13 +75,12 @@ function graphCut(most: number): OutcomeIssue {
   return { severity: 'warning', issue: 'incomplete', code: 'includes-cut', text };
 }
 
-/** Warns of stale parameters: a search by them may miss or add results. */
-async function staleWarnings(
-  used: readonly UsedParameter[],
-  before: readonly string[],
+/** Warns of stale parameters: a search by them may miss or add results. @param search as for `staleParameters` */
+export async function staleWarnings(
+  search: { readonly used: readonly UsedParameter[]; readonly before: readonly string[] },
   services: Pick<Services, 'indexStatus' | 'tables'>,
 ): Promise<OutcomeIssue[]> {
-  const text = describeStaleIndex(await staleParameters({ used, before }, services));
+  const text = describeStaleIndex(await staleParameters(search, services));
   return text === undefined ? [] : [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text }];
 }
 

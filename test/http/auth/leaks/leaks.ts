@@ -44,8 +44,8 @@ export function leaksNothing(subject: Place, seed: number, requests: number): vo
         for (let n = 0; n < requests; n++) {
           const request = next();
           const [here, there] = await askBoth(twins, request, scopes);
-          const told = `${n}: ${request.method} ${request.path} ${request.body ?? ''}`;
-          expect(difference(here.alike, there.alike), told).toBeUndefined();
+          const asked = `${n}: ${request.method} ${request.path} ${request.body ?? ''}`;
+          expect(difference(here.alike, there.alike), asked).toBeUndefined();
           if (here.status < 300) good++;
           for (const twin of twins) await twin.tidy();
         }
