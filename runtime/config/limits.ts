@@ -17,6 +17,7 @@ export function limitsOf(config: Config): Limits & { readonly queryTime: number 
     requestTime: config['limits.requestTime'],
     bodyIdleTime: config['limits.bodyIdleTime'],
     connectionIdleTime: config['limits.connectionIdleTime'],
+    keepAliveTime: config['limits.keepAliveTime'],
   };
 }
 

@@ -18,6 +18,7 @@ const OF_LISTENER = [
   'limits.headersTime',
   'limits.requestTime',
   'limits.connectionIdleTime',
+  'limits.keepAliveTime',
 ] as const satisfies readonly (keyof Config)[];
 
 /** A value as a configuration file has it: amounts may be texts with units (`'2 MB'`, `'30 s'`). */

@@ -123,7 +123,10 @@ export function formatSize(bytes: number): string {
 
 /** Milliseconds as people write them: `10 s`. */
 export function formatTime(milliseconds: number): string {
-  return scale(milliseconds, ['h', 'min', 's'], 'ms');
+  const units = ['h', 'min', 's'];
+  // 65 s are not 1.1 min.
+  const exact = units.filter((unit) => Number.isInteger((10 * milliseconds) / (UNITS[unit] ?? 1)));
+  return scale(milliseconds, exact.length > 0 ? exact : units, 'ms');
 }
 
 /** The text, where it says no less than the amount. */

@@ -190,6 +190,10 @@ export const SETTINGS = {
     help: 'time without traffic while a request is in progress',
     initial: DEFAULT_LIMITS.connectionIdleTime,
   }),
+  'limits.keepAliveTime': duration(1000, HOUR, {
+    help: 'time that a connection stays open without a request',
+    initial: DEFAULT_LIMITS.keepAliveTime,
+  }),
 };
 
 /** Key of a setting. */

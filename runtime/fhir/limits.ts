@@ -28,6 +28,8 @@ export interface Limits {
   readonly bodyIdleTime: number;
   /** Nothing sent or taken on a connection while a request is in progress. */
   readonly connectionIdleTime: number;
+  /** A connection without a request stays open. */
+  readonly keepAliveTime: number;
 }
 
 /** The limits where the configuration says nothing. */
@@ -44,4 +46,6 @@ export const DEFAULT_LIMITS: Limits = {
   requestTime: 300_000,
   bodyIdleTime: 30_000,
   connectionIdleTime: 300_000,
+  // Load balancers keep connections for 60 s, and lose a request on one that the server closes at that moment.
+  keepAliveTime: 65_000,
 };

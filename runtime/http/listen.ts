@@ -16,7 +16,10 @@ const CHECK_INTERVAL = 5_000;
 const LINGER_TIME = 1_000;
 
 /** Limits of a connection. */
-export type ConnectionLimits = Pick<Limits, 'headers' | 'headersTime' | 'requestTime' | 'connectionIdleTime'>;
+export type ConnectionLimits = Pick<
+  Limits,
+  'headers' | 'headersTime' | 'requestTime' | 'connectionIdleTime' | 'keepAliveTime'
+>;
 
 /** A server that listens. */
 export interface Listening {
@@ -47,12 +50,13 @@ export function listen(
   limits: Partial<ConnectionLimits> = {},
   tls?: Tls,
 ): Promise<Listening> {
-  const { headers, headersTime, requestTime, connectionIdleTime } = { ...DEFAULT_LIMITS, ...limits };
+  const { headers, headersTime, requestTime, connectionIdleTime, keepAliveTime } = { ...DEFAULT_LIMITS, ...limits };
   const ordered = inTurn(listener);
   const options = {
     maxHeaderSize: headers,
     headersTimeout: headersTime,
     requestTimeout: requestTime,
+    keepAliveTimeout: keepAliveTime,
     connectionsCheckingInterval: Math.min(CHECK_INTERVAL, headersTime, requestTime),
   };
   const secure = tls?.createServer(options, ordered);

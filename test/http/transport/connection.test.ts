@@ -37,6 +37,11 @@ describe('one connection (RFC 9112)', () => {
     expect([...new Set(names)]).toEqual([...new Set(names)].sort((a, b) => a - b));
   });
 
+  it('a connection without requests stays open for longer than load balancers keep theirs: its next request was lost', async () => {
+    const { headers } = await server.send('GET', '/metadata');
+    expect(headers['keep-alive']).toBe('timeout=65');
+  });
+
   it('answers that nobody reads held the memory of all that were asked for', async () => {
     const name = [{ family: 'x'.repeat(2_000_000) }];
     expect((await server.send('PUT', '/Patient/big', { resourceType: 'Patient', id: 'big', name })).status).toBe(201);

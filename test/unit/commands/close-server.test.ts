@@ -66,7 +66,7 @@ describe('a server that closes', () => {
   });
 
   it('answers what comes over an idle connection for a while', async () => {
-    const server = await serve();
+    const server = await serve({ keepAliveTime: 5_000 });
     const socket = await open(server.port, GET('/small'));
     const bytes = countBytes(socket);
     await sleep(100);
