@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { HistoryQuery, Store } from '../../runtime/store/store.js';
+import { EVENTUALLY } from '../eventually.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
 import { onEmptiedMongo } from './on-mongo.js';
 import { deletion, put, useStore } from './subject.js';
@@ -70,6 +71,24 @@ describeOnMongod('totals of histories on MongoDB, which are remembered', () => {
     await check();
     expect((await reader.history({ count: 0 })).total).toBe(8);
     expect([...new Set(counted)]).toEqual(['$gte']);
+  });
+
+  it('what came since is counted once until something is written', async () => {
+    await early.write([put('a', 0)]);
+    await late.write([put('a', 1), put('b', 0)]);
+    await check();
+    const countAgain = async (): Promise<number> => {
+      counted.length = 0;
+      await reader.history({ type: 'Patient', count: 0 });
+      return counted.length;
+    };
+    // The time of the database may go on by itself, every ten seconds.
+    await expect.poll(countAgain, EVENTUALLY).toBe(0);
+    await late.write([put('c', 0)]);
+    expect(await countAgain()).toBeGreaterThan(0);
+    await check();
+    await late.write([deletion('c', 1)]);
+    await check();
   });
 
   it('what came since is remembered too when it is much', { timeout: 120_000 }, async () => {

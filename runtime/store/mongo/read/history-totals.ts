@@ -2,7 +2,7 @@ import type { Document } from 'mongodb';
 
 import { fieldsOf, readValue } from '../bson/bson.js';
 import { REMOVALS } from '../write/removals.js';
-import type { Snapshot } from './snapshot.js';
+import type { ClusterTime, Snapshot } from './snapshot.js';
 import { countWalk, FEW_TYPES, type Walk, type WalkPage } from './walk.js';
 
 /** Newer versions than this are counted into what is remembered; after a while so are few, which a first page then need not show all. */
@@ -39,12 +39,21 @@ interface Counted {
   readonly end: number;
 }
 
+/** How many versions there are from an instant on, in the snapshots of one moment, which are the same. */
+interface Newer {
+  readonly from: number;
+  readonly time: ClusterTime;
+  readonly count: number;
+}
+
 /**
  * Remembers how many versions a type or the system has up to an instant before which nothing new can appear, and counts only what
- * came after it. Removals are numbered: after one all is counted again.
+ * came after it, once for each moment of the database: after many writes that is much, also for those who only read. Removals are
+ * numbered: after one all is counted again.
  */
 export function openHistoryTotals(): HistoryTotals {
   const known = new Map<string, Counted>();
+  const newest = new Map<string, Newer>();
 
   function recall({ type = '' }: Walk, complete: number, removals: number): Counted | undefined {
     const last = known.get(type);
@@ -58,18 +67,30 @@ export function openHistoryTotals(): HistoryTotals {
     if (last === undefined) {
       const [total, newer] = await Promise.all([
         countWalk(snapshot, within(query, { $lt: new Date(complete) })),
-        countWalk(snapshot, within(query, { $gte: new Date(complete) })),
+        countFrom(snapshot, query, complete),
       ]);
       known.set(type, { before: complete, total, removals, end: performance.now() + LONGEST });
       return total + newer;
     }
-    const newer = await countWalk(snapshot, within(query, { $gte: new Date(last.before) }));
+    const newer = await countFrom(snapshot, query, last.before);
     const age = complete - last.before;
     if (age > A_MOMENT && newer > (age > A_WHILE ? FEW : MANY)) {
-      const newest = await countWalk(snapshot, within(query, { $gte: new Date(complete) }));
-      known.set(type, { ...last, before: complete, total: last.total + newer - newest });
+      const left = await countFrom(snapshot, query, complete);
+      known.set(type, { ...last, before: complete, total: last.total + newer - left });
     }
     return last.total + newer;
+  }
+
+  async function countFrom(snapshot: Snapshot, query: Walk, from: number): Promise<number> {
+    const { type = '' } = query;
+    const time = await snapshot.time();
+    const last = newest.get(type);
+    if (last?.from === from && last.time.seconds === time.seconds && last.time.increment === time.increment) {
+      return last.count;
+    }
+    const count = await countWalk(snapshot, within(query, { $gte: new Date(from) }));
+    newest.set(type, { from, time, count });
+    return count;
   }
 
   return {
