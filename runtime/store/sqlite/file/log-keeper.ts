@@ -9,8 +9,11 @@ const WORTH = 8000;
 /** Pages at which the log has to be begun anew: 64 MB. */
 const LONG = 16_000;
 
-/** What the writer itself writes back at most to get there, unless the log has grown to twice its length. */
-const SHORT_STALL = 4000;
+/** What the writer itself writes back at most to get there, unless the log has grown to twice its length. Writes wait for it. */
+const SHORT_STALL = 2000;
+
+/** Between two times that the writer does that, in milliseconds: a reader that holds on to an old snapshot may make it vain. */
+const PAUSE = { short: 100, long: 500 };
 
 interface Log {
   readonly log: number;
@@ -34,9 +37,8 @@ export function openLogKeeper(db: Database): {
       const state = noop.get();
       if (state === undefined) return false;
       const left = state.log - state.checkpointed;
-      const now = performance.now();
-      // A reader that holds on to an old snapshot may make it vain, so not every time.
-      if (state.log > LONG && now - lastStall > 500 && (left < SHORT_STALL || state.log > 2 * LONG)) {
+      const pause = left < SHORT_STALL ? PAUSE.short : state.log > 2 * LONG ? PAUSE.long : Infinity;
+      if (state.log > LONG && performance.now() - lastStall > pause) {
         passive.get();
         lastStall = performance.now();
         return false;
