@@ -8,6 +8,7 @@ import { clinic } from '../../bench/data/clinic.js';
 import { load } from '../../bench/data/load-clinic.js';
 import { openStore } from '../../contract/open-store.js';
 import { replacementParameters } from '../../http/operations/replacement-support.js';
+import { middleOf } from '../../middle-of.js';
 import { describeOnMongod, mongodUrl, newDatabase } from '../../mongod/for-tests.js';
 import { createClient, type Send } from '../http-client.js';
 import { Servers } from '../servers.js';
@@ -215,10 +216,6 @@ function timesOf(rounds: readonly Round[]): number {
 /** What 99 of 100 take at most. */
 function p99(times: readonly number[]): number {
   return [...times].sort((a, b) => a - b)[Math.floor(times.length * 0.99)]!;
-}
-
-function middleOf(numbers: readonly number[]): number {
-  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
 }
 
 describe('latency beside jobs on SQLite', () => latency((folder) => `sqlite:${join(folder, 'kiln.db')}`));
