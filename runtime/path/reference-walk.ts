@@ -1,3 +1,4 @@
+import { jsonName } from '../contract/json-name.js';
 import type { ElementRow } from '../contract/types.js';
 import type { Tables } from '../contract/tables.js';
 
@@ -43,9 +44,10 @@ export function createReferenceWalk({ types, primitives }: Pick<Tables, 'types' 
     return properties;
   }
 
-  function addElement(properties: Map<string, string>, { name, types: allowed, choice }: ElementRow): void {
+  function addElement(properties: Map<string, string>, element: ElementRow): void {
+    const { name, types: allowed } = element;
     for (const type of allowed) {
-      const property = choice === true ? name + type.charAt(0).toUpperCase() + type.slice(1) : name;
+      const property = jsonName(element, type);
       // Extensions of a primitive are beside it.
       if (isPrimitive.has(type)) properties.set(`_${property}`, 'Element');
       else if (type !== 'Resource' || name === CONTAINED) properties.set(property, type);

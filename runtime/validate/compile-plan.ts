@@ -1,3 +1,4 @@
+import { jsonName } from '../contract/json-name.js';
 import type { Tables } from '../contract/tables.js';
 import type { ElementRow, TypeRow } from '../contract/types.js';
 import { compilePrimitives } from './compile-primitives.js';
@@ -64,7 +65,7 @@ function propertiesOf(
   rows: Rows,
   tests: ReadonlyMap<string, PrimitiveTest>,
 ): readonly Property[] {
-  const key = element.choice ? element.name + type.charAt(0).toUpperCase() + type.slice(1) : element.name;
+  const key = jsonName(element, type);
   const test = tests.get(type);
   const list = element.max === '*';
   const value: Property = {

@@ -1,3 +1,4 @@
+import { jsonName } from '../../contract/json-name.js';
 import type { Tables } from '../../contract/tables.js';
 import type { ElementRow, PrimitiveRow, TypeRow } from '../../contract/types.js';
 
@@ -96,7 +97,7 @@ export class ElementIndex {
   private property(row: ElementRow, type: string, order: number): Property {
     const primitive = this.primitives.get(type);
     return {
-      name: row.choice ? row.name + type.charAt(0).toUpperCase() + type.slice(1) : row.name,
+      name: jsonName(row, type),
       row,
       order,
       type,

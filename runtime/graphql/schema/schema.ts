@@ -13,6 +13,7 @@ import {
   type GraphQLOutputType,
 } from 'graphql';
 
+import { jsonName } from '../../contract/json-name.js';
 import type { SearchRow } from '../../contract/search.js';
 import type { Tables } from '../../contract/tables.js';
 import type { ElementRow, TypeRow } from '../../contract/types.js';
@@ -310,12 +311,12 @@ export class TypeCatalog implements TypeSource {
   }
 
   #addElement(makers: Map<string, FieldMaker>, element: ElementRow): void {
-    const { name, types, choice, max, targets } = element;
+    const { types, max, targets } = element;
     const isList = max === '*';
     const outputOf = (type: GraphQLNamedType): GraphQLOutputType =>
       (isList ? this.#listOf(type) : type) as GraphQLOutputType;
     for (const type of types) {
-      const json = choice === true ? name + type.charAt(0).toUpperCase() + type.slice(1) : name;
+      const json = jsonName(element, type);
       if (this.#primitives.has(type)) {
         makers.set(json, () => ({
           type: outputOf(primitiveScalar(type)),
@@ -353,9 +354,7 @@ export class TypeCatalog implements TypeSource {
       const isShown = this.options.isWhole || (element.choice !== true && element.name !== 'id');
       for (const each of isShown ? element.types : []) {
         if (!this.#primitives.has(each)) continue;
-        const name =
-          element.choice === true ? element.name + each.charAt(0).toUpperCase() + each.slice(1) : element.name;
-        args.set(name, primitiveScalar(each));
+        args.set(jsonName(element, each), primitiveScalar(each));
       }
     }
     args.set(fhirpath, GraphQLString);

@@ -1,3 +1,4 @@
+import { jsonName } from '../../contract/json-name.js';
 import type { BindingRow, ElementRow, PrimitiveRow, TypeRow } from '../../contract/index.js';
 
 /** An element, as far as expressions go. */
@@ -114,6 +115,5 @@ export function indexRows(types: readonly TypeRow[], primitives: readonly Primit
 
 /** JSON name and type of each form that an element takes. */
 export function formsOf(element: IndexedElement): (readonly [string, string])[] {
-  const { name, types, choice } = element;
-  return types.map((type) => [choice === true ? name + type.charAt(0).toUpperCase() + type.slice(1) : name, type]);
+  return element.types.map((type) => [jsonName(element, type), type]);
 }

@@ -1,3 +1,4 @@
+import { jsonName } from '../../contract/json-name.js';
 import type { ElementRow, TypeRow } from '../../contract/types.js';
 import type { Tables } from '../../contract/tables.js';
 
@@ -36,9 +37,10 @@ export function createContentWalk({ types, primitives }: Pick<Tables, 'types' | 
     return properties;
   }
 
-  function addElement(found: Map<string, Holds>, owner: TypeRow, { name, types, choice, xml }: ElementRow): void {
+  function addElement(found: Map<string, Holds>, owner: TypeRow, element: ElementRow): void {
+    const { name, types, xml } = element;
     for (const type of types) {
-      const property = choice === true ? name + type.charAt(0).toUpperCase() + type.slice(1) : name;
+      const property = jsonName(element, type);
       if (!isPrimitive.has(type)) {
         found.set(property, type === 'Resource' ? 'resource' : { type });
         continue;

@@ -1,3 +1,4 @@
+import { jsonName } from '../../contract/json-name.js';
 import type { Tables } from '../../contract/tables.js';
 import type { TypeRow } from '../../contract/types.js';
 import { isJson, type Json } from '../../path/evaluate/item.js';
@@ -70,9 +71,10 @@ function createFindPlan(tables: CodeFinderTables): (type: string) => Plan | unde
     return base === undefined ? [row] : [...lineOf(base), row];
   };
   const childrenOf = ({ elements }: TypeRow): Child[] =>
-    elements.flatMap(({ name, types: own, choice }) =>
-      own.map((type): Child => {
-        const key = choice ? name + type.charAt(0).toUpperCase() + type.slice(1) : name;
+    elements.flatMap((element) =>
+      element.types.map((type): Child => {
+        const { name } = element;
+        const key = jsonName(element, type);
         // What is beside a primitive has extensions.
         return primitives.has(type) ? { key: `_${key}`, element: name, type: 'Element' } : { key, element: name, type };
       }),

@@ -1,3 +1,4 @@
+import { jsonName } from '../../contract/json-name.js';
 import type { Tables } from '../../contract/tables.js';
 import type { ElementRow, TypeRow } from '../../contract/types.js';
 
@@ -125,9 +126,6 @@ function createIndex(elements: readonly ElementRow[]): TypeIndex {
   return { elements: new Map(elements.map((element) => [element.name, element])), forms, members: new Map(members) };
 }
 
-function formsOf({ name, types, choice }: ElementRow): readonly Form[] {
-  return types.map((type) => ({
-    key: choice === true ? name + type.charAt(0).toUpperCase() + type.slice(1) : name,
-    type,
-  }));
+function formsOf(element: ElementRow): readonly Form[] {
+  return element.types.map((type) => ({ key: jsonName(element, type), type }));
 }

@@ -1,3 +1,4 @@
+import { jsonName } from '../../contract/json-name.js';
 import type { Tables } from '../../contract/tables.js';
 import type { BindingRow, ElementRow, InvariantRow, TypeRow } from '../../contract/types.js';
 import { compileExpression } from '../../path/evaluate/compile-expression.js';
@@ -100,7 +101,7 @@ export function createFindRulePlan(
     const own = rulesOf(element.rules ?? []);
     const targets = element.targets === undefined ? undefined : Object.values(element.targets).flat();
     return element.types.flatMap((type): Child[] => {
-      const key = element.choice ? element.name + type.charAt(0).toUpperCase() + type.slice(1) : element.name;
+      const key = jsonName(element, type);
       const { binding: row } = element;
       const binding =
         row === undefined || !isBound(element, type) ? undefined : { ...row, test: codeTest(row.valueSet) };

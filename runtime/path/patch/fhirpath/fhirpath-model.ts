@@ -1,3 +1,4 @@
+import { jsonName } from '../../../contract/json-name.js';
 import type { Tables } from '../../../contract/tables.js';
 import type { TypeRow } from '../../../contract/types.js';
 
@@ -93,10 +94,7 @@ function compile(
     const twins = !plain && types.some((type) => primitives.has(type));
     const element = { name, types, choice: choice === true, list: max === '*', twins };
     elements.set(name, element);
-    const named = types.map((type) => ({
-      key: choice ? name + type.charAt(0).toUpperCase() + type.slice(1) : name,
-      type,
-    }));
+    const named = types.map((type) => ({ key: jsonName(element, type), type }));
     for (const { key, type } of named) keys.set(key, { element, type });
     own.set(element, named);
   }
