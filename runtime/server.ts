@@ -25,6 +25,7 @@ import { createValidator } from './validate/create-validator.js';
 import { createCodeRefusals } from './operations/validation/code-refusals.js';
 import { createRuleChecker } from './validate/rules/create-rule-checker.js';
 import { sqlitePathOf } from './store/sqlite-path.js';
+import type { MongoOptions } from './store/mongo/settings.js';
 import type { Store } from './store/store.js';
 import { loadProfiles, tables } from './tables.js';
 
@@ -136,22 +137,23 @@ async function openStore(config: Config, { existing = false }: OpenOptions): Pro
   return openMongoStore(config.store, {
     ...options,
     existing,
-    slotOf: createSlotOf(),
+    ...createLookups(),
     poolSize: config['mongo.pool'],
     operationTime: config['mongo.operationTime'],
     selectionTime: config['mongo.selectionTime'],
   });
 }
 
-/** The sort slots of the tables, those that a type inherits too; looked up when its first resource comes. */
-function createSlotOf(): (type: string, param: string) => number | undefined {
+/** What MongoDB asks the tables for, inherited parameters included; a type is looked up when its first resource comes. */
+function createLookups(): Required<Pick<MongoOptions, 'slotOf' | 'isNameable'>> {
   const search = new Map(tables.search.map((table) => [table.type, table]));
   const known = new Map<string, ReturnType<typeof parametersOf>>();
-  return (type, param) => {
+  const rowsOf = (type: string): ReturnType<typeof parametersOf> => {
     const rows = known.get(type) ?? parametersOf(type, search);
     known.set(type, rows);
-    return rows.get(param)?.slot;
+    return rows;
   };
+  return { slotOf: (type, param) => rowsOf(type).get(param)?.slot, isNameable: (type) => rowsOf(type).has('url') };
 }
 
 /**

@@ -89,7 +89,8 @@ async function openMongo(url: string): Promise<Compared> {
   const name = `kiln_bench_cost_${process.pid}`;
   const search = new Map(tables.search.map((table) => [table.type, table]));
   const slotOf = (type: string, code: string): number | undefined => parametersOf(type, search).get(code)?.slot;
-  const store = await openMongoStore(withDatabase(url, name), { slotOf, operationTime: 60_000 });
+  const isNameable = (type: string): boolean => parametersOf(type, search).has('url');
+  const store = await openMongoStore(withDatabase(url, name), { slotOf, isNameable, operationTime: 60_000 });
   const byHand = await openMongoByHand(url, `${name}_bare`);
   const close = async (): Promise<void> => {
     await Promise.all([store.close(), byHand.close()]);

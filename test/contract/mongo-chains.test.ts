@@ -8,7 +8,7 @@ import { openContainedTypes } from '../../runtime/store/mongo/query/links/contai
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { Snapshot } from '../../runtime/store/mongo/read/snapshot.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
-import { of, query, reference, token, walk } from './search/behaviour-search-helpers.js';
+import { of, query, reference, token, uri, walk } from './search/behaviour-search-helpers.js';
 import { onEmptiedMongo } from './on-mongo.js';
 import { put, useStore } from './subject.js';
 
@@ -50,6 +50,43 @@ describeOnMongod('chains into what is within resources in MongoDB', () => {
     const [two, four, eight] = [await commandsOf(2), await commandsOf(4), await commandsOf(8)];
     expect(four).toBeLessThanOrEqual(2.5 * two);
     expect(eight).toBeLessThanOrEqual(5 * two);
+  });
+
+  it('find by URLs and by the base, which one command looks for in all parameters of a chain', async () => {
+    const base = 'http://here.example/fhir';
+    const tasks = [
+      put('t0', 0, 'x', [of('code', token('urgent')), of('url', uri('urn:t0'))], 'Task'),
+      put('t1', 0, 'x', [of('next', reference({ url: 'urn:t0' }))], 'Task'),
+      put('t2', 0, 'x', [of('next', reference({ type: 'Task', id: 't1', base }))], 'Task'),
+      put('t3', 0, 'x', [of('next', reference({ type: 'Task', id: 't2' }))], 'Task'),
+    ];
+    await subject.store.write(tasks);
+    const onward = (links: number): Condition =>
+      links === 0 ? urgent : { param: 'next', chain: [{ type: 'Task', where: onward(links - 1) }] };
+    const named = { param: 'next', chain: [{ type: 'Task', where: { ids: ['t0'] } }] };
+    const search = async (isNameable: boolean, where: Condition, base?: string): Promise<[string[], number]> => {
+      let commands = 0;
+      const options = { isNameable: () => isNameable, onCommand: () => commands++ };
+      const store = subject.keep(await openMongoStore(subject.url, options));
+      const one = query('Task', { where, ...(base !== undefined && { base }) });
+      await walk(store, one);
+      commands = 0;
+      const found = await walk(store, one);
+      return [found, commands];
+    };
+    expect((await search(true, onward(1), base))[0]).toEqual(['t1']);
+    expect((await search(true, onward(2), base))[0]).toEqual(['t2']);
+    expect((await search(true, onward(2)))[0]).toEqual([]);
+    // Where canonicals name nothing of a type, they lead to nothing of it.
+    expect((await search(false, onward(1), base))[0]).toEqual([]);
+
+    await subject.store.write([{ ...put('t1', 1, 'x', [of('next', reference({ type: 'Task', id: 't0' }))], 'Task') }]);
+    await subject.store.write([{ ...put('t2', 1, 'x', [of('next', reference({ type: 'Task', id: 't1' }))], 'Task') }]);
+    const [found, least] = await search(false, onward(3));
+    expect(found).toEqual(['t3']);
+    expect(await search(false, onward(3), base)).toEqual([['t3'], least + 1]);
+    expect(await search(true, onward(3), base)).toEqual([['t3'], least + 1]);
+    expect((await search(true, named))[0]).toEqual(['t1']);
   });
 });
 

@@ -83,9 +83,11 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const probes = openProbes();
   // Contained resources are sorted like resources of their type.
   const slotOf: SlotOf = (type, param) => settings.slotOf(plainType(type), param);
+  const isNameable = (type: string): boolean => settings.isNameable(plainType(type));
   const { linkLimits } = settings;
   const orders = openKnownOrders(now);
-  const findParts = { snapshots, turns, probes, orders, slotOf, linkLimits, memberTypes: openContainedTypes(), now };
+  const memberTypes = openContainedTypes();
+  const findParts = { snapshots, turns, probes, orders, slotOf, isNameable, linkLimits, memberTypes, now };
   const [find, explain] = [openFind(findParts), openExplain(findParts)];
   const findMultiType = openMultiTypeSearch(findParts);
   const countBy = openCountBy(findParts);

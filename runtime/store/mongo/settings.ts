@@ -41,6 +41,8 @@ export interface MongoOptions {
   readonly existing?: boolean;
   /** The sort slot of a parameter, as the tables have it. Absent: nothing can be sorted. */
   readonly slotOf?: SlotOf;
+  /** Whether resources of a type have URLs by which canonicals name them. Absent: they may, of each type. */
+  readonly isNameable?: (type: string) => boolean;
   /** For tests: how far the sides of chains and reverse chains are looked at. */
   readonly linkLimits?: LinkLimits;
   /** For tests: sees each command that is sent. */
@@ -67,6 +69,7 @@ export function toSettings(options: MongoOptions): MongoSettings {
     cleanInterval: 60_000,
     existing: false,
     slotOf: () => undefined,
+    isNameable: () => true,
     faultAfter: 0,
     linkLimits: LINK_LIMITS,
     ...options,

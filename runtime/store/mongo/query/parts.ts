@@ -13,6 +13,8 @@ export interface FindParts {
   readonly probes: Probes;
   readonly orders: KnownOrders;
   readonly slotOf: SlotOf;
+  /** Whether canonicals may name resources of a type. */
+  readonly isNameable: (type: string) => boolean;
   readonly linkLimits: LinkLimits;
   readonly memberTypes: ContainedTypes;
   /** The server's time. */

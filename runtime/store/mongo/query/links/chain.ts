@@ -36,7 +36,7 @@ export async function holdChain(
   const types = left.length > 0 && chain.length > FEW_TYPES ? await links.types() : undefined;
   for (const target of chain) {
     if (left.length === 0) break;
-    if (types?.has(target.type) === false) continue;
+    if (types?.has(target.type) === false || !links.isNameable(target.type)) continue;
     const urls = left.flatMap(({ references }) =>
       references.flatMap(({ p, to }) => (p === urlParam ? [to ?? ''] : [])),
     );

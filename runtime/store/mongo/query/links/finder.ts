@@ -21,15 +21,15 @@ import { sizeOf } from './size.js';
 /** @param after the cursor, read for this order */
 export async function openFinder(
   snapshot: Snapshot,
-  parts: Pick<FindParts, 'probes' | 'orders' | 'linkLimits' | 'memberTypes'>,
+  parts: Pick<FindParts, 'probes' | 'orders' | 'isNameable' | 'linkLimits' | 'memberTypes'>,
   sought: Sought & { readonly where: Condition },
   order: Order,
   after: FindCursor | undefined,
   ask: Ask = openAsk(snapshot),
 ): Promise<Finder> {
-  const { probes, linkLimits, memberTypes } = parts;
+  const { probes, isNameable, linkLimits, memberTypes } = parts;
   const { type, where, base } = sought;
-  const links = openLinks(snapshot, probes, ask, linkLimits, base);
+  const links = openLinks(snapshot, probes, ask, linkLimits, isNameable, base);
   const plan = await memberTypes.settle(snapshot, where, async (one) =>
     hasLinks(one) ? settle(links, type, one) : one,
   );

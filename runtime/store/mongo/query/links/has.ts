@@ -30,7 +30,7 @@ export async function holdHas(
   const asked = beyond.toAsked(links, has.type, has.where, { params: [has.param], names: false });
   const found = await referred(links, has, asked, held.map(({ key }) => key), reach); // prettier-ignore
   const left = held.filter(({ key, urls }) => !found.has(key) && urls.length > 0);
-  if (left.length > 0 && (await links.hasUrls(has.type, has.param))) {
+  if (left.length > 0 && links.isNameable(type) && (await links.hasUrls(has.type, has.param))) {
     for (const key of await named(links, type, has, asked, left, reach)) found.add(key);
   }
   return held.filter(({ key }) => found.has(key));

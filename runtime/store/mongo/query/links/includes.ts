@@ -27,7 +27,7 @@ const ROOM = 16 * 1024 * 1024;
 export interface IncludeSource {
   readonly snapshot: Snapshot;
   readonly ask: Ask;
-  readonly parts: Pick<FindParts, 'probes' | 'orders' | 'linkLimits' | 'memberTypes'>;
+  readonly parts: Pick<FindParts, 'probes' | 'orders' | 'isNameable' | 'linkLimits' | 'memberTypes'>;
   /** As in `PageQuery`. */
   readonly base: string | undefined;
 }

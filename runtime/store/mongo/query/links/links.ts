@@ -1,8 +1,11 @@
+import type { Document } from 'mongodb';
+
 import type { Ask } from '../ask.js';
 import type { ProbedWay } from '../plan/choose.js';
 import { entryAccess } from '../plan/access.js';
 import type { Conjunct, Way } from '../compile/compile.js';
 import type { Plan } from '../plan/plan.js';
+import { rangeMatch } from '../compile/row-match.js';
 import type { Range } from '../compile/row-test.js';
 import { lengthOf, type Probes } from '../plan/probe.js';
 import { BY_ENTRY, BY_TYPE_AND_TIME } from '../../indexes.js';
@@ -26,12 +29,25 @@ export interface Links {
   readonly base: string | undefined;
   /** Types that have versions that are current: deletions too. */
   types(): Promise<ReadonlySet<string>>;
-  /** Looks for URLs in several parameters at once; where there are none, as mostly, `hasUrls` need not ask any more. */
-  lookForUrls(params: readonly (readonly [type: string, param: string])[]): Promise<void>;
+  /** Whether canonicals may name resources of a type. */
+  isNameable(type: string): boolean;
+  /**
+   * Looks for URLs and for the base in several parameters at once; where there are none, as mostly, `hasUrls` and `ownBase` need not ask
+   * any more.
+   */
+  lookFor(params: readonly LinkParam[]): Promise<void>;
   /** Whether any reference of a parameter is a canonical, or another URL. */
   hasUrls(type: string, param: string): Promise<boolean>;
   /** The base, if any reference of a parameter names a place with it: else relative ones are all that lead to this server. */
   ownBase(type: string, param: string): Promise<string | undefined>;
+}
+
+/** A parameter of a type that a link goes by. */
+export interface LinkParam {
+  readonly type: string;
+  readonly param: string;
+  /** Whether canonicals may name what it leads to. */
+  readonly isToNameable: boolean;
 }
 
 /** How many resources may fulfil a plan, and the best way to them. */
@@ -51,8 +67,8 @@ export interface Known {
   readonly fewest: Memo<number>;
 }
 
-/** Parameters that are looked at together. */
-const MOST_PARAMS = 8;
+/** What is looked for together. */
+const MOST_TESTS = 16;
 
 /** Nothing is known yet. */
 export function openLinks(
@@ -60,6 +76,7 @@ export function openLinks(
   probes: Probes,
   ask: Ask,
   limits: LinkLimits,
+  isNameable: (type: string) => boolean,
   base: string | undefined,
 ): Links {
   let types: Promise<ReadonlySet<string>> | undefined;
@@ -72,16 +89,27 @@ export function openLinks(
     probed: [],
     known: { reduced: openMemo(), keys: openMemo(), sizes: openMemo(), fewest: openMemo() },
     base,
+    isNameable,
     types: () => (types ??= typesIn(snapshot)),
-    async lookForUrls(params) {
-      const named = new Map(params.map(([type, param]) => [`${type} ${param}`, [type, param] as const]));
-      const unknown = [...named].filter(([name]) => !urls.has(name)).slice(0, MOST_PARAMS);
-      if (unknown.length < 2) return;
-      const tests = unknown.map(([, [type, param]]) => ({ type, reference: { $elemMatch: { p: referenceParam(param, 'url') } } })); // prettier-ignore
+    async lookFor(params) {
+      const [none, tests] = [new Map<string, () => void>(), [] as Document[]];
+      for (const { type, param, isToNameable } of params) {
+        const name = `${type} ${param}`;
+        const add = (kind: string, row: Document, note: () => void): void => {
+          if (none.has(`${kind} ${name}`) || none.size === MOST_TESTS) return;
+          none.set(`${kind} ${name}`, note);
+          tests.push({ type, reference: { $elemMatch: row } });
+        };
+        if (isToNameable) add('url', { p: referenceParam(param, 'url') }, () => urls.set(name, Promise.resolve(false)));
+        if (base === undefined) continue;
+        const to = rangeMatch(placesBelow(base));
+        add('base', { p: param, to }, () => bases.set(name, Promise.resolve(undefined)));
+      }
+      // One is as well looked for when it is needed.
+      if (tests.length < 2) return;
       const query = { filter: { $or: tests }, hint: BY_ENTRY.reference, projection: { _id: 1 }, limit: 1 };
       const { documents } = await snapshot.find({ collection: 'resource', ...query });
-      if (documents.length > 0) return;
-      for (const [name] of unknown) urls.set(name, Promise.resolve(false));
+      if (documents.length === 0) for (const note of none.values()) note();
     },
     hasUrls(type, param) {
       const name = `${type} ${param}`;

@@ -5,7 +5,7 @@ import { referenceParam } from '../../bson/index-rows.js';
 import { FEW_TYPES } from './chain.js';
 import { collectHeld, collectKeys } from './collect.js';
 import { placesOf, typeOfPlace, type Held } from './held.js';
-import type { Links } from './links.js';
+import type { LinkParam, Links } from './links.js';
 import { fewestIn } from './size.js';
 import { canonicalsOf, namedBy } from './named.js';
 
@@ -15,20 +15,21 @@ const TIMES = 4;
 /** Replaces links by what they come to, where few resources are behind them compared with all that is asked for. */
 export async function settle(links: Links, type: string, where: Plan): Promise<Plan> {
   const { few, some } = links.limits;
-  await links.lookForUrls(referencesOf(type, where));
+  await links.lookFor(paramsOf(links, type, where));
   const plan = await reduce(links, type, where, few);
   if (linksOf(plan).length === 0 || (await fewestIn(links, type, plan, few)) <= few) return plan;
   const fewest = await fewestIn(links, type, plan, some);
   return fewest > some ? plan : reduce(links, type, plan, Math.min(some, TIMES * fewest));
 }
 
-/** The reference parameters of the links of a plan, those behind other links included. */
-function referencesOf(type: string, plan: Plan): (readonly [type: string, param: string])[] {
+/** The parameters of the chains of a plan, those behind other links included. */
+function paramsOf(links: Pick<Links, 'isNameable'>, type: string, plan: Plan): LinkParam[] {
   return linksOf(plan).flatMap((link) => {
-    if ('has' in link) return referencesOf(link.has.type, link.has.where);
+    if ('has' in link) return paramsOf(links, link.has.type, link.has.where);
+    const own = { type, param: link.param, isToNameable: link.chain.some((target) => links.isNameable(target.type)) };
     // Of a link to anything each type has parameters of its own.
     const targets = link.chain.length > FEW_TYPES ? [] : link.chain;
-    return [[type, link.param] as const, ...targets.flatMap((target) => referencesOf(target.type, target.where))];
+    return [own, ...targets.flatMap((target) => paramsOf(links, target.type, target.where))];
   });
 }
 
@@ -91,7 +92,7 @@ async function rowsTo(
 ): Promise<readonly RowTest[] | undefined> {
   const [keys, hasUrls, base] = await Promise.all([
     collectKeys(links, type, where, most),
-    links.hasUrls(source, param),
+    links.isNameable(type) && links.hasUrls(source, param),
     links.ownBase(source, param),
   ]);
   if (keys === undefined) return undefined;
@@ -151,6 +152,7 @@ async function targetsOf(
   const rows = sources.flatMap(({ references }) => references);
   for (const row of rows) if (row.p === param && typeOfPlace(row, links.base) === type) ids.add(row.id!);
   if (ids.size > links.limits.most) return undefined;
+  if (!links.isNameable(type)) return ids;
   const urlParam = referenceParam(param, 'url');
   const canonical = rows.filter(({ p, type: named }) => p === urlParam && (named === undefined || named === type));
   for await (const key of namedBy(links, type, canonical)) {
