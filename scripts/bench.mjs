@@ -1,5 +1,6 @@
 // Runs the benches of test/bench, all or those named: npm run bench -- extraction
 // Those of MongoDB need the address of one: npm run bench -- --store=mongodb://127.0.0.1:27017
+// To compare with another build: npm run bench -- builds --build=FOLDER [--store=…]
 // They are compiled first: under vitest each call between modules takes a detour, and the floor would look too near.
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,6 +11,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const self = fileURLToPath(import.meta.url);
+/** These need a database, or another build. */
+const WITH_OPTION = ['mongo', 'builds'];
 
 process.chdir(root);
 if (process.send) await runOne(process.argv[2]);
@@ -17,10 +20,11 @@ else await runAll(readArguments(process.argv.slice(2)));
 
 /** With a store and no names, what concerns that store. */
 function readArguments(args) {
-  const option = '--store=';
-  const store = args.find((arg) => arg.startsWith(option))?.slice(option.length);
-  const names = args.filter((arg) => !arg.startsWith(option));
+  const optionOf = (option) => args.find((arg) => arg.startsWith(option))?.slice(option.length);
+  const [store, build] = ['--store=', '--build='].map(optionOf);
+  const names = args.filter((arg) => !/^--(?:store|build)=/.test(arg));
   if (store !== undefined) process.env.KILN_BENCH_STORE = store;
+  if (build !== undefined) process.env.KILN_BENCH_BUILD = build;
   return store !== undefined && names.length === 0 ? ['mongo'] : names;
 }
 
@@ -33,7 +37,7 @@ async function runAll(asked) {
   if (!compile()) return fail('the benches do not compile');
 
   const rows = [];
-  const all = known.filter((name) => name !== 'mongo');
+  const all = known.filter((name) => !WITH_OPTION.includes(name));
   for (const name of asked.length > 0 ? asked : all) {
     const some = await inProcessOfItsOwn(name);
     if (some) rows.push(...some);

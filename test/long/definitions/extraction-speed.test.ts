@@ -15,7 +15,7 @@ afterAll(() => rmSync(SCRIPT, { force: true }));
 // Single-threaded, half official and half Synthea-like Patients, best of several rounds of each way in turns
 // (../bench/extraction.ts). More processes are tried before the goal counts as missed: V8 compiles the walk differently in each.
 it('reads index entries off at least 60,000 Patients a second, 6 times as fast as the FHIRPath library', async () => {
-  const entry = join(ROOT, 'test/bench/extraction-rates.ts');
+  const entry = join(ROOT, 'test/bench/measuring/extraction-rates.ts');
   const bundler = await rolldown({ input: entry, platform: 'node', external: /^(?![./])/ });
   await bundler.write({ file: SCRIPT, codeSplitting: false });
   const measure = () => JSON.parse(execFileSync(process.execPath, [SCRIPT], { encoding: 'utf8' })) as ExtractionRates;

@@ -1,0 +1,80 @@
+import { Agent } from 'node:http';
+
+import { MongoClient } from 'mongodb';
+
+import { clinic } from './data/clinic.js';
+import type { Bench, Measured, Row } from './measuring/row.js';
+import { cpuOf } from './measuring/waits.js';
+import { startKiln, STORE, type KilnServer } from './servers/kiln-server.js';
+import { requestKinds, type RequestKind } from './servers/request-kinds.js';
+import { sender, timesOf } from './servers/send.js';
+
+const RESOURCES = 30_000;
+/** Connections, each with one request at a time. */
+const CLIENTS = 8;
+/** The builds take turns of so many milliseconds; the first turn of each warms it up. */
+const [TURN, TURNS] = [1500, 3];
+
+/**
+ * This build against another one, whose checkout `--build=FOLDER` names: the same requests over HTTP to a server of each. Processor time is
+ * that of the server and, with `--store=mongodb://…`, of the database. A server on SQLite asks for tokens and keeps its audit, as by default;
+ * one on MongoDB is open.
+ */
+export const bench: Bench = async () => {
+  const other = process.env['KILN_BENCH_BUILD'];
+  if (other === undefined) throw new Error('name the folder of another build: --build=FOLDER');
+  const records = clinic(RESOURCES);
+  const resources = [...records.resources];
+  const isOpen = STORE === 'MongoDB';
+  const database = isOpen ? await processOf(process.env['KILN_BENCH_STORE']!) : undefined;
+  const servers: KilnServer[] = [];
+  try {
+    for (const build of ['.', other]) servers.push(await startKiln(build, isOpen, resources));
+    // Both get the same requests.
+    const kinds = servers.map(() => requestKinds(resources, records));
+    const rows: Row[] = [];
+    for (const [n, { name }] of kinds[0]!.entries()) {
+      const [ours, theirs] = await inTurns(servers, (i) => kinds[i]![n]!, isOpen, database);
+      const floor = { name: 'the other build', measured: theirs! };
+      rows.push({ name: `${STORE}: ${name}`, unit: 'requests', measured: ours!, floor });
+    }
+    return rows;
+  } finally {
+    for (const server of servers) await server.stop();
+  }
+};
+
+async function inTurns(
+  servers: readonly KilnServer[],
+  kindOf: (server: number) => RequestKind,
+  isOpen: boolean,
+  database: number | undefined,
+): Promise<Measured[]> {
+  const totals = servers.map(() => ({ count: 0, wallMs: 0, cpuMs: 0 }));
+  const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+  const sends = servers.map((server) => sender(server.base, agent, isOpen ? undefined : server.token()));
+  const usedBy = (server: KilnServer): number => cpuOf(server.pid) + (database === undefined ? 0 : cpuOf(database));
+  for (let turn = 0; turn <= TURNS; turn++) {
+    for (const [i, server] of servers.entries()) {
+      const before = usedBy(server);
+      const start = performance.now();
+      const { length } = await timesOf(CLIENTS, () => kindOf(i).run(sends[i]!), TURN);
+      if (turn === 0) continue;
+      totals[i]!.count += length;
+      totals[i]!.wallMs += performance.now() - start;
+      totals[i]!.cpuMs += usedBy(server) - before;
+    }
+  }
+  agent.destroy();
+  return totals;
+}
+
+/** The process of a database on this machine. */
+async function processOf(url: string): Promise<number> {
+  const client = new MongoClient(url);
+  const { pid } = (await client.db('admin').command({ serverStatus: 1 })) as unknown as {
+    readonly pid: bigint | number;
+  };
+  await client.close();
+  return Number(pid);
+}
