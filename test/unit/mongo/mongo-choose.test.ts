@@ -35,3 +35,16 @@ it('of thousands of ways some are counted, the same in whatever order they are w
   expect([...other.counted].sort()).toEqual([...one.counted].sort());
   expect(other.best).toEqual(one.best);
 });
+
+it('a search of which many matches were counted is not counted again for a minute, one that took too long for five seconds', () => {
+  let time = 0;
+  const probes = openProbes(() => time);
+  probes.noteLong('many', true);
+  probes.noteLong('slow', false);
+  const long = (): string[] => ['many', 'slow', 'other'].filter((name) => probes.isLong(name));
+  expect(long()).toEqual(['many', 'slow']);
+  time = 5001;
+  expect(long()).toEqual(['many']);
+  time = 60_001;
+  expect(long()).toEqual([]);
+});

@@ -47,7 +47,7 @@ export async function openSearch(
   if (all !== undefined && !probes.isLong(`list ${name}`)) {
     const listed = await listKeys(ask, all, order);
     if (listed !== undefined) return { ...rest, listed, choice: chosen(all, listed.length) };
-    probes.noteLong(`list ${name}`);
+    probes.noteLong(`list ${name}`, true);
   }
   const isListed = total !== 'none' && after === undefined;
   const [only] = conjuncts;
@@ -64,7 +64,7 @@ export async function openSearch(
   if (overlap !== undefined && !probes.isLong(`list ${name}`)) {
     const listed = await listMatches(ask, type, conjuncts, overlap, order, LISTED_AT_ONCE);
     if (listed !== undefined) return { ...rest, listed, choice: chosen(overlap, listed.length) };
-    probes.noteLong(`list ${name}`);
+    probes.noteLong(`list ${name}`, true);
   }
   const settled = await chooseSettled(snapshot, probes, ask, type, conjuncts);
   const { best, isShort } = settled.choice;

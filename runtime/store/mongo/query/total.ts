@@ -48,7 +48,7 @@ export async function countCheaply(search: Search): Promise<number | undefined> 
   if (probes.isLong(name)) return undefined;
   const total = (await countByIndex(search)) ?? (await countSome(search));
   if (total !== undefined && total <= CHEAP_TOTAL.matches) return total;
-  probes.noteLong(name);
+  probes.noteLong(name, total !== undefined);
   return undefined;
 }
 

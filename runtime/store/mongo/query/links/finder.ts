@@ -47,7 +47,7 @@ export async function openFinder(
       if (probes.isLong(name)) return undefined;
       const { isMore } = await sizeOf(links, type, plan, COLLECTED);
       const total = await countWalk(walk, CHEAP_TOTAL.matches, isMore ? CHEAP_TOTAL.time : Infinity);
-      if (total === undefined) probes.noteLong(name);
+      if (total === undefined) probes.noteLong(name, false);
       return total;
     },
   };

@@ -10,8 +10,13 @@ export interface Probed {
 /** Counts the entries of access paths, up to a limit. */
 export interface Probes {
   count(snapshot: Snapshot, access: Access, limit: number): Promise<Probed>;
-  /** Notes that more match a search than are counted cheaply. @param name identifies the search */
-  noteLong(name: string): void;
+  /**
+   * Notes that more match a search than are counted cheaply.
+   *
+   * @param name identifies the search
+   * @param isCounted whether so many were counted, and counting did not just take too long
+   */
+  noteLong(name: string, isCounted: boolean): void;
   /** Whether that was noted a short time ago. */
   isLong(name: string): boolean;
   /** Notes how many matched a search, as a hint for when it is counted again. @param name identifies the search */
@@ -22,6 +27,9 @@ export interface Probes {
 
 /** So long a count is good enough to choose by, in milliseconds. */
 const FRESH = 5000;
+
+/** The same of a search of which too many matches were counted: to find out that they still are reads a thousand documents. */
+const LONG = 60_000;
 
 /** Counts that are remembered at most. */
 const MAX_REMEMBERED = 2000;
@@ -43,9 +51,9 @@ export function openProbes(now: () => number = () => performance.now()): Probes 
   const remembered = new Map<string, Remembered>();
   const totals = new Map<string, number>();
 
-  function remember(key: string, probed: Probed, limit: number): void {
+  function remember(key: string, probed: Probed, limit: number, time = FRESH): void {
     remembered.delete(key);
-    remembered.set(key, { ...probed, limit, until: now() + FRESH });
+    remembered.set(key, { ...probed, limit, until: now() + time });
     for (const oldest of remembered.keys()) {
       if (remembered.size <= MAX_REMEMBERED) break;
       remembered.delete(oldest);
@@ -105,8 +113,8 @@ export function openProbes(now: () => number = () => performance.now()): Probes 
 
   return {
     count,
-    noteLong(name) {
-      if (name.length <= MAX_NAME) remember(`long ${name}`, { matches: 0, isMore: true }, 0);
+    noteLong(name, isCounted) {
+      if (name.length <= MAX_NAME) remember(`long ${name}`, { matches: 0, isMore: true }, 0, isCounted ? LONG : FRESH);
     },
     noteTotal(name, total) {
       if (name.length > MAX_NAME) return;
