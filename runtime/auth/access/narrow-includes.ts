@@ -12,7 +12,7 @@ export function includeReach(access: Access, type: string, isReverse: boolean): 
 
 /**
  * Narrows what comes with a page. A type that may not come along is left out without a word, and a directive that can lead
- * to nothing else goes with it.
+ * to nothing else goes with it; one that need not be narrowed stays the same object.
  *
  * @param resourceTypes all there are, for directives that name no target
  */
@@ -32,6 +32,7 @@ export function narrowIncludes(
     const targets = reaches.flatMap(([type, reach]) => (reach === 'nothing' ? [] : [type]));
     if (targets.length === 0) return [];
     const within = reaches.flatMap(([type, reach]) => (typeof reach === 'string' ? [] : [[type, reach] as const]));
+    if (targets.length === types.length && within.length === 0) return [directive];
     return [
       {
         ...directive,

@@ -12,13 +12,20 @@ const WITHOUT_CONTEXT: Condition = { not: { param, present: 'token' } };
 /** Binaries whose `securityContext` is a Binary again: a longer row leads nowhere. */
 export const MOST_BINARIES = 4;
 
+/** What each access is to searches: the condition on Binaries names all types, and is the same for each search. */
+const known = new WeakMap<Access, { readonly resourceTypes: readonly string[]; readonly access: Access }>();
+
 /**
  * What a token gives as searches have to see it: of Binaries those alone whose `securityContext` leads to a resource that it
  * may read, if they have one. https://hl7.org/fhir/R5/binary.html#security
  */
 export function searchAccess(access: Access, resourceTypes: readonly string[]): Access {
+  const before = known.get(access);
+  if (before?.resourceTypes === resourceTypes) return before.access;
   let condition: Condition | undefined;
-  return within(access, () => (condition ??= withContext(access, resourceTypes)));
+  const made = within(access, () => (condition ??= withContext(access, resourceTypes)));
+  known.set(access, { resourceTypes, access: made });
+  return made;
 }
 
 /** The same where conditions may ask for nothing else: of Binaries those alone without a `securityContext`. */
@@ -28,8 +35,14 @@ export function criteriaAccess(access: Access): Access {
 }
 
 function within(access: Access, condition: () => Condition): Access {
-  const bound = (type: string, reach: Reach): Reach =>
-    type === BINARY && reach !== 'nothing' ? commonReach([reach, condition()]) : reach;
+  const bounds = new WeakMap<Condition, Reach>();
+  const bound = (type: string, reach: Reach): Reach => {
+    if (type !== BINARY || reach === 'nothing') return reach;
+    if (reach === 'everything') return condition();
+    const before = bounds.get(reach) ?? commonReach([reach, condition()]);
+    bounds.set(reach, before);
+    return before;
+  };
   const on: Access['on'] = (type, letters) => bound(type, access.on(type, letters));
   return {
     ...access,

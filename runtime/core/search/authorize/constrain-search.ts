@@ -6,8 +6,8 @@ import { searchAccess } from '../../../auth/access/search-access.js';
 import type { SearchLinks } from '../../../auth/access/search-links.js';
 import type { Access } from '../../../auth/scopes/access.js';
 import { OPEN_ACCESS } from '../../../auth/scopes/principal.js';
-import { withinReach } from '../../../auth/scopes/reach.js';
-import type { Criterion } from '../../../search/query/query.js';
+import { withinReach, type Reach } from '../../../auth/scopes/reach.js';
+import type { Condition, Criterion } from '../../../search/query/query.js';
 import type { FindQuery, IncludePlan, Store } from '../../../store/store.js';
 import { neededFor } from '../../access/authorize.js';
 import { recordConstraints, type RecordedAccess } from '../../access/constraint-index-status.js';
@@ -120,10 +120,27 @@ function effectOf(
     types.length === request.types.length &&
     reaches.every(([, reach]) => reach === 'everything') &&
     (entered === undefined || entered === 'everything') &&
-    JSON.stringify(include) === JSON.stringify(request.include);
+    include?.directives.length === request.include?.directives.length &&
+    include?.directives.every((directive, i) => directive === request.include?.directives[i]) !== false;
   if (isWhole) return '';
-  return createHash('sha256')
-    .update(JSON.stringify([reaches, entered, include]))
-    .digest('base64url')
-    .slice(0, 16);
+  const nameOf = (reach: Reach | undefined): string | undefined =>
+    typeof reach === 'object' ? digestOf(reach) : reach;
+  const directives = include?.directives.map(({ within = {}, ...directive }) => {
+    return [directive, Object.entries(within).map(([type, condition]) => [type, nameOf(condition)])];
+  });
+  const named = reaches.map(([type, reach]) => [type, nameOf(reach)]);
+  return shortHash(JSON.stringify([named, nameOf(entered), { ...include, directives }]));
+}
+
+/** Conditions of a token, which may name all types, by what they are named here. */
+const digests = new WeakMap<Condition, string>();
+
+function digestOf(condition: Condition): string {
+  const digest = digests.get(condition) ?? shortHash(JSON.stringify(condition));
+  digests.set(condition, digest);
+  return digest;
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
