@@ -110,3 +110,48 @@ describe.each([
     expect(rest.slice(0, -10).length).toBeGreaterThan(400);
   });
 });
+
+describe('totals on SQLite', () => {
+  const WELL_OVER = 1200;
+  let folder: string;
+  let stores: Store[];
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'kiln-totals-'));
+    stores = [1, 2].map(() => openSqliteStore(`sqlite:${join(folder, 'kiln.db')}`));
+    const puts = Array.from({ length: WELL_OVER }, (_, n) => {
+      return put(idOf(n), 0, 'x', [of('code', token('c', 's')), of('kind', token(n < 900 ? 'few' : 'none'))], 'Seen');
+    });
+    await stores[0]!.write(puts);
+  });
+  afterEach(async () => {
+    for (const store of stores) await store.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const FEW = { param: 'kind', any: [{ is: 'token' as const, code: 'few' }] };
+  const totalOf = async (where: FindQuery['where'], total: FindQuery['total'], count: number): Promise<unknown> =>
+    (await stores[0]!.find(query('Seen', { where, total, count }))).total;
+
+  it.each([0, 20])('are the same however often and in whatever way they are asked for, pages of %s', async (count) => {
+    for (const where of [CODE, { all: [CODE, FEW] }]) {
+      const all = where === CODE ? WELL_OVER : 900;
+      for (const total of ['cheap', 'accurate', 'cheap', 'accurate', 'none', 'cheap'] as const) {
+        // More than a thousand are no cheap total, also where they were counted before.
+        const expected = total === 'none' || (total === 'cheap' && all > 1000) ? undefined : all;
+        expect(await totalOf(where, total, count), `${total} of ${all}`).toBe(expected);
+      }
+    }
+  });
+
+  it.each([0, 1])('count what this store and what another one wrote since', async (writer) => {
+    for (const [n, written] of [WELL_OVER, WELL_OVER + 1].entries()) {
+      expect(await totalOf(CODE, 'accurate', 0)).toBe(WELL_OVER + n);
+      expect(await totalOf(FEW, 'cheap', 20)).toBe(900 + n);
+      const entries = [of('code', token('c', 's')), of('kind', token('few'))];
+      await stores[writer]!.write([put(idOf(written), 0, 'x', entries, 'Seen')]);
+    }
+    await stores[writer]!.write([deletion(idOf(0), 1, 'Seen'), deletion(idOf(WELL_OVER), 1, 'Seen')]);
+    expect(await totalOf(CODE, 'accurate', 0)).toBe(WELL_OVER);
+    expect(await totalOf(FEW, 'cheap', 20)).toBe(900);
+  });
+});

@@ -119,12 +119,14 @@ function firstOf(run: Run, only: Condition, direction: Direction, wanted: number
   const arms = orderedArms(run, only);
   if (arms === undefined) return undefined;
   run.trace?.drivenBy(printCondition(only));
+  const best = { condition: only, arms, count: Infinity, isExact: true };
+  if (wanted === 0) return { hits: [], total: undefined, best };
   let most = wanted + AHEAD;
   let { hits, isAll } = firstKeys(run, arms, direction, most);
   // A resource that is in several ranges takes a row of each.
   while (!isAll && hits.length < wanted) ({ hits, isAll } = firstKeys(run, arms, direction, (most *= 2)));
   const total = isAll && direction.after === undefined ? hits.length : undefined;
-  return { hits: hits.slice(0, wanted), total, best: { condition: only, arms, count: Infinity, isExact: true } };
+  return { hits: hits.slice(0, wanted), total, best };
 }
 
 /** A walk in the order of ids: by a condition that has its matches in that order, or through all. */

@@ -24,21 +24,49 @@ export function countMatches(
   const single = best === undefined ? undefined : matchesOnce(run, where, best);
   if (run.query.total !== 'cheap') {
     const { deep } = run.limits;
-    const some = single === undefined ? Infinity : count(run, sql`${single} LIMIT ${deep + 1}`);
-    if (some <= deep) return some;
-    return count(run, best === undefined ? allMatches(run, where) : matches(run, where, best));
+    const some = single && known(run, single, () => countUpTo(run, single, deep));
+    if (some !== undefined) return some;
+    const all = best === undefined ? allMatches(run, where) : matches(run, where, best);
+    return known(run, all, () => count(run, all));
   }
   const keys = single ?? matches(run, where, best);
+  const total = known(run, keys, () => countCheaply(run, keys, best, cheap));
+  return total === undefined || total > cheap.matches ? undefined : total;
+}
+
+/** How many keys there are, if they were counted before and nothing was written since; else as they are `counted` now. */
+function known(run: Run, keys: Sql, counted: () => number | undefined): number | undefined {
+  // The numbers of lists are given anew to each search, and an explanation is to see what a search does.
+  if (run.trace !== undefined || keys.text.includes('kiln_list')) return counted();
+  const name = keyOf(['total', keys.text, ...keys.values]);
+  const before = run.orders.get(name)?.total;
+  if (before !== undefined) return before;
+  const total = counted();
+  if (total !== undefined) run.orders.keep(name, { hits: [], isEnd: true, total });
+  return total;
+}
+
+/** The same where it is cheap; undefined: there are more, or they took too long. */
+function countCheaply(
+  run: Run,
+  keys: Sql,
+  best: Driver | undefined,
+  cheap: { readonly matches: number; readonly time: number },
+): number | undefined {
   const cacheKey = keyOf(['costly', cheap.matches, keys.text, ...keys.values]);
   // The numbers of lists are given anew to each search.
   const isKept = !keys.text.includes('kiln_list');
   if (isKept && run.probes.get(cacheKey) !== undefined) return undefined;
   const time = isShort(run, best) ? Infinity : cheap.time;
-  const some = run.interrupt.within({ time }, () => count(run, sql`${keys} LIMIT ${cheap.matches + 1}`));
-  if (some !== undefined && some <= cheap.matches) return some;
+  let isInTime = false;
+  const some = run.interrupt.within({ time }, () => {
+    const counted = countUpTo(run, keys, cheap.matches);
+    isInTime = true;
+    return counted;
+  });
   // Who asks the same again need not wait for that; what took less than the whole time may not take it the next time.
-  if (isKept && (some !== undefined || cheap === CHEAP_TOTAL)) run.probes.set(cacheKey, 1);
-  return undefined;
+  if (some === undefined && isKept && (isInTime || cheap === CHEAP_TOTAL)) run.probes.set(cacheKey, 1);
+  return some;
 }
 
 /** Whether there are few rows to be looked at, so that no time need be kept. */
@@ -46,6 +74,12 @@ function isShort(run: Run, best: Driver | undefined): boolean {
   if (best !== undefined && best.count <= CHEAP_TOTAL.matches) return true;
   const all = sql`FROM resource r INDEXED BY resource_by_time WHERE r.type = ${run.type} AND r.deleted = 0`;
   return probe(run, [all], CHEAP_TOTAL.matches) <= CHEAP_TOTAL.matches;
+}
+
+/** How many keys there are; undefined: more than so many. */
+function countUpTo(run: Run, keys: Sql, most: number): number | undefined {
+  const some = count(run, sql`${keys} LIMIT ${most + 1}`);
+  return some > most ? undefined : some;
 }
 
 function count(run: Run, keys: Sql): number {
