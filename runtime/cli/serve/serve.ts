@@ -7,6 +7,7 @@ import { checkExposure } from '../../config/exposure.js';
 import { isMongoUrl } from '../../config/mongo-url.js';
 import { readConfig, type Flags } from '../../config/read-config.js';
 import type { Config } from '../../config/settings.js';
+import { gatherLines } from '../../observe/gather-lines.js';
 import { sqlitePathOf } from '../../store/sqlite-path.js';
 import { onEndSignals, serveProcess, SIGNALLED, surviveClosedOutput } from './serve-process.js';
 import { startLine } from './start-line.js';
@@ -24,7 +25,7 @@ export async function runServe(flags: Flags, terminal: Terminal): Promise<number
   checkTransport(config);
   checkWorkers(config);
   const { createLog } = await import('../../observe/create-log.js');
-  const stream = process[config['log.stream']];
+  const stream = gatherLines(process[config['log.stream']]);
   surviveClosedOutput(terminal, createLog(stream, config['log.level']));
   if (config.workers > 1) {
     const { runWorkers } = await import('./workers.js');

@@ -3,6 +3,7 @@ import cluster from 'node:cluster';
 import { ConfigError } from '../../config/config-error.js';
 import type { Config } from '../../config/settings.js';
 import { createLog } from '../../observe/create-log.js';
+import { gatherLines } from '../../observe/gather-lines.js';
 import { onEndSignals, serveProcess, surviveClosedOutput } from './serve-process.js';
 import type { Terminal } from '../terminal.js';
 import type { FromWorker, ToWorker } from './worker-messages.js';
@@ -27,7 +28,7 @@ export async function runWorker(terminal: Terminal): Promise<number> {
   });
   tell({ kind: 'listens' });
   const config = await told;
-  const log = createLog(process[config['log.stream']], config['log.level'], { pid: process.pid });
+  const log = createLog(gatherLines(process[config['log.stream']]), config['log.level'], { pid: process.pid });
   surviveClosedOutput(terminal, log);
   try {
     return await serveProcess(config, {
