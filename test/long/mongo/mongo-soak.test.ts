@@ -40,7 +40,8 @@ describeOnMongod('a server on MongoDB over a long time', () => {
       );
       expect([...counts.keys()].filter((status) => ![200, 201, 204, 404, 410].includes(status))).toEqual([]);
       expect(counts.get(200)).toBeGreaterThan(REQUESTS / 2);
-      expect(after).toBeLessThan(before * 1.1);
+      // Beside other programs it counts as idle later, and gives back then.
+      await expect.poll(() => load.resident(), { timeout: 60_000 }).toBeLessThan(before * 1.1);
       // Single samples depend on when garbage was last collected.
       expect(growth).toBeLessThan(1.2);
     },

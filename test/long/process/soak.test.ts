@@ -65,8 +65,8 @@ describe.skipIf(process.platform !== 'linux')('memory of a server', () => {
     );
     expect([...counts.keys()].filter((status) => ![200, 201, 204, 404, 410].includes(status))).toEqual([]);
     expect(counts.get(200)).toBeGreaterThan(REQUESTS / 2);
-    // What is stored grows too, and with it what is cached of it.
-    expect(after).toBeLessThan(before * 1.1);
+    // What is stored grows too, and with it what is cached of it. Beside other programs a server counts as idle later, and gives back then.
+    await expect.poll(() => load.resident(), { timeout: 60_000 }).toBeLessThan(before * 1.1);
     // Single samples depend on when garbage was last collected: 160 to 270 MB were seen in one run that was flat.
     expect(growth).toBeLessThan(1.15);
   });
