@@ -1,3 +1,4 @@
+import { conditionText } from '../../../search/query/condition-text.js';
 import type { FindQuery } from '../../store.js';
 import type { Snapshot } from '../read/snapshot.js';
 import { openAsk, type Ask } from './ask.js';
@@ -75,10 +76,9 @@ export async function openSearch(
   return { ...rest, ...settled, ...(listed !== undefined && { listed }) };
 }
 
-/** A condition as text; JSON has no infinite numbers. */
+/** A search as text that no other has. */
 export function nameOf(type: string, where: Plan): string {
-  const isInfinite = (value: unknown): boolean => Math.abs(Number(value)) === Infinity && typeof value === 'number';
-  return `${type} ${JSON.stringify(askedFor(where), (_, value: unknown) => (isInfinite(value) ? `${value as number}` : value))}`;
+  return `${type} ${conditionText(askedFor(where))}`;
 }
 
 function chosen(way: Way, matches: number): Choice {

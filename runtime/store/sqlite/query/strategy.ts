@@ -7,6 +7,7 @@ import { firstOfSingle } from './first-of-single.js';
 import { firstSorted } from './first-sorted.js';
 import { compareHits, type Hit } from './hit.js';
 import { conjunctsOf, isLink, residualOf, without } from './compile/residual.js';
+import { keptWalk } from './kept-walk.js';
 import { findBestLed } from './links/resolve.js';
 import type { Run } from './run.js';
 import { isSortable, sortedWalk } from './sorted-walk.js';
@@ -73,7 +74,7 @@ export function findHits(run: Run, where: Condition, after: Hit | undefined, wan
 
   const source = isById ? byId(run, conjuncts, where, direction) : bySort(run, where, after);
   const walked = (rows: number): readonly Hit[] | undefined =>
-    source === undefined ? undefined : run.interrupt.within({ rows }, () => take(source(), wanted));
+    source === undefined ? undefined : keptWalk(run, where, after, wanted, source, rows);
 
   // What a link leads to much of is mostly a good part of a type: to meet a few costs less than to put all in order.
   const isAlone = isById && best?.isExact === true && conjuncts.length === 1;
@@ -198,14 +199,4 @@ function page(run: Run, all: readonly Hit[], after: Hit | undefined, wanted: num
   const sign = run.isDescending ? -1 : 1;
   const left = after === undefined ? all : all.filter((hit) => order(hit, after) * sign > 0);
   return { hits: left.slice(0, wanted), total: all.length, best };
-}
-
-function take(hits: Iterable<Hit>, count: number): readonly Hit[] {
-  const taken: Hit[] = [];
-  if (count === 0) return taken;
-  for (const hit of hits) {
-    taken.push(hit);
-    if (taken.length === count) break;
-  }
-  return taken;
 }
