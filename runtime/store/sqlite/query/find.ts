@@ -1,5 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
+import { conditionText } from '../../../search/query/condition-text.js';
+import { weightOf } from '../../../search/query/criterion.js';
 import type { CountQuery, CountRow, FindMultiTypeQuery, FindPage, FindQuery, LinePage } from '../../store.js';
 import type { Dictionary } from '../write/dictionary.js';
 import { completeAfter } from '../file/clock.js';
@@ -12,7 +14,7 @@ import { readCursor, writeCursor } from './cursor.js';
 import { openIncluded } from './links/included.js';
 import { openLists } from './links/lists.js';
 import { defineAmong } from './compile/places.js';
-import { openKnownOrders } from './known-orders.js';
+import { openKnownOrders, type Stretch } from './known-orders.js';
 import { openSeenSet } from './seen-set.js';
 import { openLineReader } from './lines.js';
 import { openPageReader } from './page.js';
@@ -35,6 +37,18 @@ export interface Finders {
   /** The texts of what the search finds, as bytes. */
   readonly findLines: (query: FindQuery, until: number) => LinePage;
   readonly countBy: (query: CountQuery) => readonly CountRow[] | undefined;
+}
+
+/** What a search found for a page, and one more if there is one. */
+type SearchResult = Pick<Stretch, 'hits' | 'total'>;
+
+/** More conditions take longer to be written down than most searches. */
+const WIDEST = 50;
+
+/** A search as text that no other has; undefined: it is a wide one. */
+function nameOf({ type, where, base, sort, count, total, after }: FindQuery): string | undefined {
+  if (weightOf(where) > WIDEST) return undefined;
+  return `${JSON.stringify(['page', type, base, sort, count, total, after])} ${conditionText(where)}`;
 }
 
 /** What searches of a connection share. */
@@ -84,7 +98,19 @@ export function openFinders(
   const across = openMultiTypeSearch(db, parts, read);
 
   /** @returns undefined: there never was a resource of the type */
-  function search(query: FindQuery, trace: Trace | undefined) {
+  function search(query: FindQuery, trace: Trace | undefined): SearchResult | undefined {
+    // An explanation is to see what a search does.
+    const name = trace === undefined ? nameOf(query) : undefined;
+    const known = name === undefined ? undefined : parts.orders.get(name);
+    if (known !== undefined) return known;
+    const found = searchAnew(query, trace);
+    // That a total took too long may be otherwise the next time.
+    const isSettled = found?.total !== undefined || query.total === 'none' || query.after !== undefined;
+    if (name !== undefined && found !== undefined && isSettled) parts.orders.keep(name, { ...found, isEnd: false });
+    return found;
+  }
+
+  function searchAnew(query: FindQuery, trace: Trace | undefined): SearchResult | undefined {
     const cursor = query.after === undefined ? undefined : readCursor(query.after, orderOf(query.sort).sort);
     const run = beginRun(parts, query, trace);
     if (run === undefined) return undefined;
@@ -97,7 +123,7 @@ export function openFinders(
       const isAll = wanted > 0 && found.hits.length < wanted;
       total = found.total ?? (isAll ? found.hits.length : countMatches(run, where, found.best));
     }
-    return { hits: found.hits, known: total === undefined ? {} : { total } };
+    return { hits: found.hits, total };
   }
 
   function find(query: FindQuery, trace: Trace | undefined): Omit<FindPage, 'complete'> {
@@ -107,7 +133,8 @@ export function openFinders(
       return { versions: [], ...(query.total !== 'none' && { total: 0 }), ...include(query, nothing) };
     }
     const { type, count } = query;
-    const { hits, known } = found;
+    const { hits, total } = found;
+    const known = total === undefined ? {} : { total };
     const page = read(
       hits.map((hit) => ({ type, hit })),
       count,
