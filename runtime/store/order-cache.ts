@@ -18,7 +18,7 @@ export interface OrderCache<Order> {
 
 /** What is kept in all, and of one order, about, in characters. */
 const MOST = 4_000_000;
-const LARGEST = 200_000;
+const LARGEST = MOST / 8;
 
 /** What a resource takes beside its texts. */
 const EACH = 100;

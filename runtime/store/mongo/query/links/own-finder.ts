@@ -10,6 +10,7 @@ import { nameOfOrder } from '../orders/known-orders.js';
 import { listOrder } from '../orders/list-order.js';
 import { findPage } from '../page.js';
 import type { FindParts } from '../parts.js';
+import { typeAccess } from '../plan/access.js';
 import { COLLECTED, type ProbedWay } from '../plan/choose.js';
 import { isOfItself } from '../plan/plan.js';
 import { countAll, countCheaply } from '../total.js';
@@ -44,8 +45,9 @@ export async function ownFinder(
   const all = [...probed, ...begun.choice.probed];
   // A first page without a total is mostly all that the client wants.
   const isListed = isUsed && (after !== undefined || sought.total !== 'none') && !orders.isBusy(type);
-  if (isListed && (await isShort(begun, sought.count))) {
-    const hits = begun.listed?.map((key) => ({ key, values: [] })) ?? (await listOrder(begun));
+  const most = isListed ? await listedAtMost(begun, sought.count) : 0;
+  if (most > 0) {
+    const hits = begun.listed?.map((key) => ({ key, values: [] })) ?? (await listOrder(begun, most));
     if (hits !== undefined) {
       const found = knownFinder(orders, search, await orders.keep(search, hits), after, anew);
       const driving = begun.choice.best!.way.conjunct.name;
@@ -65,15 +67,31 @@ function isOfUse({ count, total }: Sought, { by }: Order, after: FindCursor | un
   return by !== 'id' || (after === undefined && total !== 'none');
 }
 
-/** Whether a search finds more than a page, but not much. */
-async function isShort({ snapshot, probes, choice, conjuncts }: Search, count: number): Promise<boolean> {
+/** What is put in order at most where the way of the order leads to few of it; it is tried whether there are more, in turn. */
+const SORTED = [1500, 2000, 3000];
+
+/** How many times as long it takes to look at a resource on the way of an order as to read what a match is sorted by. */
+const WALK_COST = 12;
+
+/** How many matches may be listed for a page: where there are more than a page, but not much; else 0. */
+async function listedAtMost(search: Search, count: number): Promise<number> {
+  const { snapshot, probes, type, choice, conjuncts, order } = search;
   const { best } = choice;
-  if (best === undefined) return false;
-  if (choice.isShort) return best.matches > count;
+  if (best === undefined) return 0;
+  if (choice.isShort) return best.matches > count ? COLLECTED : 0;
+  if (order.by !== 'id') {
+    for (const most of SORTED) {
+      if ((await probes.count(snapshot, best.way.access, most)).isMore) continue;
+      // One in so many that the walk looks at is a match.
+      const resources = Math.ceil((most * most) / (WALK_COST * (count + 1)));
+      return (await probes.count(snapshot, typeAccess(type), resources)).isMore ? most : 0;
+    }
+    return 0;
+  }
   // One value in the order of ids was not counted yet; where the index knows all that has it, it counts that too.
-  if (conjuncts.length > 1 || choice.probed.length > 0 || best.way.access.isExact === true) return false;
+  if (conjuncts.length > 1 || choice.probed.length > 0 || best.way.access.isExact === true) return 0;
   const { matches, isMore } = await probes.count(snapshot, best.way.access, COLLECTED);
-  return !isMore && matches > count;
+  return !isMore && matches > count ? COLLECTED : 0;
 }
 
 function plainFinder(search: Search, probed: readonly ProbedWay[]): Finder {

@@ -7,26 +7,22 @@ import { valuesOf, type Order } from '../compile/order.js';
 import { computedFields } from '../computed.js';
 import { idOf } from '../links/read-all.js';
 import type { Search } from '../open-search.js';
-import { COLLECTED } from '../plan/choose.js';
 import { drivingIn } from '../plan/driving.js';
 import { compareMatches, type Match } from './match.js';
 
 /**
  * All that a search finds, in its order: what each is sorted by is read, and no more of it.
  *
- * @returns undefined where that is too much
+ * @returns undefined where that are more than `most`
  */
-export async function listOrder({
-  ask,
-  type,
-  order,
-  conjuncts,
-  choice,
-}: Search): Promise<readonly Match[] | undefined> {
+export async function listOrder(
+  { ask, type, order, conjuncts, choice }: Search,
+  most: number,
+): Promise<readonly Match[] | undefined> {
   const way = choice.best?.way;
   const filters = [drivingIn(type, way), ...restOf(conjuncts, way)];
-  const { documents, isCut } = await readOrder(ask, order, filters, way?.access.hint, COLLECTED + 1);
-  if (isCut || documents.length > COLLECTED) return undefined;
+  const { documents, isCut } = await readOrder(ask, order, filters, way?.access.hint, most + 1);
+  if (isCut || documents.length > most) return undefined;
   return toMatches(documents, order).sort(compareMatches(order));
 }
 
