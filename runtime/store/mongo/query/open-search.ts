@@ -1,4 +1,4 @@
-import { conditionText } from '../../../search/query/condition-text.js';
+import { conditionText } from '../../condition-text.js';
 import type { FindQuery } from '../../store.js';
 import type { Snapshot } from '../read/snapshot.js';
 import { openAsk, type Ask } from './ask.js';

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
-import { conditionText } from '../../../search/query/condition-text.js';
+import { conditionText } from '../../condition-text.js';
 import { weightOf } from '../../../search/query/criterion.js';
 import type { CountQuery, CountRow, FindMultiTypeQuery, FindPage, FindQuery, LinePage } from '../../store.js';
 import type { Dictionary } from '../write/dictionary.js';

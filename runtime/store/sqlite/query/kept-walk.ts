@@ -1,4 +1,4 @@
-import { conditionText } from '../../../search/query/condition-text.js';
+import { conditionText } from '../../condition-text.js';
 import type { Condition } from '../../../search/query/query.js';
 import type { Hit } from './hit.js';
 import { takeFrom } from './known-orders.js';

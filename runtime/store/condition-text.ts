@@ -1,4 +1,4 @@
-import type { Condition } from './query.js';
+import type { Condition } from '../search/query/query.js';
 
 /** A condition as text that no other has, for memories of what was found. JSON has no infinite numbers. */
 export function conditionText(condition: Condition): string {
