@@ -16,23 +16,33 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('lines of a log are written together a moment later, in their order', () => {
-  lines.write('a\n');
-  lines.write('b\n');
+const request = (id: string): string => `{"event":"request","requestId":"${id}"}\n`;
+
+it('lines of requests are written together a moment later, in their order', () => {
+  lines.write(request('a'));
+  lines.write(request('b'));
   expect(written).toEqual([]);
   vi.advanceTimersByTime(10);
-  expect(written).toEqual(['a\nb\n']);
-  lines.write('c\n');
+  expect(written).toEqual([request('a') + request('b')]);
+  lines.write(request('c'));
   vi.advanceTimersByTime(10);
-  expect(written).toEqual(['a\nb\n', 'c\n']);
+  expect(written).toEqual([request('a') + request('b'), request('c')]);
+});
+
+it('another line is written at once, behind those that wait', () => {
+  lines.write(request('a'));
+  lines.write('{"event":"note"}\n');
+  expect(written).toEqual([`${request('a')}{"event":"note"}\n`]);
+  vi.advanceTimersByTime(100);
+  expect(written).toHaveLength(1);
 });
 
 it('lines that are many wait for no more, and the end of the process waits for none', () => {
-  const long = `${'x'.repeat(70_000)}\n`;
+  const long = request('x'.repeat(70_000));
   lines.write(long);
   expect(written).toEqual([long]);
-  lines.write('last\n');
+  lines.write(request('last'));
   onExit!();
   vi.advanceTimersByTime(100);
-  expect(written).toEqual([long, 'last\n']);
+  expect(written).toEqual([long, request('last')]);
 });
