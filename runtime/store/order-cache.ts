@@ -16,15 +16,15 @@ export interface OrderCache<Order> {
   clear(): void;
 }
 
-/** What is kept in all, and of one order, about, in characters. */
+/** What is kept in all, if nothing else is said, and of one order, about, in characters. */
 const MOST = 4_000_000;
-const LARGEST = MOST / 8;
+const LARGEST = 500_000;
 
 /** What a resource takes beside its texts. */
 const EACH = 100;
 
-/** Nothing is known yet. */
-export function openOrderCache<Order extends { readonly hits: readonly Found[] }>(): OrderCache<Order> {
+/** Nothing is known yet. @param most what is kept in all, about, in characters */
+export function openOrderCache<Order extends { readonly hits: readonly Found[] }>(most = MOST): OrderCache<Order> {
   const kept = new Map<string, { readonly order: Order; readonly size: number }>();
   let size = 0;
 
@@ -43,7 +43,7 @@ export function openOrderCache<Order extends { readonly hits: readonly Found[] }
       kept.set(name, { order, size: own });
       size += own;
       for (const oldest of kept.keys()) {
-        if (size <= MOST) break;
+        if (size <= most) break;
         forget(oldest);
       }
     },

@@ -71,6 +71,9 @@ interface Known {
 /** Resources that may have changed since; of more all is read anew. */
 const MOST_CHANGED = 200;
 
+/** What the orders of a process take, about, in characters: twenty of the largest. */
+const MEMORY = 10_000_000;
+
 /** Fewer are counted as fast as it is looked for what was written. */
 const MANY = 1000;
 
@@ -90,7 +93,7 @@ export function nameOfOrder(type: string, where: Plan, { keys, idSign }: Order):
 
 /** Nothing is known yet. @param now the server's time */
 export function openKnownOrders(now: () => number): KnownOrders {
-  const cache = openOrderCache<KnownOrder>();
+  const cache = openOrderCache<KnownOrder>(MEMORY);
   const totals = openOrderCache<KnownTotal>();
   const busy = new Map<string, number>();
 
