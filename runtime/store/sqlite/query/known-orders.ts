@@ -22,6 +22,9 @@ export interface KnownOrders {
   keep(name: string, stretch: Stretch): void;
 }
 
+/** Nothing is remembered. */
+export const NO_ORDERS: KnownOrders = { get: () => undefined, keep: () => {} };
+
 /** None is known yet. */
 export function openKnownOrders(db: Database): KnownOrders {
   // The first changes with each commit of another connection, the second with each row that this one changes.
