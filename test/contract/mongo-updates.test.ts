@@ -266,6 +266,15 @@ describeOnMongod('updates of one resource on MongoDB, without a transaction', ()
       expect([await names({}), await history().countDocuments()]).toEqual([['a2'], 0]);
     });
 
+    it('ends, which expunged the version before: the mark that it removes is that of its own copy', async () => {
+      await store.read('Patient', 'a');
+      await other.write([put('a', 1, 'theirs')]);
+      await other.expunge({ type: 'Patient', id: 'a', version: 1, limit: 9 });
+      meanwhile(() => other.close());
+      await expect(store.write([put('a', 1, 'mine')])).rejects.toMatchObject({ name: 'VersionConflict', actual: 2 });
+      expect([await names({}), await history().countDocuments()]).toEqual([['a2'], 0]);
+    });
+
     it('finds what is within it: that goes with the version', async () => {
       const contained = [{ type: 'Basic', id: 'm', entries: [] }];
       meanwhile(() => other.reindex([{ type: 'Patient', id: 'a', version: 1, entries: [], contained }]));

@@ -21,13 +21,16 @@ const ABANDONED = 120_000;
  * goes: readers compare each pending copy with the current version.
  */
 export interface Copies {
-  /** Has the mark removed, soon: the version was replaced, and a majority knows it. @param key `_id` of the copy */
-  finish(key: string): void;
+  /** Has the mark removed, soon: the version was replaced, and a majority knows it. */
+  finish(copy: Copy): void;
   /** Finishes what processes left that died: removes marks of what was replaced, and copies of what was expunged. */
   clean(): Promise<void>;
   /** Removes the marks that are left. */
   close(): Promise<void>;
 }
+
+/** What tells a copy from another one of the same version, which a write makes that comes too late. */
+type Copy = Pick<PastDocument, '_id' | 'until'>;
 
 /** @param now the server's time @param time how long each command may take, in milliseconds */
 export function openCopies(
@@ -35,12 +38,13 @@ export function openCopies(
   now: () => number,
   time: number,
 ): Copies {
-  let finished: string[] = [];
+  let finished: Copy[] = [];
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
 
-  async function unmark(keys: readonly string[]): Promise<void> {
-    const filter: Filter<PastDocument> = { _id: { $in: [...keys] } };
+  async function unmark(copies: readonly Copy[]): Promise<void> {
+    const [keys, times] = [copies.map(({ _id }) => _id), copies.map(({ until }) => until)];
+    const filter: Filter<PastDocument> = { _id: { $in: keys }, until: { $in: times } };
     const update = history.updateMany(filter, { $unset: { pending: true } }, { hint: { _id: 1 }, maxTimeMS: time });
     await answered(time, update);
   }
@@ -76,7 +80,7 @@ export function openCopies(
       .toArray();
     const versions = new Map(current);
     const versionOf = (copy: (typeof found)[number]): number => versions.get(keyOf(copy)) ?? 0;
-    const replaced = found.filter((copy) => versionOf(copy) > copy.version).map(({ _id }) => _id);
+    const replaced = found.filter((copy) => versionOf(copy) > copy.version);
     const orphans = found.filter((copy) => versionOf(copy) < copy.version).map(({ _id }) => _id);
     if (replaced.length > 0) await unmark(replaced);
     if (orphans.length > 0) await history.deleteMany({ _id: { $in: orphans }, pending: true });
@@ -84,9 +88,9 @@ export function openCopies(
   }
 
   return {
-    finish(key) {
+    finish(copy) {
       if (finished.length >= MOST) return;
-      finished.push(key);
+      finished.push(copy);
       timer ??= setTimeout(flush, PAUSE).unref();
     },
     async clean() {

@@ -106,7 +106,7 @@ export function openUpdate(
       return undefined;
     }
     fault('committed');
-    copies.finish(copy._id);
+    copies.finish({ _id: copy._id, until: copy.until });
     return { versions: [...written], begun };
   };
 }
