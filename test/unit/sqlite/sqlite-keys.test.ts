@@ -52,7 +52,29 @@ describe('keys of resources', () => {
   const numbers = Array.from({ length: 5000 }, (_, n) => n);
   const ascending = numbers.map((n) => `${(1e12 + n * 3).toString(16)}-7abc`);
 
+  const DAY = 86_400_000;
+  const uuidOf = (time: number): string => {
+    const digits = time.toString(16).padStart(12, '0');
+    return `${digits.slice(0, 8)}-${digits.slice(8)}-7${randomUUID().slice(15)}`;
+  };
+  /** Once a day eight transactions of 20, whose ids are made within 35 ms: they are written in some other order. */
+  const bursts = (days: number): readonly string[] =>
+    Array.from({ length: days }, (_, day) => {
+      const start = Date.UTC(2026, 10, 1) + day * DAY;
+      const transactions = Array.from({ length: 8 }, () => {
+        const time = start + random.below(35);
+        return Array.from({ length: 20 }, (_each, i) => uuidOf(time + (i < 10 ? 0 : 1)));
+      });
+      return shuffled(transactions.map((_each, i) => String(i))).flatMap((i) => transactions[Number(i)]!);
+    }).flat();
+
   it.each<[string, () => readonly string[]]>([
+    ['transactions at the same time, after pauses', () => bursts(100)],
+    ['the same behind older ones', () => [...ascending.map((_, n) => uuidOf(1.55e12 + n * 7)), ...bursts(30)]],
+    ['the same before one that comes last', () => ['z', ...bursts(60)]],
+    ['the same among UUIDs of chance', () => [...numbers.map(() => randomUUID()), ...bursts(30)]],
+    ['the same where a digit is carried', () => Array.from({ length: 40 }, (_, n) => shuffled(numbers.slice(0, 160)
+      .map((i) => uuidOf(0x1a21a4dffe0 + n * 0x1_0000_0000 + (i >> 2))))).flat()], // prettier-ignore
     ['UUIDs of time', () => ascending.map((time) => `0${time}-${randomUUID().slice(14)}`)],
     ['UUIDs of chance', () => numbers.map(() => randomUUID())],
     ['numbers, ascending', () => numbers.map(String)],

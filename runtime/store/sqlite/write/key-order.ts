@@ -14,15 +14,25 @@ export interface Neighbour {
 const LEAST = 0;
 const MOST = Number.MAX_SAFE_INTEGER;
 
-/** What is left free beside a neighbour where there is room. */
+/** What is left free beside a neighbour at least, where there is room. */
 const MARGIN = 2 ** 12;
 
+/** What part of the room that is at most: where little is left, ids of the same millisecond say best where they go. */
+const MOST_MARGIN = 1 / 8;
+
 /**
- * At the ends of the order more is left free, as a share of what there is, down to a rest that serves a long row of
- * ascending ids: those that come in no order mostly come in between later.
+ * What part of the room is left free beside an id that comes right behind the last, or before the first: a server's own ids do. Those
+ * of requests that were served at the same time come in between. Of a type that has a million 2^31 keys are left for them, of one that
+ * has 17 million 2^20.
  */
-const SHARE = 2 ** 14;
-const REST = 2 ** 48;
+const ROW_SHARE = 2 ** 21;
+
+/**
+ * What is left free below an id that comes right before its successor, if that is no large part of the room. Ids that were made at
+ * nearly the same time a day after the last are written in another order: by time alone, all but the first would get a few keys
+ * right below it.
+ */
+const CLOSE = { keys: 2 ** 18, share: 2 ** 5 };
 
 /** Where ids without a beginning of their own type are put, and what part of the room beside those with the same is taken. */
 const BESIDE = 1 / 8;
@@ -58,14 +68,15 @@ export function chooseKeys(
   const gap = high - low;
   if (gap <= count) return undefined;
   const near = { before: ownPart(id, before), after: ownPart(id, after) };
-  const isEnd = near.before === undefined || near.after === undefined;
-  const wanted = isEnd && gap > REST ? Math.floor(gap / SHARE) : MARGIN;
   const step = clamp(Math.floor((gap * ROW) / count), 1, MARGIN);
   const width = step * (count - 1);
-  const margin = Math.min(wanted, Math.floor((gap - width) / 2));
+  const most = Math.max(Math.floor((gap - width) * MOST_MARGIN), 1);
+  const margin = (wanted: number): number => clamp(Math.floor(wanted), Math.min(MARGIN, most), most);
+  const below = margin(gap / ROW_SHARE);
+  const above = Math.max(below, margin(Math.min(CLOSE.keys, gap / CLOSE.share)));
   const middle = low + Math.floor(gap * partOf(id, near, before, after));
-  const first = clamp(middle - Math.floor(width / 2), low + margin, high - margin - width);
-  const aside = Math.floor((chance * margin) / 4);
+  const first = clamp(middle - Math.floor(width / 2), low + below, high - above - width);
+  const aside = Math.floor((chance * Math.min(below, above)) / 4);
   return { first: first - low > gap / 2 ? first - aside : first + aside, step };
 }
 
@@ -111,6 +122,7 @@ function clamp(value: number, low: number, high: number): number {
 /** Characters that ids are made of, fewest first, in their order. A text that ends comes before any that goes on. */
 const ALPHABETS = [
   '0123456789',
+  '0123456789abcdef',
   '-0123456789abcdef',
   '-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz',
 ];
@@ -118,13 +130,44 @@ const ALPHABETS = [
 /** Characters that make a difference in a double. */
 const DIGITS = 14;
 
+/** How texts are read as numbers from 0 to 1. */
+interface Digits {
+  readonly alphabet: string;
+  /** Whether none of the texts ends before another. */
+  readonly isEven: boolean;
+}
+
 /** Where an id lies between two others, from 0 to 1: as a number whose digits are characters. */
 function position(id: string, before: string | undefined, after: string | undefined): number {
   const shared = before === undefined || after === undefined ? 0 : sharedLength(before, after);
-  const texts = [id, before, after].map((text) => text?.slice(shared, shared + DIGITS));
-  const alphabet = ALPHABETS.find((each) => texts.every((text) => isWithin(text, each))) ?? ALPHABETS.at(-1)!;
-  const [at = 0, low = 0, high = 1] = texts.map((text) => (text === undefined ? undefined : fraction(text, alphabet)));
+  const from = shared < OWN.from.length ? 0 : shared;
+  const texts = alike([id, before, after].filter((text) => text !== undefined).map((text) => text.slice(from)));
+  const slices = texts.map((text) => text.slice(0, DIGITS));
+  const alphabet = ALPHABETS.find((each) => slices.every((text) => isWithin(text, each))) ?? ALPHABETS.at(-1)!;
+  const digits = { alphabet, isEven: slices.every(({ length }) => length === slices[0]!.length) };
+  const place = from > 0 ? fraction : widened;
+  const places = slices.map((text) => place(text, digits));
+  const at = places[0]!;
+  const low = before === undefined ? 0 : places[1]!;
+  const high = after === undefined ? 1 : places.at(-1)!;
   return high > low ? (at - low) / (high - low) : 1 / 2;
+}
+
+/** Texts without hyphens, where they have them at the same places: these are no digits. */
+function alike(texts: readonly string[]): readonly string[] {
+  const [shape, ...others] = texts.map((text) => text.replaceAll(/[^-]/g, 'x'));
+  return others.every((other) => other === shape) ? texts.map((text) => text.replaceAll('-', '')) : texts;
+}
+
+/** Where ids of a server begin, those of the years 2022 to 2039: they are UUIDs of version 7. */
+const OWN = { from: '018', to: '020' };
+
+/** Ids of a server get half of all the room: others, UUIDs of chance say, would leave it what is between two of them. */
+function widened(text: string, digits: Digits): number {
+  const at = fraction(text, digits);
+  const [from, to] = [fraction(OWN.from, digits), fraction(OWN.to, digits)];
+  if (at < from) return at / from / 4;
+  return at < to ? 1 / 4 + (at - from) / (to - from) / 2 : 3 / 4 + (at - to) / (1 - to) / 4;
 }
 
 function sharedLength(a: string, b: string): number {
@@ -133,18 +176,18 @@ function sharedLength(a: string, b: string): number {
   return length;
 }
 
-function isWithin(text: string | undefined, alphabet: string): boolean {
-  if (text === undefined) return true;
+function isWithin(text: string, alphabet: string): boolean {
   for (const character of text) if (!alphabet.includes(character)) return false;
   return true;
 }
 
-function fraction(text: string, alphabet: string): number {
+function fraction(text: string, { alphabet, isEven }: Digits): number {
+  const least = isEven ? 0 : 1;
   let sum = 0;
   let weight = 1;
   for (let i = 0; i < text.length; i++) {
-    weight /= alphabet.length + 1;
-    sum += rank(text.charAt(i), alphabet) * weight;
+    weight /= alphabet.length + least;
+    sum += Math.max(rank(text.charAt(i), alphabet) - 1 + least, 0) * weight;
   }
   return sum;
 }
