@@ -39,7 +39,7 @@ export function createMember(mongod: string, folder: string, port: number, chang
   mkdirSync(data);
   let child: ChildProcess | undefined;
   const args = ['--replSet', 'kiln', '--bind_ip', '127.0.0.1', '--port', String(port), '--nounixsocket'];
-  args.push('--dbpath', data, '--logpath', log, '--logappend', '--wiredTigerCacheSizeGB', '0.25');
+  args.push('--dbpath', data, '--logpath', log, '--logappend', '--wiredTigerCacheSizeGB', '1');
   args.push('--setParameter', 'diagnosticDataCollectionEnabled=false');
 
   async function start(): Promise<void> {

@@ -41,30 +41,32 @@ function timeOf(args: readonly string[]): number {
   return (performance.now() - start) / 1000;
 }
 
-let floor: number | undefined;
-/** Seconds that a bare process takes to read the package's files as JSON and to write them: what this machine can do. */
+/** Seconds that a bare process takes to read the package's files as JSON and to write them: what this machine can do right now. */
 function floorOf(): number {
   const bare = ['-e', BARE, join(root, 'node_modules/hl7.fhir.r5.core')];
-  return (floor ??= Math.min(timeOf(bare), timeOf(bare), timeOf(bare)));
+  return Math.min(timeOf(bare), timeOf(bare));
 }
 
+/** Runs that may be needed until one is not held up by other programs. */
+const TRIES = 5;
+
 /**
- * The best of three takes less than so many seconds; none is run after one within the bound. A machine that is slower than usual has as many
- * times the floor, which is measured only there.
+ * A run takes less than so many seconds; none comes after one within the bound. A machine that is slower than usual has as many times the
+ * floor, which is measured right behind the run: how busy the machine is changes from minute to minute.
  */
 function expectWithin(seconds: number, floors: number, args: (time: number) => readonly string[]): void {
   const usual = atMost(seconds);
-  let [best, bound] = [Infinity, usual];
-  for (let time = 0; time < 3 && best >= bound; time++) {
-    best = Math.min(best, timeOf(args(time)));
-    if (best >= usual) bound = Math.max(usual, floors * floorOf());
+  let [took, bound] = [Infinity, usual];
+  for (let time = 0; time < TRIES && took >= bound; time++) {
+    took = timeOf(args(time));
+    bound = took < usual ? usual : Math.max(usual, floors * floorOf());
   }
-  expect(best).toBeLessThan(bound);
+  expect(took).toBeLessThan(bound);
 }
 
 const generate = (folder: string): readonly string[] => [kiln, 'generate', '--out', join(dir, folder)];
 
-describe('on two cores, the best of three', () => {
+describe('on two cores, the best of five', () => {
   it('kiln generate into a new folder takes less than 7 s, or 8 times the floor', () => {
     expectWithin(7, 8, (time) => generate(String(time)));
   });

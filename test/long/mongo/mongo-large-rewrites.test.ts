@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { DEFAULT_SERVICES } from '../../../runtime/core/default-services.js';
 import { tables } from '../../../generated/tables.js';
@@ -10,7 +11,10 @@ import { CONTENT } from '../../../runtime/search/text/parameters.js';
 import type { Put, Store } from '../../../runtime/store/store.js';
 import { exampleFiles, readExample } from '../../conformance/formats/examples.js';
 import { openStore } from '../../contract/open-store.js';
-import { describeOnMongod, newDatabase } from '../../mongod/for-tests.js';
+import { withDatabase } from '../../mongod/connection-string.js';
+import { findMongod } from '../../mongod/find-mongod.js';
+import { describeOnMongod } from '../../mongod/for-tests.js';
+import { startReplicaSet, type ReplicaSet } from '../../mongod/replica-set.js';
 
 /** Changes of one write. */
 const MANY = 50;
@@ -22,10 +26,19 @@ const TYPE = 'StructureDefinition';
 
 const extract = createExtractor(tables);
 
-// A mongod whose cache is small, as that of the tests, gives up on a transaction that changes more keys than there is room for.
 describeOnMongod('fifty large definitions in one transaction', () => {
+  let set: ReplicaSet;
+  beforeAll(async () => {
+    set = await startReplicaSet((await findMongod()).path);
+    // A mongod whose cache is small gives up on a transaction that changes more keys than there is room for.
+    const client = await MongoClient.connect(set.url);
+    await client.db('admin').command({ setParameter: 1, wiredTigerEngineRuntimeConfig: 'cache_size=256M' });
+    await client.close();
+  });
+  afterAll(() => set?.stop());
+
   it('are created, written again as they are, with other words, and deleted', async () => {
-    const store = await openStore(newDatabase());
+    const store = await openStore(withDatabase(set.url, 'kiln'));
     try {
       const definitions = readDefinitions();
       const expectAll = async (version: number, word: string): Promise<void> => {

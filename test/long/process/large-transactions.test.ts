@@ -100,17 +100,15 @@ describe.skipIf(process.platform !== 'linux')('thousands of conditional entries 
     const cpu: number[] = [];
     cases++;
     for (const [round, size] of [1250, 1250, 2500, 5000].entries()) {
-      const {
-        status,
-        text,
-        cpu: took,
-      } = await send(
-        many(size, (i) => {
-          const n = 100_000 * cases + 10_000 * round + i;
-          const more = { active: true, birthDate: dayOf(n), name: [{ family: `Name${n}x`, given: [name, 'Bea'] }] };
-          return create({ ...more, identifier: [{ system: 'urn:x', value: `v${n}` }] }, criterion(n));
-        }),
-      );
+      const entries = many(size, (i) => {
+        const n = 100_000 * cases + 10_000 * round + i;
+        const more = { active: true, birthDate: dayOf(n), name: [{ family: `Name${n}x`, given: [name, 'Bea'] }] };
+        return create({ ...more, identifier: [{ system: 'urn:x', value: `v${n}` }] }, criterion(n));
+      });
+      // On a busy machine their searches take longer than other writes may wait for them, and nothing is written.
+      let answer = await send(entries);
+      for (let again = 0; again < 5 && answer.status === 503; again++) answer = await send(entries);
+      const { status, text, cpu: took } = answer;
       expect(status, text.slice(0, 500)).toBe(200);
       cpu.push(took);
     }
