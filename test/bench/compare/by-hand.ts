@@ -42,8 +42,8 @@ export interface ByHand {
 }
 
 /**
- * Writes of the documents that the store writes, which were made before, under the indexes that it has: what its schema costs any program
- * that writes it.
+ * Writes of the documents or rows that the store writes, which were made before, under the indexes that it has: what its schema costs any
+ * program that writes it.
  */
 export interface SameKeys {
   /** @param n another one each time */

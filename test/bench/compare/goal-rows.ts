@@ -34,7 +34,8 @@ export function goalRows(store: Store, byHand: ByHand, resources: readonly Resou
   const random = createRandom(3);
   const patients = resources.filter(({ resourceType }) => resourceType === 'Patient');
   const observations = resources.filter(({ resourceType }) => resourceType === 'Observation');
-  const anyId = (n: number): string => String(observations[n % observations.length]!['id']);
+  const anyOf = (n: number): Resource => observations[n % observations.length]!;
+  const anyId = (n: number): string => String(anyOf(n)['id']);
   const anyMrn = (): string => mrn(Math.floor(random() * patients.length));
   const anyCode = (): string => String(toColumns(pick(random, observations)).code);
   const { sameKeys } = byHand;
@@ -44,7 +45,7 @@ export function goalRows(store: Store, byHand: ByHand, resources: readonly Resou
   const find = (type: string, query: [string, string][], more: Partial<FindQuery> = {}) =>
     store.find({ type, where: { all: readConditions(type, query) }, sort: [], count: PAGE, total: 'cheap', ...more });
   const copies = (n: number): Resource[] =>
-    Array.from({ length: ENTRIES }, (_, i) => ({ ...observations[i]!, id: `copy-${n}-${i}` }));
+    Array.from({ length: ENTRIES }, (_, i) => ({ ...anyOf(n + i), id: `copy-${n}-${i}` }));
 
   return [
     {
@@ -96,15 +97,15 @@ export function goalRows(store: Store, byHand: ByHand, resources: readonly Resou
     // After the searches: what is to be done after writes is done then, beside what is measured next.
     {
       name: 'create',
-      ours: (n) => store.write([toPut({ ...observations[0]!, id: `new-${n}` })]),
-      theirs: (n) => byHand.create({ ...observations[0]!, id: `new-${n}` }),
+      ours: (n) => store.write([toPut({ ...anyOf(n), id: `new-${n}` })]),
+      theirs: (n) => byHand.create({ ...anyOf(n), id: `new-${n}` }),
     },
     ...(sameKeys === undefined
       ? []
       : [
           {
             name: 'create, by hand with the same keys of indexes',
-            ours: (n: number) => store.write([toPut({ ...observations[0]!, id: `same-${n}` })]),
+            ours: (n: number) => store.write([toPut({ ...anyOf(n), id: `same-${n}` })]),
             theirs: sameKeys.create,
           },
         ]),

@@ -26,7 +26,7 @@ export async function openSameKeys(client: MongoClient, db: Db): Promise<SameKey
     return { ...documents[n % DOCUMENTS]!, _id: `Observation/${id}`, id, updated: new Date(), n, resource: content };
   };
   return {
-    create: (n) => resource.insertOne(document(0, `same-${n}`), { ignoreUndefined: true }),
+    create: (n) => resource.insertOne(document(n, `same-${n}`), { ignoreUndefined: true }),
     transaction: (n, count) =>
       client.withSession((session) =>
         session.withTransaction(() =>

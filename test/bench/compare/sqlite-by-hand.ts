@@ -2,12 +2,14 @@ import Database from 'better-sqlite3';
 
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { COLUMNS, COUNTED, INDEXES, PAGE, toColumns, type ByHand } from './by-hand.js';
+import { openSameRows } from './sqlite-same-rows.js';
 
 const TYPES = ['Patient', 'Encounter', 'Condition', 'MedicationRequest', 'Observation'] as const;
 const MORE = PAGE + 1;
 
 /** On a file of SQLite, in this thread; each write is a transaction that reaches the disk. */
 export function openSqliteByHand(file: string): ByHand {
+  const sameKeys = openSameRows(`${file}-same`);
   const db = new Database(file);
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = FULL');
@@ -70,7 +72,9 @@ export function openSqliteByHand(file: string): ByHand {
     async fill(resources) {
       for (let from = 0; from < resources.length; from += 1000) fillAll(resources.slice(from, from + 1000));
       db.exec('ANALYZE');
+      sameKeys.fill(resources);
     },
+    sameKeys,
     create: async (resource) => writeOne(resource),
     transaction: async (resources) => writeAll(resources),
     update: async (resource, version) => replaceOne(resource, version, true),
@@ -116,6 +120,9 @@ export function openSqliteByHand(file: string): ByHand {
       }
     },
     cpu: async () => 0,
-    close: async () => void db.close(),
+    async close() {
+      db.close();
+      sameKeys.close();
+    },
   };
 }
