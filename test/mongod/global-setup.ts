@@ -72,7 +72,7 @@ async function start(prefix: string, place: string | undefined): Promise<Started
     if (external !== undefined) return await useExternal(external, prefix);
     const { path, version, from, passedOver } = await findMongod();
     console.info(`MongoDB for tests: ${version} from ${from} (${[path, ...passedOver].join('; ')})`);
-    const { url, stop: stopSet } = await startReplicaSet(path, 1, place);
+    const { url, stop: stopSet } = await startReplicaSet(path, 1, { place });
     return { answer: { url }, stop: stopSet };
   } catch (error) {
     const { message } = error as Error;

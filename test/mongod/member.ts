@@ -31,15 +31,16 @@ export interface Member {
  * A member that is not started yet.
  *
  * @param folder where its data and its log go
+ * @param cache size of its cache, in GB
  * @param changed is called when a process of it was started or has ended
  */
-export function createMember(mongod: string, folder: string, port: number, changed: () => void): Member {
+export function createMember(mongod: string, folder: string, port: number, cache: number, changed: () => void): Member {
   const data = join(folder, String(port));
   const log = `${data}.log`;
   mkdirSync(data);
   let child: ChildProcess | undefined;
   const args = ['--replSet', 'kiln', '--bind_ip', '127.0.0.1', '--port', String(port), '--nounixsocket'];
-  args.push('--dbpath', data, '--logpath', log, '--logappend', '--wiredTigerCacheSizeGB', '1');
+  args.push('--dbpath', data, '--logpath', log, '--logappend', '--wiredTigerCacheSizeGB', String(cache));
   args.push('--setParameter', 'diagnosticDataCollectionEnabled=false');
 
   async function start(): Promise<void> {

@@ -37,14 +37,19 @@ export interface ReplicaSet {
  * @param mongod path of the binary
  * @param size number of members
  * @param place folder in which their data are, in one of their own
+ * @param cache size of each cache, in GB. A busy machine empties the least that there can be (0.25) too slowly for large transactions
  */
-export async function startReplicaSet(mongod: string, size = 1, place = tmpdir()): Promise<ReplicaSet> {
+export async function startReplicaSet(
+  mongod: string,
+  size = 1,
+  { place = tmpdir(), cache = 1 }: { readonly place?: string | undefined; readonly cache?: number } = {},
+): Promise<ReplicaSet> {
   const folder = mkdtempSync(join(place, 'kiln-mongod-'));
   const undertaker = hireUndertaker(folder);
   const members: Member[] = [];
   const changed = (): void => undertaker.watch(members.flatMap(({ pid }) => pid ?? []));
   try {
-    for (let n = 0; n < size; n++) members.push(createMember(mongod, folder, await freePort(), changed));
+    for (let n = 0; n < size; n++) members.push(createMember(mongod, folder, await freePort(), cache, changed));
     await Promise.all(members.map((member) => member.start()));
     await initiate(members);
     await untilReady(members, READY_MS);

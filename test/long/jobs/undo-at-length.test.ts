@@ -13,7 +13,7 @@ import { startReplicaSet } from '../../mongod/replica-set.js';
 /** What one undo restores at most. */
 const MOST = 10_000;
 
-/** As many as a MongoDB restores whose cache has the least size that it can have, 256 MB, as that of the tests has. */
+/** As many as a MongoDB restores whose cache has the least size that it can have, 256 MB. */
 const MOST_OF_SMALL_CACHE = 2500;
 
 /** Of so many it has no room for the changes. */
@@ -78,7 +78,8 @@ describe('an undo at length on SQLite', () => {
 });
 
 // A server of its own, because other tests fill the cache of the one that all share.
-const set = mongodUrl() === undefined ? undefined : await startReplicaSet((await findMongod()).path);
+const set =
+  mongodUrl() === undefined ? undefined : await startReplicaSet((await findMongod()).path, 1, { cache: 0.25 });
 const mongo = set === undefined ? undefined : await openStore(set.url);
 describeOnMongod('an undo at length on MongoDB', () => {
   if (mongo === undefined) return;

@@ -1,4 +1,3 @@
-import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { DEFAULT_SERVICES } from '../../../runtime/core/default-services.js';
@@ -29,11 +28,8 @@ const extract = createExtractor(tables);
 describeOnMongod('fifty large definitions in one transaction', () => {
   let set: ReplicaSet;
   beforeAll(async () => {
-    set = await startReplicaSet((await findMongod()).path);
     // A mongod whose cache is small gives up on a transaction that changes more keys than there is room for.
-    const client = await MongoClient.connect(set.url);
-    await client.db('admin').command({ setParameter: 1, wiredTigerEngineRuntimeConfig: 'cache_size=256M' });
-    await client.close();
+    set = await startReplicaSet((await findMongod()).path, 1, { cache: 0.25 });
   });
   afterAll(() => set?.stop());
 
