@@ -1,6 +1,7 @@
 /** What was found, as far as it takes memory. */
 interface Found {
   readonly key: string | number;
+  readonly id?: string;
   /** What it is sorted by. */
   readonly values: readonly unknown[];
 }
@@ -16,14 +17,15 @@ export interface OrderCache<Order> {
   clear(): void;
 }
 
-/** What is kept in all, if nothing else is said, and of one order, about, in characters. */
-const MOST = 4_000_000;
-const LARGEST = 500_000;
+/** What is kept in all, if nothing else is said, and of one order, about, in bytes. */
+const MOST = 8_000_000;
+const LARGEST = 1_000_000;
 
-/** What a resource takes beside its texts. */
-const EACH = 100;
+/** What an order takes beside its name, and a resource beside its texts. */
+const ORDER = 400;
+const EACH = 200;
 
-/** Nothing is known yet. @param most what is kept in all, about, in characters */
+/** Nothing is known yet. @param most what is kept in all, about, in bytes */
 export function openOrderCache<Order extends { readonly hits: readonly Found[] }>(most = MOST): OrderCache<Order> {
   const kept = new Map<string, { readonly order: Order; readonly size: number }>();
   let size = 0;
@@ -38,7 +40,7 @@ export function openOrderCache<Order extends { readonly hits: readonly Found[] }
     forget,
     keep(name, order) {
       forget(name);
-      const own = order.hits.reduce((sum, hit) => sum + sizeOf(hit), name.length);
+      const own = order.hits.reduce((sum, hit) => sum + sizeOf(hit), ORDER + name.length);
       if (own > LARGEST) return;
       kept.set(name, { order, size: own });
       size += own;
@@ -54,8 +56,8 @@ export function openOrderCache<Order extends { readonly hits: readonly Found[] }
   };
 }
 
-function sizeOf({ key, values }: Found): number {
-  return EACH + textIn(key) + textIn(values);
+function sizeOf({ key, id, values }: Found): number {
+  return EACH + textIn(key) + textIn(id) + textIn(values);
 }
 
 /** Characters of texts in a value. */

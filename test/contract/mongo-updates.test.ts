@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
+import { openCopies } from '../../runtime/store/mongo/write/copies.js';
 import type { HistoryQuery, Store } from '../../runtime/store/store.js';
 import { EVENTUALLY } from '../eventually.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
@@ -273,6 +274,40 @@ describeOnMongod('updates of one resource on MongoDB, without a transaction', ()
       meanwhile(() => other.close());
       await expect(store.write([put('a', 1, 'mine')])).rejects.toMatchObject({ name: 'VersionConflict', actual: 2 });
       expect([await names({}), await history().countDocuments()]).toEqual([['a2'], 0]);
+    });
+
+    it('finishes the copy of another resource at the very time of a late copy: the mark of that stays', async () => {
+      await other.write([put('b', 0)]);
+      await other.write([put('a', 1, 'theirs')]);
+      await other.write([put('b', 1, 'theirs')]);
+      const late = (await history().findOne({ _id: 'Patient/a/1' }))!;
+      const { until } = (await history().findOne({ _id: 'Patient/b/1' }))!;
+      await history().replaceOne({ _id: late._id }, { ...late, until, pending: true, by: 'who comes too late' });
+      await other.close();
+      expect(await history().findOne({ _id: 'Patient/b/1', pending: true })).toBeNull();
+      expect(await history().findOne({ _id: 'Patient/a/1', pending: true })).not.toBeNull();
+    });
+
+    it('cleans up what it saw before: a copy that was made since stays', async () => {
+      const [now, collections] = [
+        Date.now(),
+        { resource: db.collection('resource'), history: db.collection('history') },
+      ];
+      await other.write([put('a', 1, 'two')]);
+      const copy = (await history().findOne({ _id: 'Patient/a/1' }))!;
+      await other.expunge({ type: 'Patient', id: 'a', current: true, limit: 9 });
+      await history().insertOne({ ...copy, until: new Date(now - 500_000), pending: true });
+      const original = Collection.prototype.deleteMany;
+      const remove = vi.spyOn(Collection.prototype, 'deleteMany').mockImplementationOnce(async function (
+        this: Collection,
+        ...args
+      ) {
+        await history().replaceOne({ _id: copy._id }, { ...copy, pending: true });
+        return original.apply(this, args);
+      });
+      await openCopies(collections as unknown as Parameters<typeof openCopies>[0], () => now, 5000).clean();
+      expect(remove).toHaveBeenCalledOnce();
+      expect(await history().countDocuments({ _id: 'Patient/a/1' })).toBe(1);
     });
 
     it('finds what is within it: that goes with the version', async () => {

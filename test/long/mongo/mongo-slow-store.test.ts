@@ -59,6 +59,8 @@ describe.skipIf(!isOwn)('a MongoDB server that answers late', { timeout: 60_000 
   });
 
   it('is told of in bounded time, and afterwards all goes on', async () => {
+    // It was held up before.
+    await expect.poll(() => store.check(), { timeout: 15_000 }).toEqual({ ok: true });
     await store.write([put('w', 0)]);
     const held = holdUp(9000);
     const begun = performance.now();

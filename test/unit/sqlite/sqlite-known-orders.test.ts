@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { IndexEntry } from '../../../runtime/search/entry.js';
+import { connect } from '../../../runtime/store/sqlite/file/connect.js';
+import { openQueryInterrupt } from '../../../runtime/store/sqlite/file/query-interrupt.js';
+import { openFinders } from '../../../runtime/store/sqlite/query/find.js';
+import { FIND_LIMITS } from '../../../runtime/store/sqlite/query/run.js';
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
+import { openDictionary } from '../../../runtime/store/sqlite/write/dictionary.js';
 import type { FindPage, FindQuery, Store } from '../../../runtime/store/store.js';
 import {
   date,
@@ -40,6 +45,42 @@ function inOrder(all: ReadonlyMap<string, readonly number[]>, isDescending: bool
   };
   return [...all.keys()].sort((a, b) => (best(a) === best(b) ? (a < b ? -1 : 1) : best(a) < best(b) ? -1 : 1));
 }
+
+describe('a page of a walk', () => {
+  it('takes few rows more for what is read ahead, however far the next matches are', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'kiln-orders-'));
+    const store = openSqliteStore(`sqlite:${join(folder, 'kiln.db')}`);
+    const isMatch = (n: number): boolean => n < 11 || (n >= 1000 && n < 1015);
+    const puts = Array.from({ length: 60_000 }, (_, n) =>
+      put(
+        String(n).padStart(5, '0'),
+        0,
+        'x',
+        [of('date', date(n, n)), of('name', text(isMatch(n) ? 'own' : 'other'))],
+        'Seen',
+      ),
+    );
+    while (puts.length > 0) await store.write(puts.splice(0, 2000));
+    await store.close();
+    const db = connect(join(folder, 'kiln.db'));
+    const interrupt = openQueryInterrupt(db, new Int32Array(1));
+    const limits = { ...FIND_LIMITS, few: 10, brief: 10, patience: 100, small: 10, deep: 1000 };
+    const find = db.transaction(openFinders(db, openDictionary(db), interrupt, limits).find).deferred;
+    const asked = query('Seen', {
+      where: { not: { param: 'name', any: [{ is: 'string-equals', text: 'other' }] } },
+      sort: [key('date', false)],
+      count: 10,
+    });
+    interrupt.begin(1, Infinity);
+    const first = find(asked);
+    const before = interrupt.counts.driven;
+    const second = find({ ...asked, after: first.next! });
+    expect(idsOf(second)).toEqual(['00010', ...Array.from({ length: 9 }, (_, n) => `0100${n}`)]);
+    expect(interrupt.counts.driven - before).toBeLessThan(10_000);
+    db.close();
+    rmSync(folder, { recursive: true });
+  });
+});
 
 describe.each([
   ['in the order of ids', false, 500],

@@ -134,6 +134,8 @@ export interface PastDocument extends VersionFields {
   readonly until: Date;
   /** It was copied before the next came, and is perhaps current still: see `Copies`. */
   readonly pending?: true;
+  /** Which store made the copy, as long as it is pending. */
+  readonly by?: string;
 }
 
 /** An entry of a small map. */

@@ -1,4 +1,5 @@
 import type { Filter } from 'mongodb';
+import { randomUUID } from 'node:crypto';
 
 import { answered } from '../read/answered.js';
 import { keyOf, type Collections, type PastDocument } from '../bson/documents.js';
@@ -21,6 +22,8 @@ const ABANDONED = 120_000;
  * goes: readers compare each pending copy with the current version.
  */
 export interface Copies {
+  /** What copies of this store have while they are pending: no other store removes their mark within the time of a write. */
+  readonly mark: Mark;
   /** Has the mark removed, soon: the version was replaced, and a majority knows it. */
   finish(copy: Copy): void;
   /** Finishes what processes left that died: removes marks of what was replaced, and copies of what was expunged. */
@@ -29,8 +32,8 @@ export interface Copies {
   close(): Promise<void>;
 }
 
-/** What tells a copy from another one of the same version, which a write makes that comes too late. */
 type Copy = Pick<PastDocument, '_id' | 'until'>;
+type Mark = Required<Pick<PastDocument, 'pending' | 'by'>>;
 
 /** @param now the server's time @param time how long each command may take, in milliseconds */
 export function openCopies(
@@ -38,15 +41,18 @@ export function openCopies(
   now: () => number,
   time: number,
 ): Copies {
+  const mark: Mark = { pending: true, by: randomUUID() };
   let finished: Copy[] = [];
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
 
-  async function unmark(copies: readonly Copy[]): Promise<void> {
+  /** @param of what else they have, by which they are told from later copies of the same versions */
+  async function unmark(copies: readonly Copy[], of: Filter<PastDocument> = {}): Promise<void> {
     const [keys, times] = [copies.map(({ _id }) => _id), copies.map(({ until }) => until)];
-    const filter: Filter<PastDocument> = { _id: { $in: keys }, until: { $in: times } };
-    const update = history.updateMany(filter, { $unset: { pending: true } }, { hint: { _id: 1 }, maxTimeMS: time });
-    await answered(time, update);
+    const filter: Filter<PastDocument> = { ...of, _id: { $in: keys }, until: { $in: times } };
+    const update = { $unset: { pending: true, by: true } } as const;
+    const done = history.updateMany(filter, update, { hint: { _id: 1 }, maxTimeMS: time });
+    await answered(time, done);
   }
 
   function flush(): void {
@@ -56,7 +62,7 @@ export function openCopies(
         const some = finished.slice(0, AT_ONCE);
         finished = finished.slice(AT_ONCE);
         // What is not done is left to `clean`.
-        await unmark(some).catch(() => {});
+        await unmark(some, { by: mark.by }).catch(() => {});
       }
     });
   }
@@ -83,11 +89,12 @@ export function openCopies(
     const replaced = found.filter((copy) => versionOf(copy) > copy.version);
     const orphans = found.filter((copy) => versionOf(copy) < copy.version).map(({ _id }) => _id);
     if (replaced.length > 0) await unmark(replaced);
-    if (orphans.length > 0) await history.deleteMany({ _id: { $in: orphans }, pending: true });
+    if (orphans.length > 0) await history.deleteMany({ _id: { $in: orphans }, pending: true, until: { $lt: before } });
     return found.length < AT_ONCE ? undefined : found.at(-1)!.until;
   }
 
   return {
+    mark,
     finish(copy) {
       if (finished.length >= MOST) return;
       finished.push(copy);

@@ -45,7 +45,7 @@ export function openUpdate(
   /** Undefined: another write has left its copy, or is at the same. */
   async function insertCopy(past: PastDocument, given: Given): Promise<boolean> {
     try {
-      await causal.write((session) => history.insertOne({ ...past, pending: true }, given(session)));
+      await causal.write((session) => history.insertOne({ ...past, ...copies.mark }, given(session)));
       return true;
     } catch (error) {
       if (isDuplicate(error)) return false;
@@ -71,7 +71,7 @@ export function openUpdate(
 
   /** A write that was faster has put its own copy in the place of this one; or the resource was expunged, and nothing may be left of it. */
   async function removeCopy({ _id, until }: PastDocument, given: Given): Promise<void> {
-    await causal.write((session) => history.deleteOne({ _id, until, pending: true }, given(session)));
+    await causal.write((session) => history.deleteOne({ _id, until, ...copies.mark }, given(session)));
   }
 
   /** The current version: as it was read a moment ago, if that is the one that is expected. */

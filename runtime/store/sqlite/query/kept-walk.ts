@@ -29,17 +29,30 @@ export function keptWalk(
   const known = name === undefined ? undefined : run.orders.get(name);
   const taken = known && takeFrom(run, known, after, wanted);
   if (taken !== undefined) return taken;
-  const most = name === undefined || after === undefined ? wanted : (1 + AHEAD) * wanted;
   const hits: Hit[] = [];
-  const isEnd = run.interrupt.within({ rows }, () => {
-    if (wanted === 0) return false;
-    for (const hit of walk()) if (hits.push(hit) === most) return false;
-    return true;
-  });
-  // What was to be read ahead may be too far away.
-  if (isEnd === undefined && hits.length < wanted) return undefined;
-  if (name !== undefined) run.orders.keep(name, { after, hits, isEnd: isEnd === true });
+  const walked = walk()[Symbol.iterator]();
+  try {
+    let isEnd = run.interrupt.within({ rows }, () => takeUpTo(wanted, walked, hits));
+    if (isEnd === undefined) return undefined;
+    if (name !== undefined && after !== undefined && !isEnd) {
+      // What follows may be far away, and is not worth more than a little time.
+      isEnd = run.interrupt.within({ rows: run.limits.patience }, () => takeUpTo((1 + AHEAD) * wanted, walked, hits));
+    }
+    if (name !== undefined) run.orders.keep(name, { after, hits, isEnd: isEnd === true });
+  } finally {
+    walked.return?.();
+  }
   return hits.slice(0, wanted);
+}
+
+/** Adds hits until there are so many. @returns whether the walk ended before */
+function takeUpTo(most: number, walked: Iterator<Hit>, hits: Hit[]): boolean {
+  while (hits.length < most) {
+    const next = walked.next();
+    if (next.done === true) return true;
+    hits.push(next.value);
+  }
+  return false;
 }
 
 /** Undefined: it is not kept. An explanation is to see what a search does, and walks by ids are short. */

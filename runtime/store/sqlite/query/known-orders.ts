@@ -25,7 +25,10 @@ export interface KnownOrders {
 /** Nothing is remembered. */
 export const NO_ORDERS: KnownOrders = { get: () => undefined, keep: () => {} };
 
-/** None is known yet. */
+/**
+ * None is known yet. For a connection that only reads: what one writes and undoes leaves no trace in what is looked at here
+ * (`ROLLBACK TO`), so that a search would be answered from what is undone.
+ */
 export function openKnownOrders(db: Database): KnownOrders {
   // The first changes with each commit of another connection, the second with each row that this one changes.
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();

@@ -28,11 +28,11 @@ const MOST_MARGIN = 1 / 8;
 const ROW_SHARE = 2 ** 21;
 
 /**
- * What is left free below an id that comes right before its successor, if that is no large part of the room. Ids that were made at
- * nearly the same time a day after the last are written in another order: by time alone, all but the first would get a few keys
- * right below it.
+ * What is left free below an id of a server that comes right before its successor, if that is no large part of the room. Ids that were
+ * made at nearly the same time a day after the last are written in another order: by time alone, all but the first would get a few
+ * keys right below it. Others, descending numbers say, are best put where they belong.
  */
-const CLOSE = { keys: 2 ** 18, share: 2 ** 5 };
+const CLOSE = { keys: 2 ** 24, share: 2 ** 5 };
 
 /** Where ids without a beginning of their own type are put, and what part of the room beside those with the same is taken. */
 const BESIDE = 1 / 8;
@@ -73,7 +73,8 @@ export function chooseKeys(
   const most = Math.max(Math.floor((gap - width) * MOST_MARGIN), 1);
   const margin = (wanted: number): number => clamp(Math.floor(wanted), Math.min(MARGIN, most), most);
   const below = margin(gap / ROW_SHARE);
-  const above = Math.max(below, margin(Math.min(CLOSE.keys, gap / CLOSE.share)));
+  const close = isOwn(ownOf(id)) ? Math.min(CLOSE.keys, gap / CLOSE.share) : 0;
+  const above = Math.max(below, margin(close));
   const middle = low + Math.floor(gap * partOf(id, near, before, after));
   const first = clamp(middle - Math.floor(width / 2), low + below, high - above - width);
   const aside = Math.floor((chance * Math.min(below, above)) / 4);
@@ -161,6 +162,11 @@ function alike(texts: readonly string[]): readonly string[] {
 
 /** Where ids of a server begin, those of the years 2022 to 2039: they are UUIDs of version 7. */
 const OWN = { from: '018', to: '020' };
+
+/** Whether an id has the form of a server's. */
+function isOwn(id: string): boolean {
+  return /^01[89a-f][0-9a-f]{5}-[0-9a-f]{4}-7/.test(id);
+}
 
 /** Ids of a server get half of all the room: others, UUIDs of chance say, would leave it what is between two of them. */
 function widened(text: string, digits: Digits): number {

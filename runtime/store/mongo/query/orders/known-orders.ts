@@ -71,8 +71,8 @@ interface Known {
 /** Resources that may have changed since; of more all is read anew. */
 const MOST_CHANGED = 200;
 
-/** What the orders of a process take, about, in characters: twenty of the largest. */
-const MEMORY = 10_000_000;
+/** What the orders of a process take, about, in bytes: twenty of the largest. */
+const MEMORY = 20_000_000;
 
 /** Fewer are counted as fast as it is looked for what was written. */
 const MANY = 1000;
