@@ -46,7 +46,7 @@ export function openCopies(
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
 
-  /** @param of what else they have, by which they are told from later copies of the same versions */
+  /** @param of what else they have, which later copies of the same versions do not have */
   async function unmark(copies: readonly Copy[], of: Filter<PastDocument> = {}): Promise<void> {
     const [keys, times] = [copies.map(({ _id }) => _id), copies.map(({ until }) => until)];
     const filter: Filter<PastDocument> = { ...of, _id: { $in: keys }, until: { $in: times } };
