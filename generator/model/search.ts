@@ -8,6 +8,7 @@ import { GeneratorError } from '../generator-error.js';
 import type { AliasDefinition } from '../load/definitions.js';
 import type { SearchParameter } from '../load/fhir-json.js';
 import { aliasFaults, aliasesOf } from './aliases.js';
+import { coverParts } from './covered-parts.js';
 import type { SearchParameterModel, SearchTableModel, Structure } from './model.js';
 import { byCodePoint } from './names.js';
 import { searchTypeOf } from './search-type-of.js';
@@ -64,7 +65,7 @@ export function buildSearch(parameters: readonly SearchParameter[], context: Sea
   }
   const lost = aliasFaults(context.aliases, tables);
   if (lost.length > 0) throw new GeneratorError('definitions/aliases.json does not fit the search parameters', lost);
-  return assignSlots(tables);
+  return assignSlots(coverParts(tables));
 }
 
 /** @throws GeneratorError for what cannot be read */

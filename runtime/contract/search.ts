@@ -47,6 +47,8 @@ export interface ComponentRow {
   readonly code: string;
   readonly type: SearchType;
   readonly paths: readonly PathRow[];
+  /** Code of a parameter of the same resource type that has every value of this part, too; absent: none is known. */
+  readonly coveredBy?: string;
 }
 
 /** How many sort slots there are, for all types: a store may have an index for each. */

@@ -99,6 +99,8 @@ export interface UriEntry extends Entry {
 export interface CompositeEntry extends Entry {
   readonly kind: 'composite';
   readonly parts: readonly (readonly SimpleEntry[])[];
+  /** The resource has each value of each part as an entry of another parameter, too: see `coveringOf`. */
+  readonly isCovered?: true;
 }
 
 /**

@@ -4,6 +4,7 @@ import { compileWays } from '../path/compile-ways.js';
 import { createReferenceWalk } from '../path/reference-walk.js';
 import { inTurn, type Visit, type Way } from '../path/visit.js';
 import { contextEntries } from './context-entries.js';
+import { coveringOf } from './covering.js';
 import { otherReferences } from './reference-entries.js';
 import { unindexedEntries } from './unindexed.js';
 import { libraryVisit, type LibraryEnd } from './extract-library.js';
@@ -193,7 +194,9 @@ const TEXTS: Readonly<Partial<Record<ValueSearchType, string>>> = {
 };
 
 /** One entry for a value that every component finds something in. https://hl7.org/fhir/R5/search.html#composite */
-function composite(compiler: Compiler, { code: param, components = [], paths: starts }: SearchRow): Visit<Harvest> {
+function composite(compiler: Compiler, row: SearchRow): Visit<Harvest> {
+  const { code: param, components = [], paths: starts } = row;
+  const isCovered = coveringOf(row) !== undefined;
   const base = starts[0]?.types[0];
   const visits = components.map(({ code, type, paths }: ComponentRow) =>
     compileAll(
@@ -218,7 +221,7 @@ function composite(compiler: Compiler, { code: param, components = [], paths: st
       undefined,
       parts.reduce((product, { length }) => product * length, 1),
     );
-    out.push({ kind: 'composite', param, parts });
+    out.push({ kind: 'composite', param, parts, ...(isCovered && { isCovered }) });
   };
 }
 

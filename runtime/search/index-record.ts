@@ -144,7 +144,9 @@ function essence(row: SearchRow): unknown {
   const { type, code, paths, components, slot } = row;
   // Such rows had no entries once.
   const places = placesOf(row);
-  return [type, code, paths, components, slot, ...(places === undefined ? [] : [places.kind])];
+  // What covers a part decides on no entry of it.
+  const parts = components?.map(({ coveredBy: _coveredBy, ...part }) => part);
+  return [type, code, paths, parts, slot, ...(places === undefined ? [] : [places.kind])];
 }
 
 function hash(value: unknown): string {

@@ -5,7 +5,7 @@ import type { Filter, FilterTest } from '../parse/link-step.js';
 import { MAX_LINKS } from '../parse/link-name.js';
 import { isMembership, isWords } from '../parameter-kinds.js';
 import { readFound } from '../parse/resolve-links.js';
-import { findPlainRow, compositeTests, missing, toCondition } from '../parse/parse-plain.js';
+import { findPlainRow, compositeTests, missing, toComposite, toCondition } from '../parse/parse-plain.js';
 import type { Criterion } from '../query/query.js';
 import { parseCodes } from '../parse/parse-codes.js';
 import { clip, quote } from '../parse/quote.js';
@@ -104,10 +104,7 @@ function compare({ text, operator, value }: FilterTest, row: SearchRow, context:
   if (operator === 'pr')
     return missing(`${text} pr`, value === 'true' ? 'false' : value === 'false' ? 'true' : value, row);
   if (row.type === 'composite' && operator === 'eq') {
-    return {
-      param: row.code,
-      composite: [compositeTests(text, withSystems(value), row, context, partParser)],
-    };
+    return toComposite(row, [compositeTests(text, withSystems(value), row, context, partParser)]);
   }
   const modifier = takesCodes(row) ? CODE_OPERATORS[operator] : undefined;
   if (modifier !== undefined) {

@@ -23,12 +23,14 @@ import {
 import {
   EVERYTHING,
   NOTHING,
+  type CompositeLeaf,
   type Condition,
   type Criterion,
   type Ends,
   type ValueTest,
   type WordsTest,
 } from '../query/query.js';
+import { coveringOf } from '../covering.js';
 import type { IndexEntry } from '../entry.js';
 import { localParam, valuesOf, placesOf, isMembership, isWords, takesWords, isSearchable } from '../parameter-kinds.js';
 import { clip, invalid, quote } from './quote.js';
@@ -74,7 +76,8 @@ export function parsePlain(
   }
   if (row.type === 'composite') {
     if (modifier !== '') throw wrongModifier(label, modifier, row, context);
-    return { param: code, composite: parts.map((part) => compositeTests(label, part, row, context, plainParser)) };
+    const tests = parts.map((part) => compositeTests(label, part, row, context, plainParser));
+    return toComposite(row, tests);
   }
   if (modifier === 'below' && isCanonical(row)) {
     return toCondition(
@@ -237,9 +240,16 @@ export function missing(name: string, value: string, row: SearchRow): Condition 
   if (row.code === '_id' || row.code === '_lastUpdated') return isMissing ? NOTHING : EVERYTHING;
   const present: IndexEntry['kind'] | undefined = valuesOf(row);
   if (present === undefined) throw notYet(row.code);
-  const own: Condition = { param: row.code, present };
+  const coveredBy = coveringOf(row);
+  const own: Condition = { param: row.code, present, ...(coveredBy && { coveredBy }) };
   const there: Condition = present === 'reference' ? { some: [own, { param: localParam(row.code), present }] } : own;
   return isMissing ? { not: there } : there;
+}
+
+/** The condition of a composite, by the tests of its alternatives. */
+export function toComposite(row: SearchRow, composite: CompositeLeaf['composite']): CompositeLeaf {
+  const coveredBy = coveringOf(row);
+  return { param: row.code, composite, ...(coveredBy && { coveredBy }) };
 }
 
 /**

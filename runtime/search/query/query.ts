@@ -1,3 +1,4 @@
+import type { Covering } from '../covering.js';
 import type { IndexEntry, SimpleEntry } from '../entry.js';
 import type { Point } from '../places/sphere.js';
 
@@ -152,18 +153,32 @@ export interface Has {
 export type Leaf =
   /** Some entry of the parameter fulfils some of the tests. */
   | { readonly param: string; readonly any: readonly ValueTest[] }
-  /** Some value of a composite fulfils, for some of the alternatives, every part: each by some of its tests. */
-  | { readonly param: string; readonly composite: readonly (readonly (readonly ValueTest[])[])[] }
+  | CompositeLeaf
   /** Some place of the parameter fulfils some of the tests. */
   | { readonly param: string; readonly places: readonly PlaceTest[] }
-  /** There is an entry of the parameter. */
-  | { readonly param: string; readonly present: Exclude<IndexEntry['kind'], 'words'> }
+  | PresenceLeaf
   /** The words of the parameter. */
   | { readonly param: string; readonly words: WordsTest }
   /** The resource has one of these ids. */
   | { readonly ids: readonly string[] }
   /** `meta.lastUpdated` fulfils some of these; its ends are alike. */
   | { readonly updated: readonly Ends[] };
+
+/** Some value of a composite fulfils, for some of the alternatives, every part: each by some of its tests. */
+export interface CompositeLeaf {
+  readonly param: string;
+  readonly composite: readonly (readonly (readonly ValueTest[])[])[];
+  /** Parameters that have the values of the parts, too, one for each: stores may find resources by them. */
+  readonly coveredBy?: readonly Covering[];
+}
+
+/** There is an entry of the parameter. */
+export interface PresenceLeaf {
+  readonly param: string;
+  readonly present: Exclude<IndexEntry['kind'], 'words'>;
+  /** Of a composite: as in `CompositeLeaf`. */
+  readonly coveredBy?: readonly Covering[];
+}
 
 /**
  * References to resources of a hierarchy, as they are asked for. Which those are is in the store, so that they are

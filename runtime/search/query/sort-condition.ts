@@ -14,7 +14,7 @@ export function sortCondition(condition: Condition): Condition {
   if ('updated' in condition) return { updated: sorted(condition.updated) };
   if ('any' in condition) return { param: condition.param, any: sorted<ValueTest>(condition.any) };
   if ('places' in condition) return { param: condition.param, places: sorted(condition.places) };
-  if ('composite' in condition) return { param: condition.param, composite: sorted(condition.composite) };
+  if ('composite' in condition) return { ...condition, composite: sorted(condition.composite) };
   return condition;
 }
 

@@ -1,5 +1,12 @@
 import type { IndexEntry, ReferenceEntry, SimpleEntry, WordsEntry } from '../../../runtime/search/entry.js';
-import type { Interval, Condition, Ends, SortKey, ValueTest } from '../../../runtime/search/query/query.js';
+import type {
+  CompositeLeaf,
+  Condition,
+  Ends,
+  Interval,
+  SortKey,
+  ValueTest,
+} from '../../../runtime/search/query/query.js';
 import { composite, date, number, of, quantity, reference, text, token, uri } from './behaviour-search-helpers.js';
 import { randomWords, randomWordsTest } from './behaviour-search-words.js';
 import { createPlaces } from './places-generator.js';
@@ -33,6 +40,14 @@ const COMPOSITES: Readonly<Record<string, readonly Kind[]>> = {
   'three-of-them': ['reference', 'string', 'number'],
   'two-codes': ['token', 'token'],
   'url-name': ['uri', 'string'],
+  'covered-code-amount': ['token', 'quantity'],
+  'covered-count-status-when': ['number', 'token', 'date'],
+};
+
+/** Composites whose parts are values of other parameters, too; and these. */
+const COVERED: Readonly<Record<string, readonly string[]>> = {
+  'covered-code-amount': ['code', 'amount'],
+  'covered-count-status-when': ['size', 'status', 'when'],
 };
 
 /** Parameters that are words, one of which has tokens too; the content includes the narrative. */
@@ -250,12 +265,13 @@ export function createGenerator(random: Random, ids: readonly string[], world?: 
     if (form > 17) return places.condition();
     if (form < 4) {
       const kind = pick([...KINDS, 'composite'] as const);
-      return { param: pick(kind === 'composite' ? Object.keys(COMPOSITES) : PARAMS[kind]), present: kind };
+      const param = pick(kind === 'composite' ? Object.keys(COMPOSITES) : PARAMS[kind]);
+      return { param, present: kind, ...(kind === 'composite' && coveredBy(param)) };
     }
     if (form < 9) {
       const param = pick(Object.keys(COMPOSITES));
       const alternative = (): ValueTest[][] => COMPOSITES[param]!.map(tests);
-      return { param, composite: [alternative(), ...some(3, alternative)] };
+      return { param, composite: [alternative(), ...some(3, alternative)], ...coveredBy(param) };
     }
     const kind = pick(KINDS);
     return { param: pick(PARAMS[kind]), any: tests(kind) };
@@ -286,9 +302,15 @@ export function createGenerator(random: Random, ids: readonly string[], world?: 
         ),
       );
       const composites = Object.entries(COMPOSITES).flatMap(([param, kinds]) =>
-        some(4, () =>
-          of(param, composite(...kinds.map((kind) => [entry[kind](), ...(chance(0.2) ? [entry[kind]()] : [])]))),
-        ),
+        some(4, () => {
+          const parts = kinds.map((kind) => [entry[kind](), ...(chance(0.2) ? [entry[kind]()] : [])]);
+          const own = of(param, composite(...parts));
+          const covering = COVERED[param];
+          if (covering === undefined) return [own];
+          // Those of an older file are not marked.
+          const marked = chance(0.7) ? { ...own, isCovered: true as const } : own;
+          return [marked, ...parts.flatMap((part, i) => part.map((each) => of(covering[i]!, each)))];
+        }).flat(),
       );
       const versions = world === undefined ? [] : some(3, () => of('version', token(pick(['1', '2']))));
       const texts = randomTexts(random);
@@ -304,6 +326,12 @@ export function createGenerator(random: Random, ids: readonly string[], world?: 
         return { param: pick(PARAMS[by]), by, isDescending };
       }),
   };
+}
+
+function coveredBy(param: string): Pick<CompositeLeaf, 'coveredBy'> {
+  const covering = COVERED[param];
+  if (covering === undefined) return {};
+  return { coveredBy: covering.map((each, i) => ({ param: each, kind: COMPOSITES[param]![i]! })) };
 }
 
 /** Without what is undefined. */

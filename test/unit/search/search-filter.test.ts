@@ -216,4 +216,11 @@ describe('filters (search_filter.html)', () => {
       { type: 'Observation', code: 'code' },
     ]);
   });
+
+  it('is decided by the parameters of a composite, too, by which stores may find it', () => {
+    const used = (text: string) => usedBy('Observation', parse('Observation?_filter', text), definitions).map(({ code }) => code); // prettier-ignore
+    expect(used('code-value-quantity eq 8480-6$140')).toEqual(['code-value-quantity', 'code', 'value-quantity']);
+    expect(used('combo-code-value-quantity pr true')).toEqual(['combo-code-value-quantity', 'combo-code', 'combo-value-quantity']); // prettier-ignore
+    expect(used('code-value-string pr true')).toEqual(['code-value-string']);
+  });
 });

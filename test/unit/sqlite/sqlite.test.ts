@@ -365,11 +365,11 @@ describe('index entries', () => {
   });
 
   it.each([
-    ['token', 'param = 1 AND code = ? AND system = 1'],
+    ['token', 'param = 1 AND code = ? AND system = 1 AND part_group >= 0'],
     ['string', "param = 1 AND folded >= ? AND folded < 'b'"],
     ['date', 'param = 1 AND low >= ?'],
     ['date', 'param = 1 AND high < ?'],
-    ['number', 'param = 1 AND low >= ?'],
+    ['number', 'param = 1 AND low >= ? AND part_group >= 0'],
     ['reference', "target_id = ? AND target_id <> '' AND target_type = 1 AND param = 1"],
     ['reference', "target_id = ? AND target_id <> ''"],
     ['reference', "url = ? AND url <> '' AND param = 1"],

@@ -2,6 +2,7 @@ import type { Condition, SortKey } from '../../../search/query/query.js';
 import { compareText } from '../../../search/query/compare-text.js';
 import { compareValues, type SortValue } from '../../../search/query/sort.js';
 import { systemsOf } from './compile/driver.js';
+import { listedOf, TABLES } from './compile/shape.js';
 import type { Hit } from './hit.js';
 import type { Run } from './run.js';
 import { raw, sql, type Sql } from './compile/sql.js';
@@ -12,9 +13,11 @@ export interface Ranked {
   readonly value: SortValue;
 }
 
+type SortTable = keyof typeof TABLES;
+
 /** An index that has the values of a key in their order. */
 interface SortIndex {
-  readonly table: string;
+  readonly table: SortTable;
   readonly column: string;
   readonly index: string;
 }
@@ -98,6 +101,11 @@ interface RankedRow {
 
 const KEY = raw('d.resource');
 
+/** The row is of the parameter, and in the index. */
+function ofIndex({ param }: Part, table: SortTable): Sql {
+  return listedOf(TABLES[table], raw('d'), () => sql`${param}`);
+}
+
 /** So many values of a resource are each compared with all. */
 const FEW = 8;
 
@@ -121,12 +129,12 @@ function isBetter({ isDescending }: Part, column: string): Sql {
 }
 
 function* byValue(part: Part, { table, column, index }: SortIndex, start: Start | undefined): Generator<Ranked> {
-  const { run, param, isDescending } = part;
+  const { run, isDescending } = part;
   const value = raw(`d.${column}`);
   const direction = raw(isDescending ? 'DESC' : 'ASC');
   const best = isBest(part, table, isBetter(part, column));
   const select = (range: Sql): Sql => sql`SELECT d.resource AS key, ${value} AS value FROM ${raw(table)} d
-    INDEXED BY ${raw(index)} WHERE d.param = ${param} ${range} AND ${run.go(KEY)} AND ${best}
+    INDEXED BY ${raw(index)} WHERE ${ofIndex(part, table)} ${range} AND ${run.go(KEY)} AND ${best}
     ORDER BY ${value} ${direction}, d.resource`;
   const ranges =
     start === undefined
@@ -163,12 +171,13 @@ function* byTime(run: Run, { isDescending }: SortKey, where: Condition, start: S
 }
 
 /** All values of a column, one after the other, from one on. */
-function* distinct({ run, param, isDescending }: Part, { table, column, index }: SortIndex, first?: string) {
+function* distinct(part: Part, { table, column, index }: SortIndex, first?: string) {
+  const { run, isDescending } = part;
   const value = raw(`d.${column}`);
   const direction = raw(isDescending ? 'DESC' : 'ASC');
   const next = (range: Sql): string | undefined => {
     const statement = sql`SELECT ${value} AS value FROM ${raw(table)} d INDEXED BY ${raw(index)}
-      WHERE d.param = ${param} ${range} AND ${run.go(value)} ORDER BY ${value} ${direction} LIMIT 1`;
+      WHERE ${ofIndex(part, table)} ${range} AND ${run.go(value)} ORDER BY ${value} ${direction} LIMIT 1`;
     for (const row of run.rows<{ readonly value: string }>(statement)) return row.value;
     return undefined;
   };
@@ -181,13 +190,13 @@ function* distinct({ run, param, isDescending }: Part, { table, column, index }:
 }
 
 function* byBlocks(part: Part, index: SortIndex, start: Start | undefined): Generator<Ranked> {
-  const { run, param } = part;
+  const { run } = part;
   const { table, column } = index;
   const best = isBest(part, table, isBetter(part, column));
   for (const text of distinct(part, index, start === undefined ? undefined : String(start.value[0]))) {
     const least = text === start?.value[0] ? start.key : -1;
     const statement = sql`SELECT d.resource AS key FROM ${raw(table)} d INDEXED BY ${raw(index.index)}
-      WHERE d.param = ${param} AND ${raw(`d.${column}`)} = ${text} AND d.resource > ${least} AND ${run.go(KEY)}
+      WHERE ${ofIndex(part, table)} AND ${raw(`d.${column}`)} = ${text} AND d.resource > ${least} AND ${run.go(KEY)}
       AND ${best} ORDER BY d.resource`;
     yield* keysOnce(run, statement, [text]);
   }
@@ -221,7 +230,7 @@ function* byToken(part: Part, start: Start | undefined): Generator<Ranked> {
       if (order < 0) continue;
       const least = order === 0 ? start!.key : -1;
       const statement = sql`SELECT d.resource AS key FROM token d INDEXED BY token_by_value
-        WHERE d.param = ${param} AND d.code = ${code} AND d.system = ${system} AND d.resource > ${least}
+        WHERE ${ofIndex(part, 'token')} AND d.code = ${code} AND d.system = ${system} AND d.resource > ${least}
         AND ${run.go(KEY)} AND ${best} ORDER BY d.resource`;
       yield* keysOnce(run, statement, value);
     }

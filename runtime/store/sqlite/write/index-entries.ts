@@ -164,7 +164,7 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
   function put(resource: number, type: number, entries: readonly IndexEntry[], hasRows: boolean): void {
     for (const each of tables) each.begin(resource, hasRows);
     let n = 0;
-    let group = 0;
+    let groups = 0;
     ranges.clear();
     const texts: string[] = [];
     for (const entry of entries) {
@@ -183,7 +183,8 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
         addOne(entry, { resource, type, code: entry.param, part: 0, group: 0, n: n++ });
         continue;
       }
-      group++;
+      groups++;
+      const group = entry.isCovered === true ? -groups : groups;
       for (const [i, part] of entry.parts.entries()) {
         const owner = { resource, type, code: entry.param, part: i + 1, group };
         // Known though there is no value yet: so the parts of a composite can be counted.

@@ -4,7 +4,7 @@ import type { IndexRange, Driver } from './index-range.js';
 import { boundValues } from '../links/lists.js';
 import { probe } from '../probes.js';
 import type { Run } from '../run.js';
-import type { Bound, RowTest } from './shape.js';
+import { listedOf, TABLES, type Bound, type RowTest } from './shape.js';
 import { and, raw, sql, type Sql } from './sql.js';
 
 /** Bounds of one parameter that a resource has to fulfil together: one of each leaf's alternatives. */
@@ -108,7 +108,7 @@ function rangeOf({ table, param }: Bounded, { from, to }: Span): Sql {
       WHERE d.type = ${param} AND d.deleted = 0 AND d.updated >= ${from} AND d.updated <= ${to}`;
   }
   return sql`FROM ${raw(table)} d INDEXED BY ${raw(`${table}_by_low`)}
-    WHERE d.param = ${param} AND d.low >= ${from} AND d.low <= ${to}`;
+    WHERE ${listedOf(TABLES[table], raw('d'), () => sql`${param}`)} AND d.low >= ${from} AND d.low <= ${to}`;
 }
 
 interface Span {

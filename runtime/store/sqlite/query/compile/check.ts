@@ -93,22 +93,21 @@ interface Owner {
 
 /** There are rows for all parts, of one group. @param done parts that are known to be fulfilled */
 export function checkParts(
-  { shapes, places }: LeafGroup,
+  group: LeafGroup,
   values: Values,
   owner: Owner,
   context: CompileContext,
   done: readonly number[] = [],
 ): Sql {
+  const { shapes, places, isListed } = group;
   const [first, ...others] = shapes.map((_, i) => i).filter((i) => !done.includes(i));
   if (first === undefined) return raw('1');
   const shape = shapes[first]!;
   const row = ROWS[first]!;
   const own = from(values, places[first]!);
-  const group = owner.group ?? column(row, 'part_group');
-  const more = others.map((i) =>
-    checkParts({ shapes, places, alternatives: [] }, values, { key: owner.key, group }, context, without(shapes, i)),
-  );
-  const access = accessByValue(shape);
+  const one = { key: owner.key, group: owner.group ?? column(row, 'part_group') };
+  const more = others.map((i) => checkParts(group, values, one, context, without(shapes, i)));
+  const access = isListed ? accessByValue(shape) : undefined;
   if (access !== undefined) return exists(shape, first, owner, own, more, context, access);
   const predicate = shape.predicate === undefined ? [] : [shape.predicate(row, own)];
   return exists(shape, first, owner, own, [...predicate, ...more], context);

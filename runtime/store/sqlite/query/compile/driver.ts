@@ -42,6 +42,7 @@ export function findDriver(run: Run, condition: Condition, limit: number): Drive
     return { condition, arms: [listed(run, keys)], count: keys.length, isExact: true, keys };
   }
   const { groups } = ways;
+  if (groups.some(({ isListed }) => !isListed)) return undefined;
   const options = groups.map((group) => cheapest(run, group, limit));
   const count = options.reduce((sum, option) => sum + option.count, 0);
   const single = options.length === 1 ? options[0]!.single : undefined;
@@ -176,6 +177,7 @@ export function orderedArms(run: Run, condition: Condition): readonly IndexRange
   const most = isLink(condition) ? MAX_LED : MAX_INLINE;
   const arms: IndexRange[] = [];
   for (const group of ways.groups) {
+    if (!group.isListed) return undefined;
     const split = bySystem(run, group);
     if (split === undefined) return undefined;
     const part = split.shapes.findIndex(({ accesses }) => accesses.some(({ isOrdered }) => isOrdered));
@@ -204,6 +206,7 @@ function bySystem(run: Run, group: LeafGroup): LeafGroup | undefined {
   );
   if (split.length > MAX_INLINE) return undefined;
   return {
+    ...group,
     shapes: shapes.map((shape, i) => (i === part ? TOKEN_BOTH : shape)),
     places: places.map((each) => (each >= after ? each + 1 : each)),
     alternatives: split,
@@ -213,7 +216,8 @@ function bySystem(run: Run, group: LeafGroup): LeafGroup | undefined {
 /** The systems that a code has under a parameter; a few more than are of use. */
 export function systemsOf(run: Run, param: number, code: string, limit = MAX_INLINE + 1): readonly number[] {
   const next = run.statements.prepare<{ readonly system: number }>(
-    `SELECT system FROM token INDEXED BY token_by_value WHERE param = ? AND code = ? AND system > ? ORDER BY system LIMIT 1`,
+    `SELECT system FROM token INDEXED BY token_by_value
+     WHERE param = ? AND part_group >= 0 AND code = ? AND system > ? ORDER BY system LIMIT 1`,
   );
   const systems: number[] = [];
   for (let row = next.get(param, code, -1); row !== undefined && systems.length < limit;) {

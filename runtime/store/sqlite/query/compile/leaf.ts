@@ -1,4 +1,11 @@
-import type { Leaf, ValueTest, WordsTest } from '../../../../search/query/query.js';
+import type {
+  CompositeLeaf,
+  Leaf,
+  PresenceLeaf,
+  TokenTest,
+  ValueTest,
+  WordsTest,
+} from '../../../../search/query/query.js';
 import { canonicalCode, codedCode } from '../../write/dictionary.js';
 import { tooCostly } from '../../file/too-costly.js';
 import { prefixed, toRowTests, updatedTest, type Names } from './row-tests.js';
@@ -25,14 +32,19 @@ export interface LeafGroup {
   /** Place of each part's first value. */
   readonly places: readonly number[];
   readonly alternatives: readonly (readonly Value[])[];
+  /** Whether its rows are in the indexes by value; else only the rows of a resource that is known can be asked. */
+  readonly isListed: boolean;
 }
 
 /** A leaf as alternatives by shape; none: nothing can fulfil it. */
 export function toGroups(leaf: Leaf, names: TypeNames): readonly LeafGroup[] {
-  return grouped(alternativesOf(leaf, names));
+  const groups = grouped(alternativesOf(leaf, names));
+  if (!('coveredBy' in leaf) || leaf.coveredBy === undefined) return groups;
+  // What is kept by itself for each code is one part.
+  return groups.map((group) => ({ ...group, isListed: 'composite' in leaf && group.shapes.length === 1 }));
 }
 
-type Presence = Extract<Leaf, { readonly present: unknown }>;
+type Alternative = CompositeLeaf['composite'][number];
 
 /** Most alternatives of a leaf, the parts of composites combined. */
 const MOST = 200_000;
@@ -79,17 +91,26 @@ function wordsTests(param: number, test: WordsTest): readonly RowTest[] {
   );
 }
 
-/** A composite of codes with their systems and of canonical quantities: those are kept by themselves for each code. */
-function coded(
-  param: string,
-  [tokens = [], quantities = [], ...more]: readonly (readonly ValueTest[])[],
-  names: TypeNames,
-): readonly (readonly RowTest[])[] | undefined {
-  if (more.length > 0 || !quantities.every((test) => test.is === 'quantity' && test.canonical !== undefined)) return;
+/** Whether an alternative of a composite is of codes with their systems and of canonical quantities: those are kept by themselves for each code. */
+export function isCoded([tokens = [], quantities = [], ...more]: Alternative): boolean {
+  return more.length === 0 && tokens.every(isWholeToken) && quantities.every(isCanonical);
+}
+
+function isWholeToken(test: ValueTest): test is TokenTest & { readonly system: string; readonly code: string } {
+  return test.is === 'token' && typeof test.system === 'string' && test.code !== undefined;
+}
+
+function isCanonical(test: ValueTest): boolean {
+  return test.is === 'quantity' && test.canonical !== undefined;
+}
+
+/** The tests of an alternative that `isCoded`; undefined: it is not. */
+function coded(param: string, alternative: Alternative, names: TypeNames): readonly (readonly RowTest[])[] | undefined {
+  if (!isCoded(alternative)) return undefined;
+  const [tokens = [], quantities = []] = alternative;
   if (tokens.length * quantities.length > MOST) throw tooCostly();
   const found: RowTest[][] = [];
-  for (const token of tokens) {
-    if (token.is !== 'token' || typeof token.system !== 'string' || token.code === undefined) return;
+  for (const token of tokens.filter(isWholeToken)) {
     const own = namesOf(codedCode(param, token.system, token.code), 0, names);
     for (const test of quantities) found.push(...toRowTests(test, own).map((each) => [each]));
   }
@@ -102,7 +123,7 @@ function namesOf(code: string, part: number, { param, term }: TypeNames): Names 
   return { param: (unit) => param(unit === undefined ? code : canonicalCode(code, unit), part), term };
 }
 
-function presence(code: string, kind: Presence['present'], names: TypeNames): readonly RowTest[] {
+function presence(code: string, kind: PresenceLeaf['present'], names: TypeNames): readonly RowTest[] {
   if (kind !== 'composite') {
     const param = names.param(code, 0);
     return param === undefined ? [] : [{ shape: PRESENT[kind], values: [param] }];
@@ -117,15 +138,20 @@ function presence(code: string, kind: Presence['present'], names: TypeNames): re
   return parts.flatMap((param) => [...shapes].map((shape) => ({ shape, values: [param] })));
 }
 
+interface Grouped extends LeafGroup {
+  readonly alternatives: Value[][];
+  readonly seen: Set<string>;
+}
+
 function grouped(alternatives: readonly (readonly RowTest[])[]): readonly LeafGroup[] {
-  const groups = new Map<string, { shapes: Shape[]; places: number[]; alternatives: Value[][]; seen: Set<string> }>();
+  const groups = new Map<string, Grouped>();
   for (const tests of alternatives) {
     const name = tests.map(({ shape }) => shape.name).join(' & ');
     let group = groups.get(name);
     if (group === undefined) {
       let next = 0;
       const places = tests.map(({ values }) => (next += values.length) - values.length);
-      group = { shapes: tests.map(({ shape }) => shape), places, alternatives: [], seen: new Set() };
+      group = { shapes: tests.map(({ shape }) => shape), places, alternatives: [], isListed: true, seen: new Set() };
       groups.set(name, group);
     }
     const values = tests.flatMap((test) => test.values);

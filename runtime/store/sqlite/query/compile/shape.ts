@@ -12,6 +12,8 @@ export interface Table {
   readonly param: 'param' | 'type';
   /** Makes a row be found by its resource, whatever the planner thinks. */
   readonly byKey: Sql;
+  /** Which rows are in the indexes by value; absent: all. */
+  readonly listed?: (row: Sql) => Sql;
 }
 
 /** A range of an index that holds all rows that fulfil a test, with those `beside` it. */
@@ -72,12 +74,17 @@ function table(name: string): Table {
   return { name, key: 'resource', param: 'param', byKey: raw(`INDEXED BY sqlite_autoindex_${name}_1`) };
 }
 
+/** Without those of composites that other parameters cover. The condition of the indexes, word for word: SQLite asks for it. */
+function partlyListed(name: string): Table {
+  return { ...table(name), listed: (row) => sql`${column(row, 'part_group')} >= 0` };
+}
+
 /** The tables of index entries, and the resources themselves. */
 export const TABLES = {
-  token: table('token'),
+  token: partlyListed('token'),
   string: table('string'),
   date: table('date'),
-  number: table('number'),
+  number: partlyListed('number'),
   reference: table('reference'),
   uri: table('uri'),
   position: table('position'),
@@ -95,6 +102,12 @@ export function column(row: Sql, name: string): Sql {
 /** The columns of a row equal the values from `first` on. */
 export function equals(row: Sql, names: readonly string[], values: Values, first = 1): Sql[] {
   return names.map((name, i) => sql`${column(row, name)} = ${values(first + i)}`);
+}
+
+/** The row is of the parameter, and in the indexes by value. */
+export function listedOf(table: Table, row: Sql, values: Values): Sql {
+  const { listed } = table;
+  return listed === undefined ? ofParam(table, row, values) : sql`${ofParam(table, row, values)} AND ${listed(row)}`;
 }
 
 /** The row is of the parameter. */

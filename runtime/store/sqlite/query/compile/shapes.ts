@@ -2,7 +2,7 @@ import { and, sql, type Sql } from './sql.js';
 import {
   column,
   equals,
-  ofParam,
+  listedOf,
   TABLES,
   type Access,
   type Bound,
@@ -22,7 +22,7 @@ function equality(table: Table, columns: readonly string[], index: string): Shap
       {
         index,
         isOrdered: true,
-        seek: (row, values) => and([ofParam(table, row, values), ...equals(row, columns, values)]),
+        seek: (row, values) => and([listedOf(table, row, values), ...equals(row, columns, values)]),
       },
     ],
   };
@@ -33,7 +33,7 @@ function presence(table: Table, index: string): Shape {
   return {
     name: `${table.name} present`,
     table,
-    accesses: [{ index, isOrdered: false, seek: (row, values) => ofParam(table, row, values) }],
+    accesses: [{ index, isOrdered: false, seek: (row, values) => listedOf(table, row, values) }],
   };
 }
 
@@ -51,7 +51,7 @@ function textRange(table: Table, name: string, index: string, isBounded: boolean
       {
         index,
         isOrdered: false,
-        seek: (row, values) => sql`${ofParam(table, row, values)} AND ${range(row, values)}`,
+        seek: (row, values) => sql`${listedOf(table, row, values)} AND ${range(row, values)}`,
       },
     ],
   };
@@ -59,7 +59,7 @@ function textRange(table: Table, name: string, index: string, isBounded: boolean
 
 /** By an index of nothing but the parameter, all else asked of each row. */
 function wholeParam(table: Table, index: string, rest: NonNullable<Access['rest']>): Access {
-  return { index, isOrdered: false, seek: (row, values) => ofParam(table, row, values), rest };
+  return { index, isOrdered: false, seek: (row, values) => listedOf(table, row, values), rest };
 }
 
 const { token, string, date, number, reference, uri, position, region, words, beginning, resource } = TABLES;
@@ -188,7 +188,7 @@ export function stringRange(signs: readonly Bound['sign'][]): Shape {
       {
         index: 'string_by_value',
         isOrdered: false,
-        seek: (row, values) => and([ofParam(string, row, values), within(row, values)]),
+        seek: (row, values) => and([listedOf(string, row, values), within(row, values)]),
       },
     ],
   };
@@ -232,7 +232,7 @@ export const RESOURCE_ID: Shape = {
     {
       index: 'resource_by_id',
       isOrdered: false,
-      seek: (row, values) => and([ofParam(resource, row, values), ...equals(row, ['id'], values)]),
+      seek: (row, values) => and([listedOf(resource, row, values), ...equals(row, ['id'], values)]),
       rest: (row) => sql`${column(row, 'deleted')} = 0`,
     },
   ],
@@ -252,7 +252,7 @@ export function interval(table: Table, bounds: readonly Bound[], also: Also = NO
   const seek =
     (end: 'low' | 'high', at: 'low' | 'high' = end) =>
     (row: Sql, values: Values): Sql =>
-      and([ofParam(table, row, values), ...within(row, values, end, at)]);
+      and([listedOf(table, row, values), ...within(row, values, end, at)]);
   // The range itself is all that is asked.
   const isWhole = (end: 'low' | 'high'): boolean =>
     bounds.length === 1 && bounds[0]!.column === end && also === NOTHING_ELSE;
@@ -317,7 +317,7 @@ export function updatedShape(bounds: readonly Bound[]): Shape {
         isOrdered: false,
         // The index is a partial one.
         seek: (row, values) =>
-          and([ofParam(resource, row, values), sql`${column(row, 'deleted')} = 0`, within(row, values)]),
+          and([listedOf(resource, row, values), sql`${column(row, 'deleted')} = 0`, within(row, values)]),
       },
     ],
   };

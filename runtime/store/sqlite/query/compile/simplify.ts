@@ -1,4 +1,13 @@
-import type { Condition, Target, WordsTest } from '../../../../search/query/query.js';
+import type { Covering } from '../../../../search/covering.js';
+import type {
+  CompositeLeaf,
+  Condition,
+  Leaf,
+  PresenceLeaf,
+  Target,
+  WordsTest,
+} from '../../../../search/query/query.js';
+import { isCoded } from './leaf.js';
 import { beginningsOf, hasBeginning } from '../../write/words.js';
 
 /**
@@ -32,10 +41,37 @@ function simplifyOne(condition: Condition, done: Map<Condition, Condition>): Con
   const beyond = <T extends Target>(target: T): T => ({ ...target, where: simplify(target.where, done) });
   if ('chain' in condition) return { ...condition, chain: condition.chain.map(beyond) };
   if ('has' in condition) return { has: beyond(condition.has) };
+  if (isCovered(condition)) return withCovering(condition);
   if (!('words' in condition) || !hasBeginning(condition.words)) return condition;
   return beginningsOf(condition.words) === undefined
     ? simplify(apart(condition.param, condition.words), done)
     : condition;
+}
+
+/** Whether the parts that it asks for are in no index by value. */
+function isCovered(condition: Leaf): condition is Covered {
+  if (!('coveredBy' in condition) || condition.coveredBy === undefined) return false;
+  return 'present' in condition || !condition.composite.every(isCoded);
+}
+
+type Covered = CompositeLeaf | PresenceLeaf;
+
+/** What they became, so that a condition which is simplified twice has nothing twice. */
+const covering = new WeakMap<Covered, Condition>();
+
+/** The same, and what follows from it for parameters that have the values of the parts, too: by these it is found. */
+function withCovering(condition: Covered): Condition {
+  let found = covering.get(condition);
+  if (found === undefined) {
+    found = { all: [condition, ...(condition.coveredBy ?? []).map((by, i) => impliedBy(condition, by, i))] };
+    covering.set(condition, found);
+  }
+  return found;
+}
+
+function impliedBy(condition: Covered, { param, kind }: Covering, part: number): Condition {
+  if ('present' in condition) return { param, present: kind };
+  return { param, any: condition.composite.flatMap((parts) => parts[part] ?? []) };
 }
 
 /** A test of words and beginnings as one of several conditions. */

@@ -84,7 +84,7 @@ function openSources(run: Run, code: string, most: number): OtherSide {
 }
 
 function grouped(shape: Shape, alternatives: readonly (readonly Value[])[]): readonly LeafGroup[] {
-  return alternatives.length === 0 ? [] : [{ shapes: [shape], places: [0], alternatives }];
+  return alternatives.length === 0 ? [] : [{ shapes: [shape], places: [0], alternatives, isListed: true }];
 }
 
 /** Resources whose rows are read together. */

@@ -49,7 +49,8 @@ function promiseOf(run: Run, condition: Condition, limit: number): number {
   if ('all' in condition) return least(run, condition.all, limit).promise;
   if ('some' in condition) return sum(condition.some, limit, (each) => promiseOf(run, each, limit));
   if (!isLink(condition) || run.resolved.has(condition)) {
-    const count = findDriver(run, condition, limit)!.count;
+    // Of a covered composite what it implies drives.
+    const count = findDriver(run, condition, limit)?.count ?? Infinity;
     return count > limit ? Infinity : count;
   }
   if ((run.unresolved.get(condition) ?? -1) >= limit) return Infinity;

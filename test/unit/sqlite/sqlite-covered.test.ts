@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import type { IndexEntry } from '../../../runtime/search/entry.js';
+import { matches } from '../../../runtime/search/query/match.js';
+import type { Condition } from '../../../runtime/search/query/query.js';
+import { connect } from '../../../runtime/store/sqlite/file/connect.js';
+import { SCHEMA_STEPS } from '../../../runtime/store/sqlite/file/schema.js';
+import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
+import type { Store } from '../../../runtime/store/store.js';
+import { composite, of, quantity, query, token, walk } from '../../contract/search/behaviour-search-helpers.js';
+import { put } from '../../contract/subject.js';
+
+const UCUM = 'http://unitsofmeasure.org';
+const COVERED_BY = [
+  { param: 'code', kind: 'token' },
+  { param: 'amount', kind: 'quantity' },
+] as const;
+
+/** Of each code amounts that others have, too; every tenth has none. */
+function entriesOf(n: number, isCovered: boolean): IndexEntry[] {
+  if (n % 10 === 0) return [of('code', token('none', 's'))];
+  const code = token(`c${n % 7}`, 's');
+  const value = n % 50;
+  const amount = quantity({ value, system: UCUM, code: 'g', unit: 'g', canonical: { unit: 'g', value } });
+  const both = of('code-amount', composite([code], [amount]));
+  return [of('code', code), of('amount', amount), isCovered ? { ...both, isCovered } : both];
+}
+
+const ofCode = { is: 'token', code: 'c3' } as const;
+const above = { is: 'quantity', low: { gte: 40 } } as const;
+const WHERE: readonly Condition[] = [
+  { param: 'code-amount', composite: [[[ofCode], [above]]], coveredBy: COVERED_BY },
+  { not: { param: 'code-amount', composite: [[[ofCode], [above]]], coveredBy: COVERED_BY } },
+  {
+    param: 'code-amount',
+    composite: [
+      [[{ ...ofCode, system: 's' }], [{ ...above, canonical: 'g' }]],
+      [[{ is: 'token', code: 'c1' }], [above]],
+    ],
+    coveredBy: COVERED_BY,
+  },
+  { param: 'code-amount', present: 'composite', coveredBy: COVERED_BY },
+  { not: { param: 'code-amount', present: 'composite', coveredBy: COVERED_BY } },
+];
+
+describe('composites whose parts other parameters have, on SQLite', () => {
+  const ids = Array.from({ length: 1000 }, (_, n) => `r${String(n).padStart(4, '0')}`);
+  let folder: string;
+  let store: Store;
+  const open = (): Store => openSqliteStore(`sqlite:${join(folder, 'kiln.db')}`);
+  const fill = (isCovered: boolean) =>
+    store.write(ids.map((id, n) => put(id, 0, 'x', entriesOf(n, isCovered), 'Measured')));
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'kiln-covered-'));
+    store = open();
+  });
+  afterEach(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function expectAll(): Promise<void> {
+    for (const where of WHERE) {
+      const expected = ids.filter((id, n) => matches(where, { id, lastUpdated: 0, entries: entriesOf(n, true) }));
+      expect(await walk(store, query('Measured', { where, count: 100 })), JSON.stringify(where)).toEqual(expected);
+    }
+  }
+
+  it('are found, by these parameters', async () => {
+    await fill(true);
+    await expectAll();
+    const { driving, indexes, examined } = await store.explain(query('Measured', { where: WHERE[0]!, count: 20 }));
+    expect(driving).toMatch(/^(code|amount) /);
+    expect(indexes).toEqual(expect.arrayContaining([expect.stringMatching(/^(token_by_value|number_by_low)$/)]));
+    expect(examined).toBeLessThan(1000);
+  });
+
+  it('are found in a file whose parts are in the indexes still, and leave them as they are written again', async () => {
+    await fill(false);
+    await store.close();
+    const db = connect(join(folder, 'kiln.db'));
+    // What the last step had found.
+    db.exec(`
+      DROP INDEX token_by_value; CREATE INDEX token_by_value ON token (param, code, system, resource);
+      DROP INDEX number_by_low; CREATE INDEX number_by_low ON number (param, low, high, resource);
+      DROP INDEX number_by_high;
+      CREATE INDEX number_by_high ON number (param, high, low, resource) WHERE high <> low;
+      PRAGMA user_version = ${SCHEMA_STEPS.length - 1};
+    `);
+    db.close();
+    store = open();
+    await expectAll();
+    await store.write(ids.slice(0, 500).map((id, n) => put(id, 1, 'y', entriesOf(n, true), 'Measured')));
+    await expectAll();
+    await store.close();
+    const after = connect(join(folder, 'kiln.db'));
+    const groups = after
+      .prepare(
+        `SELECT n.part_group > 0 AS listed, min(r.version) AS least, max(r.version) AS greatest, count(*) AS rows
+         FROM number n JOIN resource r ON r.key = n.resource WHERE n.part_group <> 0 GROUP BY 1 ORDER BY 1`,
+      )
+      .all();
+    after.close();
+    // Two rows of each: as recorded, and canonical.
+    expect(groups).toEqual([
+      { listed: 0, least: 2, greatest: 2, rows: 900 },
+      { listed: 1, least: 1, greatest: 1, rows: 900 },
+    ]);
+    store = open();
+  });
+});
