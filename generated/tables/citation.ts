@@ -406,11 +406,13 @@ export const search: SearchTable = {
           code: 'classification-type',
           type: 'token',
           paths: [{ text: 'type', steps: [{ get: 'type' }], types: ['CodeableConcept'] }],
+          coveredBy: 'classification-type',
         },
         {
           code: 'classifier',
           type: 'token',
           paths: [{ text: 'classifier', steps: [{ get: 'classifier' }], types: ['CodeableConcept'] }],
+          coveredBy: 'classifier',
         },
       ],
     },
@@ -481,7 +483,12 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/CanonicalResource-context-type-quantity',
       paths: [{ text: 'Citation.useContext', steps: [{ get: 'useContext' }], types: ['UsageContext'] }],
       components: [
-        { code: 'context-type', type: 'token', paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['Coding'] }] },
+        {
+          code: 'context-type',
+          type: 'token',
+          paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['Coding'] }],
+          coveredBy: 'context-type',
+        },
         {
           code: 'context-quantity',
           type: 'quantity',
@@ -489,6 +496,7 @@ export const search: SearchTable = {
             { text: 'value.ofType(Quantity)', steps: [{ get: 'valueQuantity' }], types: ['Quantity'] },
             { text: 'value.ofType(Range)', steps: [{ get: 'valueRange' }], types: ['Range'] },
           ],
+          coveredBy: 'context-quantity',
         },
       ],
     },
@@ -498,7 +506,12 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/CanonicalResource-context-type-value',
       paths: [{ text: 'Citation.useContext', steps: [{ get: 'useContext' }], types: ['UsageContext'] }],
       components: [
-        { code: 'context-type', type: 'token', paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['Coding'] }] },
+        {
+          code: 'context-type',
+          type: 'token',
+          paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['Coding'] }],
+          coveredBy: 'context-type',
+        },
         {
           code: 'context',
           type: 'token',
@@ -509,6 +522,7 @@ export const search: SearchTable = {
               types: ['CodeableConcept'],
             },
           ],
+          coveredBy: 'context',
         },
       ],
     },

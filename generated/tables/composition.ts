@@ -725,11 +725,13 @@ export const search: SearchTable = {
           code: 'section',
           type: 'token',
           paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['CodeableConcept'] }],
+          coveredBy: 'section',
         },
         {
           code: 'section-text',
           type: 'special',
           paths: [{ text: 'text', steps: [{ get: 'text' }], types: ['Narrative'] }],
+          coveredBy: 'section-text',
         },
       ],
     },

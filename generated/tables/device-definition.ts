@@ -318,6 +318,7 @@ export const search: SearchTable = {
           code: 'specification',
           type: 'token',
           paths: [{ text: 'specification', steps: [{ get: 'specification' }], types: ['CodeableConcept'] }],
+          coveredBy: 'specification',
         },
         {
           code: 'version',

@@ -165,6 +165,7 @@ export const search: SearchTable = {
               types: ['CodeableConcept'],
             },
           ],
+          coveredBy: 'specification',
         },
         {
           code: 'version',
@@ -306,6 +307,7 @@ export const search: SearchTable = {
           code: 'specification',
           type: 'token',
           paths: [{ text: 'specification', steps: [{ get: 'specification' }], types: ['CodeableConcept'] }],
+          coveredBy: 'specification',
         },
         {
           code: 'version',

@@ -680,11 +680,13 @@ export const search: SearchTable = {
           code: 'relation',
           type: 'token',
           paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['CodeableConcept'] }],
+          coveredBy: 'relation',
         },
         {
           code: 'relatesto',
           type: 'reference',
           paths: [{ text: 'target', steps: [{ get: 'target' }], types: ['Reference'] }],
+          coveredBy: 'relatesto',
         },
       ],
     },

@@ -329,6 +329,7 @@ export const search: SearchTable = {
           code: 'location',
           type: 'reference',
           paths: [{ text: 'location', steps: [{ get: 'location' }], types: ['Reference'] }],
+          coveredBy: 'location',
         },
         { code: 'period', type: 'date', paths: [{ text: 'period', steps: [{ get: 'period' }], types: ['Period'] }] },
       ],

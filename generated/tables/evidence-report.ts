@@ -193,7 +193,12 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/CanonicalResource-context-type-quantity',
       paths: [{ text: 'EvidenceReport.useContext', steps: [{ get: 'useContext' }], types: ['UsageContext'] }],
       components: [
-        { code: 'context-type', type: 'token', paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['Coding'] }] },
+        {
+          code: 'context-type',
+          type: 'token',
+          paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['Coding'] }],
+          coveredBy: 'context-type',
+        },
         {
           code: 'context-quantity',
           type: 'quantity',
@@ -201,6 +206,7 @@ export const search: SearchTable = {
             { text: 'value.ofType(Quantity)', steps: [{ get: 'valueQuantity' }], types: ['Quantity'] },
             { text: 'value.ofType(Range)', steps: [{ get: 'valueRange' }], types: ['Range'] },
           ],
+          coveredBy: 'context-quantity',
         },
       ],
     },
@@ -210,7 +216,12 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/CanonicalResource-context-type-value',
       paths: [{ text: 'EvidenceReport.useContext', steps: [{ get: 'useContext' }], types: ['UsageContext'] }],
       components: [
-        { code: 'context-type', type: 'token', paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['Coding'] }] },
+        {
+          code: 'context-type',
+          type: 'token',
+          paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['Coding'] }],
+          coveredBy: 'context-type',
+        },
         {
           code: 'context',
           type: 'token',
@@ -221,6 +232,7 @@ export const search: SearchTable = {
               types: ['CodeableConcept'],
             },
           ],
+          coveredBy: 'context',
         },
       ],
     },

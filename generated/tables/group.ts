@@ -286,6 +286,7 @@ export const search: SearchTable = {
           code: 'characteristic',
           type: 'token',
           paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['CodeableConcept'] }],
+          coveredBy: 'characteristic',
         },
         {
           code: 'value',
@@ -298,6 +299,7 @@ export const search: SearchTable = {
             },
             { text: 'value.ofType(boolean)', steps: [{ get: 'valueBoolean' }], types: ['boolean'] },
           ],
+          coveredBy: 'value',
         },
       ],
     },

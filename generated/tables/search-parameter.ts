@@ -186,7 +186,12 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/CanonicalResource-context-type-quantity',
       paths: [{ text: 'SearchParameter.useContext', steps: [{ get: 'useContext' }], types: ['UsageContext'] }],
       components: [
-        { code: 'context-type', type: 'token', paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['Coding'] }] },
+        {
+          code: 'context-type',
+          type: 'token',
+          paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['Coding'] }],
+          coveredBy: 'context-type',
+        },
         {
           code: 'context-quantity',
           type: 'quantity',
@@ -194,6 +199,7 @@ export const search: SearchTable = {
             { text: 'value.ofType(Quantity)', steps: [{ get: 'valueQuantity' }], types: ['Quantity'] },
             { text: 'value.ofType(Range)', steps: [{ get: 'valueRange' }], types: ['Range'] },
           ],
+          coveredBy: 'context-quantity',
         },
       ],
     },
@@ -203,7 +209,12 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/CanonicalResource-context-type-value',
       paths: [{ text: 'SearchParameter.useContext', steps: [{ get: 'useContext' }], types: ['UsageContext'] }],
       components: [
-        { code: 'context-type', type: 'token', paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['Coding'] }] },
+        {
+          code: 'context-type',
+          type: 'token',
+          paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['Coding'] }],
+          coveredBy: 'context-type',
+        },
         {
           code: 'context',
           type: 'token',
@@ -214,6 +225,7 @@ export const search: SearchTable = {
               types: ['CodeableConcept'],
             },
           ],
+          coveredBy: 'context',
         },
       ],
     },

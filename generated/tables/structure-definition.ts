@@ -236,7 +236,12 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/CanonicalResource-context-type-quantity',
       paths: [{ text: 'StructureDefinition.useContext', steps: [{ get: 'useContext' }], types: ['UsageContext'] }],
       components: [
-        { code: 'context-type', type: 'token', paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['Coding'] }] },
+        {
+          code: 'context-type',
+          type: 'token',
+          paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['Coding'] }],
+          coveredBy: 'context-type',
+        },
         {
           code: 'context-quantity',
           type: 'quantity',
@@ -244,6 +249,7 @@ export const search: SearchTable = {
             { text: 'value.ofType(Quantity)', steps: [{ get: 'valueQuantity' }], types: ['Quantity'] },
             { text: 'value.ofType(Range)', steps: [{ get: 'valueRange' }], types: ['Range'] },
           ],
+          coveredBy: 'context-quantity',
         },
       ],
     },
@@ -253,7 +259,12 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/CanonicalResource-context-type-value',
       paths: [{ text: 'StructureDefinition.useContext', steps: [{ get: 'useContext' }], types: ['UsageContext'] }],
       components: [
-        { code: 'context-type', type: 'token', paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['Coding'] }] },
+        {
+          code: 'context-type',
+          type: 'token',
+          paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['Coding'] }],
+          coveredBy: 'context-type',
+        },
         {
           code: 'context',
           type: 'token',
@@ -264,6 +275,7 @@ export const search: SearchTable = {
               types: ['CodeableConcept'],
             },
           ],
+          coveredBy: 'context',
         },
       ],
     },
@@ -320,11 +332,13 @@ export const search: SearchTable = {
               system: 'http://hl7.org/fhir/extension-context-type',
             },
           ],
+          coveredBy: 'ext-context-type',
         },
         {
           code: 'ext-context-expression',
           type: 'token',
           paths: [{ text: 'expression', steps: [{ get: 'expression' }], types: ['string'] }],
+          coveredBy: 'ext-context-expression',
         },
       ],
     },
