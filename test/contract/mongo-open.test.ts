@@ -2,6 +2,7 @@ import { MongoClient } from 'mongodb';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
+import { SCHEMA_VERSION } from '../../runtime/store/mongo/write/prepare.js';
 import { databaseOf } from '../../runtime/store/mongo/connect.js';
 import type { MongoOptions } from '../../runtime/store/mongo/settings.js';
 import type { Store } from '../../runtime/store/store.js';
@@ -138,8 +139,12 @@ describe('opening a MongoDB store', () => {
       const client = new MongoClient(url);
       try {
         const db = client.db(databaseOf(url));
-        await db.collection<{ _id: string }>('setting').updateOne({ _id: 'schema' }, { $set: { value: 5 } });
-        expect(await refusal(url)).toMatch(/schema version 5, this program knows 4; it needs a newer Kiln/);
+        await db
+          .collection<{ _id: string }>('setting')
+          .updateOne({ _id: 'schema' }, { $set: { value: SCHEMA_VERSION + 1 } });
+        expect(await refusal(url)).toContain(
+          `schema version ${SCHEMA_VERSION + 1}, this program knows ${SCHEMA_VERSION}; it needs a newer Kiln`,
+        );
         await db.collection('setting').deleteMany({});
         expect(await refusal(url)).toMatch(/collections of another program \(.*resource/);
         expect(await db.collection('setting').countDocuments()).toBe(0);
@@ -157,7 +162,9 @@ describe('opening a MongoDB store', () => {
         await setting.updateOne({ _id: 'schema' }, { $set: { value: 1 } });
         const stores = await Promise.all(Array.from({ length: 3 }, () => open(url, { existing: true })));
         for (const store of stores) expect(await store.read('Patient', 'r')).toMatchObject({ version: 1 });
-        expect(await setting.find().toArray()).toEqual([{ _id: 'schema', value: 4, migrated: 4 }]);
+        expect(await setting.find().toArray()).toEqual([
+          { _id: 'schema', value: SCHEMA_VERSION, migrated: SCHEMA_VERSION },
+        ]);
       } finally {
         await client.close();
       }

@@ -3,48 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import type { IndexEntry } from '../../../runtime/search/entry.js';
 import { matches } from '../../../runtime/search/query/match.js';
-import type { Condition } from '../../../runtime/search/query/query.js';
 import { connect } from '../../../runtime/store/sqlite/file/connect.js';
 import { SCHEMA_STEPS } from '../../../runtime/store/sqlite/file/schema.js';
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../../runtime/store/store.js';
-import { composite, of, quantity, query, token, walk } from '../../contract/search/behaviour-search-helpers.js';
+import { query, walk } from '../../contract/search/behaviour-search-helpers.js';
+import { COVERED_CONDITIONS, coveredEntries } from '../../contract/search/covered-composites.js';
 import { put } from '../../contract/subject.js';
-
-const UCUM = 'http://unitsofmeasure.org';
-const COVERED_BY = [
-  { param: 'code', kind: 'token' },
-  { param: 'amount', kind: 'quantity' },
-] as const;
-
-/** Of each code amounts that others have, too; every tenth has none. */
-function entriesOf(n: number, isCovered: boolean): IndexEntry[] {
-  if (n % 10 === 0) return [of('code', token('none', 's'))];
-  const code = token(`c${n % 7}`, 's');
-  const value = n % 50;
-  const amount = quantity({ value, system: UCUM, code: 'g', unit: 'g', canonical: { unit: 'g', value } });
-  const both = of('code-amount', composite([code], [amount]));
-  return [of('code', code), of('amount', amount), isCovered ? { ...both, isCovered } : both];
-}
-
-const ofCode = { is: 'token', code: 'c3' } as const;
-const above = { is: 'quantity', low: { gte: 40 } } as const;
-const WHERE: readonly Condition[] = [
-  { param: 'code-amount', composite: [[[ofCode], [above]]], coveredBy: COVERED_BY },
-  { not: { param: 'code-amount', composite: [[[ofCode], [above]]], coveredBy: COVERED_BY } },
-  {
-    param: 'code-amount',
-    composite: [
-      [[{ ...ofCode, system: 's' }], [{ ...above, canonical: 'g' }]],
-      [[{ is: 'token', code: 'c1' }], [above]],
-    ],
-    coveredBy: COVERED_BY,
-  },
-  { param: 'code-amount', present: 'composite', coveredBy: COVERED_BY },
-  { not: { param: 'code-amount', present: 'composite', coveredBy: COVERED_BY } },
-];
 
 describe('composites whose parts other parameters have, on SQLite', () => {
   const ids = Array.from({ length: 1000 }, (_, n) => `r${String(n).padStart(4, '0')}`);
@@ -52,7 +18,7 @@ describe('composites whose parts other parameters have, on SQLite', () => {
   let store: Store;
   const open = (): Store => openSqliteStore(`sqlite:${join(folder, 'kiln.db')}`);
   const fill = (isCovered: boolean) =>
-    store.write(ids.map((id, n) => put(id, 0, 'x', entriesOf(n, isCovered), 'Measured')));
+    store.write(ids.map((id, n) => put(id, 0, 'x', coveredEntries(n, isCovered), 'Measured')));
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'kiln-covered-'));
     store = open();
@@ -63,8 +29,8 @@ describe('composites whose parts other parameters have, on SQLite', () => {
   });
 
   async function expectAll(): Promise<void> {
-    for (const where of WHERE) {
-      const expected = ids.filter((id, n) => matches(where, { id, lastUpdated: 0, entries: entriesOf(n, true) }));
+    for (const where of COVERED_CONDITIONS) {
+      const expected = ids.filter((id, n) => matches(where, { id, lastUpdated: 0, entries: coveredEntries(n, true) }));
       expect(await walk(store, query('Measured', { where, count: 100 })), JSON.stringify(where)).toEqual(expected);
     }
   }
@@ -72,7 +38,9 @@ describe('composites whose parts other parameters have, on SQLite', () => {
   it('are found, by these parameters', async () => {
     await fill(true);
     await expectAll();
-    const { driving, indexes, examined } = await store.explain(query('Measured', { where: WHERE[0]!, count: 20 }));
+    const { driving, indexes, examined } = await store.explain(
+      query('Measured', { where: COVERED_CONDITIONS[0]!, count: 20 }),
+    );
     expect(driving).toMatch(/^(code|amount) /);
     expect(indexes).toEqual(expect.arrayContaining([expect.stringMatching(/^(token_by_value|number_by_low)$/)]));
     expect(examined).toBeLessThan(1000);
@@ -93,7 +61,7 @@ describe('composites whose parts other parameters have, on SQLite', () => {
     db.close();
     store = open();
     await expectAll();
-    await store.write(ids.slice(0, 500).map((id, n) => put(id, 1, 'y', entriesOf(n, true), 'Measured')));
+    await store.write(ids.slice(0, 500).map((id, n) => put(id, 1, 'y', coveredEntries(n, true), 'Measured')));
     await expectAll();
     await store.close();
     const after = connect(join(folder, 'kiln.db'));

@@ -111,7 +111,12 @@ export interface IndexRows {
   readonly reference?: readonly ReferenceRow[];
   readonly uri?: readonly UriRow[];
   readonly words?: readonly WordsRow[];
+  /** Parts of composites by whose own parameters resources are found, which have the same values: no index has these rows. */
+  readonly part?: PartRows;
 }
+
+/** The rows of parts, by kind. */
+export type PartRows = Omit<IndexRows, 'words' | 'part'>;
 
 /**
  * The current version of a resource; `_id` is `Patient/1`. Or what is within one (`store/contained-resources.ts`), without its content:

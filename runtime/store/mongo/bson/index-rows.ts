@@ -41,6 +41,7 @@ interface Collected {
   reference?: ReferenceRow[];
   uri?: UriRow[];
   words?: readonly WordsRow[];
+  part?: Collected;
 }
 
 /** Index entries as arrays by kind; kinds without any are left out. */
@@ -63,8 +64,9 @@ export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
       continue;
     }
     group++;
+    const own = entry.isCovered === true ? (rows.part ??= {}) : rows;
     for (const [i, part] of entry.parts.entries()) {
-      for (const value of part) add(rows, partParam(entry.param, i), group, value);
+      for (const value of part) add(own, partParam(entry.param, i), group, value);
     }
     addJoined(rows, group, entry);
   }

@@ -5,10 +5,19 @@ import type { NumberText } from './documents.js';
 import { printJson } from './print-json.js';
 
 /** Asks for a version without its index entries. */
-export const VERSION_ONLY = { token: 0, string: 0, date: 0, number: 0, reference: 0, uri: 0, words: 0 } as const;
+export const VERSION_ONLY = {
+  token: 0,
+  string: 0,
+  date: 0,
+  number: 0,
+  reference: 0,
+  uri: 0,
+  words: 0,
+  part: 0,
+} as const;
 
 /** The same with the entries of references, which are read where these are to be followed. */
-export const VERSION_AND_REFERENCES = { token: 0, string: 0, date: 0, number: 0, uri: 0, words: 0 } as const;
+export const VERSION_AND_REFERENCES = { token: 0, string: 0, date: 0, number: 0, uri: 0, words: 0, part: 0 } as const;
 
 /** The head of a version, read from its bytes. */
 export interface Head {

@@ -8,9 +8,13 @@ import { addEnds } from './add-ends.js';
  * The layout that this program knows. One more for each that older programs would spoil, and for each step by which older databases
  * are migrated. 2: what is within resources has documents of its own; a database of 1 has none yet, so there is nothing to migrate.
  * 3: `history` may hold copies of current versions, marked as pending; a database of 2 has none. 4: high ends of numbers have rows
- * of their own, and no index any more; `addEnds` makes them.
+ * of their own, and no index any more; `addEnds` makes them. 5: parts of composites that other parameters have lie in `part`; a
+ * database of 4 has none there, and those that it has elsewhere are as good.
  */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
+
+/** The layout that `addEnds` came with. */
+const ENDS = 4;
 
 const SCHEMA = 'schema';
 
@@ -54,9 +58,12 @@ export async function prepare(db: Db, existing: boolean): Promise<Collections> {
       }
     }),
   );
-  if ((await migratedTo(collections)) < SCHEMA_VERSION) {
+  const migrated = await migratedTo(collections);
+  if (migrated < ENDS) {
     await addEnds(collections);
     for (const name of DROPPED) await dropIndex(collections, name);
+  }
+  if (migrated < SCHEMA_VERSION) {
     await collections.setting.updateOne({ _id: SCHEMA }, { $max: { migrated: SCHEMA_VERSION } });
   }
   return collections;

@@ -1,5 +1,7 @@
+import type { Document } from 'mongodb';
+
 import type { IndexEntry } from '../../../../search/entry.js';
-import type { Leaf, ValueTest } from '../../../../search/query/query.js';
+import type { CompositeLeaf, Leaf, PresenceLeaf, ValueTest } from '../../../../search/query/query.js';
 import { entryAccess, idAccess, timeAccess } from '../plan/access.js';
 import { joinedParam, partParam, referenceParams } from '../../bson/index-rows.js';
 import { timeRanges } from './date-range.js';
@@ -40,11 +42,11 @@ export function compileLeaf(type: string, leaf: Leaf, hasManyPlaces: boolean): C
     return { filter: { _id: { $in: keys } }, accesses: [idAccess(type, leaf.ids)] };
   }
   if ('updated' in leaf) return compileTime(type, leaf.updated.map(timeRanges));
-  if ('present' in leaf) return compilePresent(type, leaf.param, leaf.present);
+  if ('present' in leaf) return compilePresent(type, leaf);
   if ('places' in leaf) return compilePlaces(type, leaf.param, leaf.places);
   if ('words' in leaf) return compileWords(type, leaf.param, leaf.words);
   if ('any' in leaf) return compileRows(type, mergeTests(toRows(leaf.param, leaf.any)));
-  return compileComposite(type, leaf.param, leaf.composite, toRows);
+  return compileComposite(type, leaf, toRows);
 }
 
 function compileTime(type: string, alternatives: readonly (readonly Range[])[]): Compiled {
@@ -58,12 +60,15 @@ function compileTime(type: string, alternatives: readonly (readonly Range[])[]):
   return { filter: { $or: filters }, accesses };
 }
 
-function compilePresent(type: string, param: string, kind: Exclude<IndexEntry['kind'], 'words'>): Compiled {
+function compilePresent(type: string, { param, present: kind, coveredBy: [first] = [] }: PresenceLeaf): Compiled {
   if (kind === 'composite') {
     // The part tells nothing of its kind.
     const kinds = [...new Set(Object.values(ARRAYS))];
+    const arrays = first === undefined ? kinds : kinds.flatMap((each) => [each, `part.${each}`]);
     const names = referenceParams(partParam(param, 0));
-    return { filter: { $or: kinds.map((each) => ({ [`${each}.p`]: { $in: names } })) }, accesses: [] };
+    const filter = { $or: arrays.map((each) => ({ [`${each}.p`]: { $in: names } })) };
+    if (first === undefined) return { filter, accesses: [] };
+    return withParts(filter, [compilePresent(type, { param: first.param, present: first.kind })]);
   }
   const array = ARRAYS[kind];
   if (array === 'reference') return compileRows(type, mergeTests(referenceParams(param).map((p) => ({ kind: array, p, fields: {} })))); // prettier-ignore
@@ -91,21 +96,27 @@ function rowsByIds(p: string, tests: readonly ValueTest[]): readonly RowTest[] {
  */
 function compileComposite(
   type: string,
-  param: string,
-  alternatives: readonly (readonly (readonly ValueTest[])[])[],
+  { param, composite: alternatives, coveredBy }: CompositeLeaf,
   toRows: ToRows,
 ): Compiled {
   const joined = joinedTests(param, alternatives);
   if (joined !== undefined) return compileRows(type, [joined]);
-  const rows = alternatives
-    .map((parts) => parts.map((tests, i) => toRows(partParam(param, i), tests)))
-    .filter((parts) => parts.every((tests) => tests.length > 0));
+  const rowsBy = (paramOf: (part: number) => string): (readonly RowTest[])[][] =>
+    alternatives
+      .map((parts) => parts.map((tests, i) => toRows(paramOf(i), tests)))
+      .filter((parts) => parts.every((tests) => tests.length > 0));
+  const rows = rowsBy((i) => partParam(param, i));
   const count = Math.max(0, ...rows.map((parts) => parts.length));
   if (rows.length === 0 || count === 0) return { filter: NONE, accesses: [] };
+  const found = coveredBy === undefined ? rows : rowsBy((i) => coveredBy[i]!.param);
   const parts = Array.from({ length: count }, (_, i) =>
-    compileRows(type, mergeTests(rows.flatMap((tests) => tests[i] ?? []))),
+    compileRows(type, mergeTests(found.flatMap((tests) => tests[i] ?? []))),
   );
-  const exact = { $expr: shareGroup(rows) };
+  return withParts({ $expr: shareGroup(rows, coveredBy !== undefined) }, parts);
+}
+
+/** A filter, and what it implies, by which it is found. */
+function withParts(exact: Document, parts: readonly Compiled[]): Compiled {
   return {
     filter: { $and: [...parts.map(({ filter }) => filter), exact] },
     accesses: parts.flatMap(({ filter, accesses }) =>

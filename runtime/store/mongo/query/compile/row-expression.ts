@@ -12,13 +12,26 @@ function literal(value: unknown): Document {
 
 /** Whether a document has a row that fulfils some of these tests, as an expression. */
 export function hasRow(tests: readonly RowTest[]): Document {
-  return someOf(tests, (test, toExpression) => ({ $gt: [{ $size: rowsWith([test], toExpression) }, 0] }));
+  return someOf(tests, (test, toExpression) => ({ $gt: [{ $size: rowsWith([test], toExpression, listed) }, 0] }));
 }
 
-/** Whether for some of the alternatives there are rows of one group (`g`) that fulfil some test of each part. */
-export function shareGroup(alternatives: readonly (readonly (readonly RowTest[])[])[]): Document {
+/** Gives the expression of the rows of a kind. */
+type RowsOf = (kind: RowTest['kind']) => Document;
+
+const listed: RowsOf = (kind) => ({ $ifNull: [`$${kind}`, []] });
+
+/** With those of parts that are in no index. In documents of an older layout all are. */
+const withUnlisted: RowsOf = (kind) => ({ $concatArrays: [listed(kind), { $ifNull: [`$part.${kind}`, []] }] });
+
+/**
+ * Whether for some of the alternatives there are rows of one group (`g`) that fulfil some test of each part.
+ *
+ * @param isCovered whether the parameters of the parts have their values, too
+ */
+export function shareGroup(alternatives: readonly (readonly (readonly RowTest[])[])[], isCovered: boolean): Document {
+  const rowsOf = isCovered ? withUnlisted : listed;
   return someOf(alternatives, (parts, toExpression) => {
-    const groups = parts.map((tests) => groupsWith(tests, toExpression));
+    const groups = parts.map((tests) => groupsWith(tests, toExpression, rowsOf));
     return { $gt: [{ $size: { $setIntersection: groups } }, 0] };
   });
 }
@@ -44,9 +57,9 @@ function someOf<T>(all: readonly T[], make: (one: T, toExpression: ToExpression)
   return some.length === 1 ? some[0]! : { $or: some };
 }
 
-/** The rows of one array of a document that fulfil some of these tests. */
-function rowsWith(tests: readonly RowTest[], toExpression: ToExpression): Document {
-  const input = { $ifNull: [`$${tests[0]!.kind}`, []] };
+/** The rows of one kind that fulfil some of these tests. */
+function rowsWith(tests: readonly RowTest[], toExpression: ToExpression, rowsOf: RowsOf): Document {
+  const input = rowsOf(tests[0]!.kind);
   return { $filter: { input, as: 'row', cond: { $or: tests.map((test) => isRow(test, toExpression)) } } };
 }
 
@@ -55,11 +68,11 @@ function isRow({ p, fields }: RowTest, toExpression: ToExpression): Document {
 }
 
 /** The groups of all rows that fulfil some of these tests. */
-function groupsWith(tests: readonly RowTest[], toExpression: ToExpression): Document {
+function groupsWith(tests: readonly RowTest[], toExpression: ToExpression, rowsOf: RowsOf): Document {
   const byKind = new Map<string, RowTest[]>();
   for (const test of tests) byKind.set(test.kind, [...(byKind.get(test.kind) ?? []), test]);
   const groups = [...byKind.values()].map((some) => ({
-    $map: { input: rowsWith(some, toExpression), as: 'row', in: '$$row.g' },
+    $map: { input: rowsWith(some, toExpression, rowsOf), as: 'row', in: '$$row.g' },
   }));
   return groups.length === 1 ? groups[0]! : { $concatArrays: groups };
 }

@@ -1,0 +1,37 @@
+import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { Condition } from '../../../runtime/search/query/query.js';
+import { composite, of, quantity, token } from './behaviour-search-helpers.js';
+
+const UCUM = 'http://unitsofmeasure.org';
+const COVERED_BY = [
+  { param: 'code', kind: 'token' },
+  { param: 'amount', kind: 'quantity' },
+] as const;
+
+/** Entries of resource `n`: each code has amounts that others have, too; every tenth resource has none. */
+export function coveredEntries(n: number, isCovered: boolean): IndexEntry[] {
+  if (n % 10 === 0) return [of('code', token('none', 's'))];
+  const code = token(`c${n % 7}`, 's');
+  const value = n % 50;
+  const amount = quantity({ value, system: UCUM, code: 'g', unit: 'g', canonical: { unit: 'g', value } });
+  const both = of('code-amount', composite([code], [amount]));
+  return [of('code', code), of('amount', amount), isCovered ? { ...both, isCovered } : both];
+}
+
+const ofCode = { is: 'token', code: 'c3' } as const;
+const above = { is: 'quantity', low: { gte: 40 } } as const;
+/** Conditions on them, of which the first is found by both parameters. */
+export const COVERED_CONDITIONS: readonly Condition[] = [
+  { param: 'code-amount', composite: [[[ofCode], [above]]], coveredBy: COVERED_BY },
+  { not: { param: 'code-amount', composite: [[[ofCode], [above]]], coveredBy: COVERED_BY } },
+  {
+    param: 'code-amount',
+    composite: [
+      [[{ ...ofCode, system: 's' }], [{ ...above, canonical: 'g' }]],
+      [[{ is: 'token', code: 'c1' }], [above]],
+    ],
+    coveredBy: COVERED_BY,
+  },
+  { param: 'code-amount', present: 'composite', coveredBy: COVERED_BY },
+  { not: { param: 'code-amount', present: 'composite', coveredBy: COVERED_BY } },
+];
