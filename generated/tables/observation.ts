@@ -382,6 +382,7 @@ export const search: SearchTable = {
           types: ['CodeableConcept'],
         },
       ],
+      unionOf: ['code', 'component-code'],
     },
     {
       code: 'combo-code-value-concept',
@@ -396,7 +397,6 @@ export const search: SearchTable = {
           code: 'combo-code',
           type: 'token',
           paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['CodeableConcept'] }],
-          coveredBy: 'combo-code',
         },
         {
           code: 'combo-value-concept',
@@ -408,9 +408,9 @@ export const search: SearchTable = {
               types: ['CodeableConcept'],
             },
           ],
-          coveredBy: 'combo-value-concept',
         },
       ],
+      unionOf: ['code-value-concept', 'component-code-value-concept'],
     },
     {
       code: 'combo-code-value-quantity',
@@ -425,15 +425,14 @@ export const search: SearchTable = {
           code: 'combo-code',
           type: 'token',
           paths: [{ text: 'code', steps: [{ get: 'code' }], types: ['CodeableConcept'] }],
-          coveredBy: 'combo-code',
         },
         {
           code: 'combo-value-quantity',
           type: 'quantity',
           paths: [{ text: 'value.ofType(Quantity)', steps: [{ get: 'valueQuantity' }], types: ['Quantity'] }],
-          coveredBy: 'combo-value-quantity',
         },
       ],
+      unionOf: ['code-value-quantity', 'component-code-value-quantity'],
     },
     {
       code: 'combo-data-absent-reason',
@@ -447,6 +446,7 @@ export const search: SearchTable = {
           types: ['CodeableConcept'],
         },
       ],
+      unionOf: ['component-data-absent-reason', 'data-absent-reason'],
     },
     {
       code: 'combo-value-concept',
@@ -464,6 +464,7 @@ export const search: SearchTable = {
           types: ['CodeableConcept'],
         },
       ],
+      unionOf: ['component-value-concept', 'value-concept'],
     },
     {
       code: 'combo-value-quantity',
@@ -484,6 +485,7 @@ export const search: SearchTable = {
         },
       ],
       comparators: ['eq', 'ne', 'gt', 'ge', 'lt', 'le', 'sa', 'eb', 'ap'],
+      unionOf: ['component-value-quantity', 'value-quantity'],
       slot: 0,
     },
     {

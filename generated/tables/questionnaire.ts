@@ -201,6 +201,7 @@ export const search: SearchTable = {
         { text: 'Questionnaire.code', steps: [{ get: 'code' }], types: ['Coding'] },
         { text: 'Questionnaire.item.code', steps: [{ get: 'item' }, { get: 'code' }], types: ['Coding'] },
       ],
+      unionOf: ['item-code', 'questionnaire-code'],
     },
     {
       code: 'context',

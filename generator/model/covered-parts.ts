@@ -3,7 +3,8 @@ import type { SearchParameterModel, SearchTableModel } from './model.js';
 
 /**
  * Says of each part of a composite which parameter of the same type has all of its values: one of the same search type, of whose paths
- * one leads wherever the composite's path and then the part's do. Parts without such a parameter stay as they are.
+ * one leads wherever the composite's path and then the part's do, and that is no union of others. Parts without such a parameter
+ * stay as they are.
  */
 export function coverParts(tables: readonly SearchTableModel[]): SearchTableModel[] {
   return tables.map((table) => ({
@@ -24,8 +25,8 @@ function cover(
   const ways = starts.flatMap((start) =>
     part.paths.map((path) => ({ ...path, steps: [...start.steps, ...path.steps] })),
   );
-  const covers = ({ type, paths }: SearchParameterModel): boolean =>
-    type === part.type && ways.every((way) => paths.some((path) => holds(path, way)));
+  const covers = ({ type, paths, unionOf }: SearchParameterModel): boolean =>
+    unionOf === undefined && type === part.type && ways.every((way) => paths.some((path) => holds(path, way)));
   // The one that the definition names, if it does.
   const named = parameters.find((each) => each.code === part.code && covers(each));
   const found = named ?? parameters.find(covers);

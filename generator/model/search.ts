@@ -13,6 +13,7 @@ import type { SearchParameterModel, SearchTableModel, Structure } from './model.
 import { byCodePoint } from './names.js';
 import { searchTypeOf } from './search-type-of.js';
 import { assignSlots } from './slots.js';
+import { findUnions } from './unions.js';
 
 /** Context for compiling search parameters. */
 export interface SearchContext {
@@ -65,7 +66,7 @@ export function buildSearch(parameters: readonly SearchParameter[], context: Sea
   }
   const lost = aliasFaults(context.aliases, tables);
   if (lost.length > 0) throw new GeneratorError('definitions/aliases.json does not fit the search parameters', lost);
-  return assignSlots(coverParts(tables));
+  return assignSlots(coverParts(findUnions(tables)));
 }
 
 /** @throws GeneratorError for what cannot be read */

@@ -149,9 +149,12 @@ function toWay(path: PathRow, end: LibraryEnd, base?: string): AnyWay {
 
 function waysOf(compiler: Compiler, row: SearchRow): readonly AnyWay[] {
   const values = valuesOf(row);
+  const isCovered = row.unionOf !== undefined;
   if (values !== 'composite') {
-    return row.paths.map((path) => toWay(path, valueEnd(compiler, values, row.code, path)));
+    return row.paths.map((path) => toWay(path, valueEnd(compiler, values, row.code, path, { isCovered })));
   }
+  // Nothing is sorted by it.
+  if (isCovered) return [];
   const end = composite(compiler, row);
   return row.paths.map((path) => toWay(path, () => end));
 }
@@ -162,7 +165,7 @@ function valueEnd(
   search: ValueSearchType | undefined,
   param: string,
   { types, system }: PathRow,
-  isPart = false,
+  { isPart = false, isCovered = false }: { readonly isPart?: boolean; readonly isCovered?: boolean },
 ): LibraryEnd {
   return (told) => {
     if (search === undefined) return () => {};
@@ -177,7 +180,18 @@ function valueEnd(
     const named = told === SYSTEM_STRING ? TEXTS[search] : told;
     const converters = named === undefined ? types.map((type) => find(search, type)) : [find(search, named)];
     const visits = [...new Set(converters)].flatMap((converter) => (converter ? [converter(target)] : []));
+    if (isCovered) return marked(inTurn(visits));
     return inTurn(isStored && visits.length > 0 ? [countValue, ...visits] : visits);
+  };
+}
+
+/** The same; its entries are covered by those of other parameters. */
+function marked(visit: Visit<Harvest>): Visit<Harvest> {
+  return (value, harvest) => {
+    const { out } = harvest;
+    const first = out.length;
+    visit(value, harvest);
+    for (let i = first; i < out.length; i++) out[i] = { ...out[i]!, isCovered: true };
   };
 }
 
@@ -200,7 +214,9 @@ function composite(compiler: Compiler, row: SearchRow): Visit<Harvest> {
   const base = starts[0]?.types[0];
   const visits = components.map(({ code, type, paths }: ComponentRow) =>
     compileAll(
-      paths.map((path) => toWay(path, valueEnd(compiler, isSimple(type) ? type : undefined, code, path, true), base)),
+      paths.map((path) =>
+        toWay(path, valueEnd(compiler, isSimple(type) ? type : undefined, code, path, { isPart: true }), base),
+      ),
     ),
   );
   return (value, harvest) => {

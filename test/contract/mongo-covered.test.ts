@@ -27,12 +27,12 @@ describeOnMongod('composites whose parts other parameters have, on MongoDB', () 
     }
   }
 
-  /** How many documents have rows of parts in indexed arrays, and how many in `part`. */
+  /** How many documents have rows of parts in indexed arrays, and how many in `covered`. */
   async function places(): Promise<readonly number[]> {
     const resource = client.db().collection('resource');
     const isPart = { $in: ['code-amount$1', 'code-amount$2', 'code-amount$2{g}'] };
     const listed = { $or: [{ 'token.p': isPart }, { 'number.p': isPart }] };
-    const unlisted = { 'part.token.p': isPart, 'part.number.p': isPart };
+    const unlisted = { 'covered.token.p': isPart, 'covered.number.p': isPart };
     return [await resource.countDocuments(listed), await resource.countDocuments(unlisted)];
   }
 

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -78,9 +78,29 @@ export function createMember(mongod: string, folder: string, port: number, cache
       child.kill('SIGKILL');
       await gone;
     },
-    pause: () => void child?.kill('SIGSTOP'),
+    pause() {
+      if (child?.kill('SIGSTOP') === true) waitForStop(child.pid!);
+    },
     resume: () => void child?.kill('SIGCONT'),
   };
+}
+
+/** Until none of its threads goes on: where the processor is busy, some do for a while after the signal. */
+function waitForStop(pid: number): void {
+  const tasks = `/proc/${pid}/task`;
+  // Where there is no such file system, it is not waited for.
+  if (!existsSync(tasks)) return;
+  const isStopped = (task: string): boolean => {
+    try {
+      return /^\d+ \(.*\) [TtZX] /.test(readFileSync(join(tasks, task, 'stat'), 'utf8'));
+    } catch {
+      // It has ended meanwhile.
+      return true;
+    }
+  };
+  for (let left = 5000; left > 0 && !readdirSync(tasks).every(isStopped); left--) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+  }
 }
 
 function answers(port: number): Promise<boolean> {

@@ -20,6 +20,8 @@ export interface Evaluation {
   readonly weigh: (value: unknown) => number;
   /** When they have to be done: milliseconds of `performance.now`. What compiling takes does not count. */
   deadline: number;
+  /** When they began, and what the process had used of the processor then. */
+  readonly begun: { readonly at: number; readonly used: NodeJS.CpuUsage };
   /** Steps that they may still take, a step being a value that is looked at. */
   steps: number;
   readonly limits: EvaluationLimits;
@@ -40,7 +42,7 @@ export interface EvaluationLimits {
   readonly allSteps: number;
   /** Those that they may take beyond that for each value in the resource. */
   readonly forEach: number;
-  /** How long they may take together, in milliseconds. */
+  /** How long they may take together, in milliseconds, also of processor time: while other programs have it, nothing is counted. */
   readonly time: number;
 }
 
@@ -63,7 +65,7 @@ const STEP_PAIRS = 64;
 
 /** Begins to evaluate expressions on a resource. @throws TooCostly where it is too large for that */
 export function beginEvaluation(resource: object, limits: EvaluationLimits = LIMITS): Evaluation {
-  const deadline = performance.now() + limits.time;
+  const begun = { at: performance.now(), used: process.cpuUsage() };
   const copies = new Map<object, object>();
   const weights = new Map<object, number>();
   let left = limits.values;
@@ -90,7 +92,8 @@ export function beginEvaluation(resource: object, limits: EvaluationLimits = LIM
     resource: root,
     view: (part) => copies.get(part) ?? (copy(part) as object),
     weigh,
-    deadline,
+    deadline: begun.at + limits.time,
+    begun,
     steps: limits.allSteps + limits.forEach * (limits.values - left),
     limits,
     regular: { left: REGULAR_EFFORT + REGULAR_STEPS * limits.forEach * (limits.values - left) },
@@ -139,7 +142,7 @@ function spend(_context: unknown, _input: unknown, result: unknown): void {
   if (Array.isArray(result)) leaveNumbers(result);
   if (meter === undefined) return;
   const { evaluation } = meter;
-  const { limits, deadline } = evaluation;
+  const { limits, deadline, begun } = evaluation;
   const count = Array.isArray(result) ? 1 + result.length : 1;
   meter.left -= count;
   evaluation.steps -= count + (Array.isArray(result) ? costOf(result, meter) : 0);
@@ -148,8 +151,14 @@ function spend(_context: unknown, _input: unknown, result: unknown): void {
     throw new TooCostly(
       `the expressions on the resource take more than ${shown(limits.allSteps)} steps, and ${limits.forEach} for each of its values`,
     );
-  if (performance.now() > deadline)
+  if (performance.now() > deadline && processorTime(begun.used) > deadline - begun.at)
     throw new TooCostly(`the expressions on the resource take more than ${limits.time} ms`);
+}
+
+/** Milliseconds of the processor since then, of all threads: of this one not more. */
+function processorTime(begun: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(begun);
+  return (user + system) / 1000;
 }
 
 /**

@@ -8,6 +8,7 @@ import { readFound } from '../parse/resolve-links.js';
 import { findPlainRow, compositeTests, missing, toComposite, toCondition } from '../parse/parse-plain.js';
 import type { Criterion } from '../query/query.js';
 import { parseCodes } from '../parse/parse-codes.js';
+import { parseUnion } from '../parse/parse-union.js';
 import { clip, quote } from '../parse/quote.js';
 import { readValue, splitAt } from '../parse/parse-value.js';
 import { countWays, resolveLinks } from '../parse/resolve-links.js';
@@ -74,13 +75,16 @@ function readTest(test: FilterTest, context: CriterionContext, work: Work): Crit
   const { links } = context;
   if (--work.room < 0) throw tooWide();
   const isListed = (code: string): boolean => code !== FILTER && isComparable(context.rows.get(code));
-  if (test.path.steps.length === 0) return compare(test, findPlainRow(test.path.last, context.rows, isListed), context);
+  if (test.path.steps.length === 0) {
+    const row = findPlainRow(test.path.last, context.rows, isListed);
+    return parseUnion(row, context.rows, (each) => compare(test, each, context));
+  }
   if (links === undefined) throw new FhirError('parameter-invalid', `${quote(test.text)} leads to other resources, which only a search of one type does: [base]/[type]?…`); // prettier-ignore
   work.room -= LOOKUP;
   const found = resolveLinks(test.path, test.text, links);
   work.room -= countWays(found);
   return readFound<Criterion>(found, {
-    row: ({ row }) => compare(test, row, context),
+    row: ({ type, row }) => parseUnion(row, links.definitions.rowsOf(type), (each) => compare(test, each, context)),
     within(where, filter, type) {
       const there = { ...context, rows: links.definitions.rowsOf(type), links: { ...links, type } };
       return { all: [read(filter, there, work), where] };

@@ -1,9 +1,10 @@
 import { FhirError } from '../../fhir/errors.js';
 import { FILTER, readFilter } from '../filter/read-filter.js';
 import { NO_CRITERIA } from '../parameter-kinds.js';
-import type { CriterionContext, PlainContext } from './criterion-context.js';
+import type { CriterionContext } from './criterion-context.js';
 import { isLinkName, MAX_LINKS, splitLinkName } from './link-name.js';
 import { findPlainRow, parsePlain } from './parse-plain.js';
+import { parseUnion } from './parse-union.js';
 import type { Condition, Criterion } from '../query/query.js';
 import { quote } from './quote.js';
 import { countWays, readFound, resolveLinks, type Found } from './resolve-links.js';
@@ -29,7 +30,10 @@ export function parseCriterion(
 export function parseCriterion(name: string, value: string, context: CriterionContext): Criterion;
 export function parseCriterion(name: string, value: string, context: CriterionContext): Criterion {
   if (name === FILTER) return readFilter(value, context);
-  if (!isLinkName(name)) return parsePlain(name, value, context, findPlainRow(name, context.rows));
+  const { rows } = context;
+  if (!isLinkName(name)) {
+    return parseUnion(findPlainRow(name, rows), rows, (row) => parsePlain(name, value, context, row));
+  }
   const { last, found } = resolveName(name, context);
   return parseLinks({ name, last, value }, found, context);
 }
@@ -73,7 +77,7 @@ interface Sent {
  * @param found what the name means
  * @throws FhirError as `parseCriterion`: what the first type says where none takes the value
  */
-function parseLinks({ name, last, value }: Sent, found: Found, context: PlainContext): Criterion {
+function parseLinks({ name, last, value }: Sent, found: Found, context: CriterionContext): Criterion {
   const alternatives = splitAt(value, ',').length;
   const most = Math.max(MAX_COMPARED, context.maxAlternatives);
   if (alternatives * countWays(found) > most) {
@@ -82,9 +86,10 @@ function parseLinks({ name, last, value }: Sent, found: Found, context: PlainCon
   }
   return readFound(found, {
     row({ type, row }) {
-      const { hierarchy, ...rest } = context;
+      const { hierarchy, links, ...rest } = context;
       const own = { ...rest, ...(hierarchy !== undefined && { hierarchy: { ...hierarchy, type } }) };
-      return parsePlain(last, value, own, row, `${type}.${last}`);
+      const rows = links?.definitions.rowsOf(type) ?? new Map();
+      return parseUnion(row, rows, (each) => parsePlain(last, value, own, each, `${type}.${last}`));
     },
   });
 }

@@ -17,7 +17,7 @@ export function parseSortKey(text: string, rows: ReadonlyMap<string, SearchRow>)
   if (row === undefined) throw new FhirError('parameter-unknown', whyUnknown(param, rows));
   const by = kindOf(row);
   if (by === undefined || !isSearchable(row)) throw cannot(param, `it is of type ${row.type}`, rows);
-  return { param: row.code, by, isDescending };
+  return { param: row.code, by, isDescending, ...(row.unionOf && { isCovered: true }) };
 }
 
 function kindOf(row: SearchRow): SortKey['by'] | undefined {

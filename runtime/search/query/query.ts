@@ -266,4 +266,6 @@ export interface SortKey {
   /** `id`, `updated`: the head of the resource. */
   readonly by: SimpleEntry['kind'] | 'id' | 'updated';
   readonly isDescending: boolean;
+  /** Its entries are covered by those of other parameters: no index has them. */
+  readonly isCovered?: true;
 }

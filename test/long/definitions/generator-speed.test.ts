@@ -29,16 +29,24 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-function run(args: readonly string[]): void {
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+/** @returns seconds that the processor was busy with it, its own threads and processes included */
+function run(args: readonly string[]): number {
+  const counted = ['-c', '"$@"; code=$?; times >&2; exit $code', 'bash', process.execPath, ...args];
+  const { status, stdout, stderr } = spawnSync('bash', counted, { cwd: root, encoding: 'utf8' });
   expect(`${stdout}${stderr}`.trim() + ` exit ${String(status)}`).toMatch(/exit 0$/);
+  // Of the shell in the first line, of what it started in the second: minutes and seconds, of the program and of the system.
+  const times = [...stderr.matchAll(/(\d+)m([\d.]+)s/g)]
+    .slice(-4)
+    .map(([, minutes, seconds]) => 60 * +minutes! + +seconds!);
+  expect(times).toHaveLength(4);
+  return times.reduce((sum, each) => sum + each, 0);
 }
 
-/** Seconds that a run takes, from start to end of its process. */
+/** Seconds that a run takes from start to end of its process, or of the processor where that is less: other programs had it meanwhile. */
 function timeOf(args: readonly string[]): number {
   const start = performance.now();
-  run(args);
-  return (performance.now() - start) / 1000;
+  const busy = run(args);
+  return Math.min((performance.now() - start) / 1000, busy);
 }
 
 /** Seconds that a bare process takes to read the package's files as JSON and to write them: what this machine can do right now. */
@@ -66,7 +74,7 @@ function expectWithin(seconds: number, floors: number, args: (time: number) => r
 
 const generate = (folder: string): readonly string[] => [kiln, 'generate', '--out', join(dir, folder)];
 
-describe('on two cores, the best of five', () => {
+describe('on two cores, in one of five runs', () => {
   it('kiln generate into a new folder takes less than 7 s, or 8 times the floor', () => {
     expectWithin(7, 8, (time) => generate(String(time)));
   });

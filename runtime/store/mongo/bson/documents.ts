@@ -111,12 +111,12 @@ export interface IndexRows {
   readonly reference?: readonly ReferenceRow[];
   readonly uri?: readonly UriRow[];
   readonly words?: readonly WordsRow[];
-  /** Parts of composites by whose own parameters resources are found, which have the same values: no index has these rows. */
-  readonly part?: PartRows;
+  /** Rows whose values other parameters have, by which resources are found (`isCovered` of entries): no index has these. */
+  readonly covered?: CoveredRows;
 }
 
-/** The rows of parts, by kind. */
-export type PartRows = Omit<IndexRows, 'words' | 'part'>;
+/** Such rows, by kind. */
+export type CoveredRows = Omit<IndexRows, 'words' | 'covered'>;
 
 /**
  * The current version of a resource; `_id` is `Patient/1`. Or what is within one (`store/contained-resources.ts`), without its content:

@@ -41,7 +41,7 @@ interface Collected {
   reference?: ReferenceRow[];
   uri?: UriRow[];
   words?: readonly WordsRow[];
-  part?: Collected;
+  covered?: Collected;
 }
 
 /** Index entries as arrays by kind; kinds without any are left out. */
@@ -59,12 +59,12 @@ export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
       (words ??= []).push(entry);
       continue;
     }
+    const own = entry.isCovered === true ? (rows.covered ??= {}) : rows;
     if (entry.kind !== 'composite') {
-      add(rows, entry.param, undefined, entry);
+      add(own, entry.param, undefined, entry);
       continue;
     }
     group++;
-    const own = entry.isCovered === true ? (rows.part ??= {}) : rows;
     for (const [i, part] of entry.parts.entries()) {
       for (const value of part) add(own, partParam(entry.param, i), group, value);
     }

@@ -8,7 +8,7 @@ import { addEnds } from './add-ends.js';
  * The layout that this program knows. One more for each that older programs would spoil, and for each step by which older databases
  * are migrated. 2: what is within resources has documents of its own; a database of 1 has none yet, so there is nothing to migrate.
  * 3: `history` may hold copies of current versions, marked as pending; a database of 2 has none. 4: high ends of numbers have rows
- * of their own, and no index any more; `addEnds` makes them. 5: parts of composites that other parameters have lie in `part`; a
+ * of their own, and no index any more; `addEnds` makes them. 5: rows whose values other parameters have lie in `covered`; a
  * database of 4 has none there, and those that it has elsewhere are as good.
  */
 export const SCHEMA_VERSION = 5;

@@ -13,8 +13,8 @@ export const APPLICATION_ID = 0x4b494c4e;
  * Index entries lie in one table for each way of comparing, clustered by resource (replacing them touches one place, and
  * a candidate that another criterion found is checked by `resource, param`), with an index by value to find resources
  * by. `param` stands for a parameter of a type, or for one part of a composite; parts of one value share `part_group`,
- * which is 0 outside composites. A group below 0 is of a composite whose parts are values of other parameters, too, by which its
- * resources are found: tokens and numbers of it are in no index by value. `n` only makes rows distinct; a quantity that has a canonical value has a second row of the
+ * which is 0 outside composites. A group below 0 has values of other parameters, too, by which resources are found (`isCovered` of
+ * entries): tokens and numbers of it are in no index by value. `n` only makes rows distinct; a quantity that has a canonical value has a second row of the
  * same `n`, under a parameter that names the canonical unit (`value-quantity{g}`), so that ranges hold one unit only. Absent
  * systems, codes and types are 0 or ''. `target` of a reference is what it is sorted by. `irregular` lists resources that have
  * several dates or numbers of a parameter, or one that is a wide interval: of all others two bounds are one range. `number_by_high` has

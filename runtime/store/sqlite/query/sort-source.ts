@@ -76,6 +76,7 @@ export function ranked(
 
 /** Whether there is an index that has the values of a key in their order. */
 export function hasIndex(key: SortKey): boolean {
+  if (key.isCovered === true) return false;
   return key.by === 'updated' || key.by === 'token' || streamed(key) !== undefined || BLOCKED[key.by] !== undefined;
 }
 

@@ -89,7 +89,7 @@ function bestOf(key: SortKey, look: string, canonical: number): string {
       return `SELECT ${value} AS a FROM number t INDEXED BY sqlite_autoindex_number_1
         WHERE resource = ? AND (param IN (${numbers}) OR param = ? AND NOT EXISTS (
           SELECT 1 FROM number c INDEXED BY sqlite_autoindex_number_1
-          WHERE c.resource = t.resource AND c.param IN (${numbers}) AND c.part_group = 0 AND c.n = t.n))
+          WHERE c.resource = t.resource AND c.param IN (${numbers}) AND c.part_group = t.part_group AND c.n = t.n))
         AND ${look} ORDER BY 1 ${order} LIMIT 1`;
     }
     case 'id':

@@ -81,7 +81,12 @@ export const search: SearchTable = {
       paths: [{ text: 'Visit.note', steps: [{ get: 'note' }], types: ['Visit.note'] }],
       components: [
         { code: 'kind', type: 'token', paths: [{ text: 'kind', steps: [{ get: 'kind' }], types: ['code'] }] },
-        { code: 'text', type: 'string', paths: [{ text: 'text', steps: [{ get: 'text' }], types: ['string'] }] },
+        {
+          code: 'text',
+          type: 'string',
+          paths: [{ text: 'text', steps: [{ get: 'text' }], types: ['string'] }],
+          coveredBy: 'text',
+        },
       ],
     },
     {

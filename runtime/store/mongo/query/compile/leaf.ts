@@ -64,7 +64,7 @@ function compilePresent(type: string, { param, present: kind, coveredBy: [first]
   if (kind === 'composite') {
     // The part tells nothing of its kind.
     const kinds = [...new Set(Object.values(ARRAYS))];
-    const arrays = first === undefined ? kinds : kinds.flatMap((each) => [each, `part.${each}`]);
+    const arrays = first === undefined ? kinds : kinds.flatMap((each) => [each, `covered.${each}`]);
     const names = referenceParams(partParam(param, 0));
     const filter = { $or: arrays.map((each) => ({ [`${each}.p`]: { $in: names } })) };
     if (first === undefined) return { filter, accesses: [] };

@@ -49,7 +49,7 @@ export function toOrder(type: string, sort: readonly SortKey[], slotOf: SlotOf):
   return { keys, by, idSign };
 }
 
-function toKey(type: string, { param, by, isDescending }: SortKey, place: number, slotOf: SlotOf): OrderKey {
+function toKey(type: string, { param, by, isDescending, isCovered }: SortKey, place: number, slotOf: SlotOf): OrderKey {
   const sign = isDescending ? -1 : 1;
   const isTime = by === 'updated' || by === 'date';
   const rest = {
@@ -65,7 +65,7 @@ function toKey(type: string, { param, by, isDescending }: SortKey, place: number
     return { ...rest, field: isDescending ? greatest : least };
   }
   if (by === 'id') throw new Error('an id ends an order');
-  return { ...rest, field: `s${place}`, expression: sortExpression(param, by, isDescending) };
+  return { ...rest, field: `s${place}`, expression: sortExpression(param, by, isDescending, isCovered === true) };
 }
 
 function storedOf(value: OrderValue, isTime: boolean): unknown {

@@ -18,10 +18,11 @@ export function hasRow(tests: readonly RowTest[]): Document {
 /** Gives the expression of the rows of a kind. */
 type RowsOf = (kind: RowTest['kind']) => Document;
 
-const listed: RowsOf = (kind) => ({ $ifNull: [`$${kind}`, []] });
+/** Those of the indexed array. */
+export const listed: RowsOf = (kind) => ({ $ifNull: [`$${kind}`, []] });
 
-/** With those of parts that are in no index. In documents of an older layout all are. */
-const withUnlisted: RowsOf = (kind) => ({ $concatArrays: [listed(kind), { $ifNull: [`$part.${kind}`, []] }] });
+/** With those that are in no index, for others cover them. In documents of an older layout all are. */
+export const withCovered: RowsOf = (kind) => ({ $concatArrays: [listed(kind), { $ifNull: [`$covered.${kind}`, []] }] });
 
 /**
  * Whether for some of the alternatives there are rows of one group (`g`) that fulfil some test of each part.
@@ -29,7 +30,7 @@ const withUnlisted: RowsOf = (kind) => ({ $concatArrays: [listed(kind), { $ifNul
  * @param isCovered whether the parameters of the parts have their values, too
  */
 export function shareGroup(alternatives: readonly (readonly (readonly RowTest[])[])[], isCovered: boolean): Document {
-  const rowsOf = isCovered ? withUnlisted : listed;
+  const rowsOf = isCovered ? withCovered : listed;
   return someOf(alternatives, (parts, toExpression) => {
     const groups = parts.map((tests) => groupsWith(tests, toExpression, rowsOf));
     return { $gt: [{ $size: { $setIntersection: groups } }, 0] };

@@ -1,7 +1,7 @@
 import type { IndexRows } from '../../bson/documents.js';
 
 /** The arrays of index rows. */
-export type Kind = Exclude<keyof IndexRows, 'part'>;
+export type Kind = Exclude<keyof IndexRows, 'covered'>;
 
 /** What fields of rows are compared with. */
 export type Value = string | number | Date;

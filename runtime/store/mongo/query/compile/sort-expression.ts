@@ -2,11 +2,13 @@ import type { Document } from 'mongodb';
 
 import type { SortKey } from '../../../../search/query/query.js';
 import { canonicalParam, referenceParams } from '../../bson/index-rows.js';
+import { listed, withCovered } from './row-expression.js';
+import type { Kind as RowKind } from './row-test.js';
 
 type Kind = Exclude<SortKey['by'], 'id' | 'updated'>;
 
 /** What a row of each kind is sorted by, ascending and descending. */
-const VALUES: Readonly<Record<Kind, { readonly array: string; readonly asc: unknown; readonly desc: unknown }>> = {
+const VALUES: Readonly<Record<Kind, { readonly array: RowKind; readonly asc: unknown; readonly desc: unknown }>> = {
   token: { array: 'token', asc: pair(), desc: pair() },
   string: { array: 'string', asc: '$$row.folded', desc: '$$row.folded' },
   date: { array: 'date', asc: '$$row.low', desc: '$$row.high' },
@@ -28,9 +30,9 @@ function end(name: 'low' | 'high'): Document {
 }
 
 /** The least or the greatest value of a document, for orders that no slot serves; null: it has none. */
-export function sortExpression(param: string, by: Kind, isDescending: boolean): Document {
+export function sortExpression(param: string, by: Kind, isDescending: boolean, isCovered: boolean): Document {
   const { array, asc, desc } = VALUES[by];
-  const input = { $ifNull: [`$${array}`, []] };
+  const input = isCovered ? withCovered(array) : listed(array);
   const rows = { $filter: { input, as: 'row', cond: isChosen(param, by) } };
   const values = { $map: { input: rows, as: 'row', in: isDescending ? desc : asc } };
   return isDescending ? { $max: values } : { $min: values };

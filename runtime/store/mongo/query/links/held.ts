@@ -54,7 +54,7 @@ export function candidateProjection({ params, names }: Need): Document {
     date: 0,
     number: 0,
     words: 0,
-    part: 0,
+    covered: 0,
     resource: 0,
     numbers: 0,
     ...(params.length === 0 && { reference: 0 }),

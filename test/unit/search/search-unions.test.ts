@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+
+import { tables } from '../../../generated/tables.js';
+import { findUnions } from '../../../generator/model/unions.js';
+import type { SearchParameterModel } from '../../../generator/model/model.js';
+import { createExtractor } from '../../../runtime/search/extract.js';
+import { parseSortKey } from '../../../runtime/search/parse/parse-sort.js';
+import { printCondition } from '../../../runtime/search/query/print.js';
+import { definitions, parse, printed } from './chain-parser.js';
+
+const LOINC = 'http://loinc.org';
+
+describe('parameters that are a union of others', () => {
+  it('are these', () => {
+    const found = tables.search.flatMap(({ type, parameters }) =>
+      parameters.flatMap(({ code, unionOf }) =>
+        unionOf === undefined ? [] : [`${type}?${code} = ${unionOf.join(' | ')}`],
+      ),
+    );
+    expect(found).toEqual([
+      'Observation?combo-code = code | component-code',
+      'Observation?combo-code-value-concept = code-value-concept | component-code-value-concept',
+      'Observation?combo-code-value-quantity = code-value-quantity | component-code-value-quantity',
+      'Observation?combo-data-absent-reason = component-data-absent-reason | data-absent-reason',
+      'Observation?combo-value-concept = component-value-concept | value-concept',
+      'Observation?combo-value-quantity = component-value-quantity | value-quantity',
+      'Questionnaire?combo-code = item-code | questionnaire-code',
+    ]);
+  });
+
+  it.each([
+    ['Observation?combo-code', 'a', '(code = "a") or (component-code = "a")'],
+    ['Observation?combo-code:not', 'a', '(not (code = "a")) and (not (component-code = "a"))'],
+    ['Observation?combo-code:missing', 'true', '(not (code is there)) and (not (component-code is there))'],
+    ['Observation?combo-code:missing', 'false', '(code is there) or (component-code is there)'],
+    ['Observation?combo-value-quantity', 'gt5', '(component-value-quantity high > 5) or (value-quantity high > 5)'],
+    // Some code is another one.
+    ['Observation?_filter', 'combo-code ne a', '(code != "a" in any case) or (component-code != "a" in any case)'],
+    ['Observation?_filter', 'not (combo-code pr true)', 'not ((code is there) or (component-code is there))'],
+    [
+      'Patient?_has:Observation:patient:combo-code',
+      'a',
+      'patient of Observation ((code = "a") or (component-code = "a")) -> this',
+    ],
+  ])('%s=%s is asked of these', (name, value, expected) => {
+    expect(printed(name, value)).toBe(expected);
+  });
+
+  it('say of faults what they are called themselves', () => {
+    expect(() => parse('Observation?combo-value-quantity', 'gtx')).toThrow(/"combo-value-quantity"/);
+    expect(() => parse('Observation?combo-code:exact', 'x')).toThrow(/combo-code:exact/);
+  });
+
+  it('ask composites of the parameters of their own parts', () => {
+    const condition = parse('Observation?combo-code-value-quantity', `${LOINC}|8480-6$gt140`);
+    expect(printCondition(condition as never)).toMatch(
+      /^\(code-value-quantity .*\) or \(component-code-value-quantity .*\)$/,
+    );
+    expect(condition).toMatchObject({
+      some: [
+        { param: 'code-value-quantity', coveredBy: [{ param: 'code' }, { param: 'value-quantity' }] },
+        {
+          param: 'component-code-value-quantity',
+          coveredBy: [{ param: 'component-code' }, { param: 'component-value-quantity' }],
+        },
+      ],
+    });
+  });
+
+  it('have entries to sort by only, marked', () => {
+    const [code, other] = ['8480-6', '8462-4'].map((each) => ({ coding: [{ system: LOINC, code: each }] }));
+    const valueQuantity = { value: 1, unit: 'x' };
+    const entries = createExtractor(tables)({
+      resourceType: 'Observation',
+      code: { ...code, text: 'pressure' },
+      valueQuantity,
+      component: [{ code: other, valueQuantity }],
+    });
+    const combos = entries.filter(({ param }) => param.startsWith('combo-'));
+    expect(combos.map(({ kind, param }) => `${param} ${kind}`).sort()).toEqual([
+      'combo-code token',
+      'combo-code token',
+      'combo-value-quantity quantity',
+      'combo-value-quantity quantity',
+    ]);
+    expect(combos.every(({ isCovered }) => isCovered === true)).toBe(true);
+    expect(entries.filter(({ param, isCovered }) => param === 'code' && isCovered === true)).toEqual([]);
+    const rows = definitions.rowsOf('Observation');
+    expect(parseSortKey('-combo-code', rows)).toEqual({ param: 'combo-code', by: 'token', isDescending: true, isCovered: true }); // prettier-ignore
+    expect(parseSortKey('code', rows)).not.toHaveProperty('isCovered');
+  });
+});
+
+describe('which parameters a union is of', () => {
+  const path = (names: readonly string[], more = {}) => ({ text: names.join('.'), steps: names.map((get) => ({ get })), types: ['Coding'], ...more }); // prettier-ignore
+  const parameter = (code: string, ...paths: SearchParameterModel['paths']): SearchParameterModel => ({ id: code, code, type: 'token', url: code, description: '', paths }); // prettier-ignore
+  const union = parameter('any', path(['a']), path(['b']), path(['c']));
+  const unionOf = (...others: readonly SearchParameterModel[]) =>
+    findUnions([{ type: 'Thing', parameters: [union, ...others] }])[0]!.parameters[0]!.unionOf;
+
+  it('is of all that have some of its paths and no other', () => {
+    expect(unionOf(parameter('a', path(['a'])), parameter('bc', path(['c']), path(['b'])))).toEqual(['a', 'bc']);
+  });
+
+  it.each([
+    ['a path is missing', [parameter('a', path(['a'])), parameter('b', path(['b']))]],
+    ['another has one more', [parameter('a', path(['a'])), parameter('bc', path(['b']), path(['c']), path(['d']))]],
+    ['another is the same', [parameter('same', path(['a']), path(['b']), path(['c']))]],
+    [
+      'another has a system',
+      [parameter('ab', path(['a']), path(['b'])), parameter('c', path(['c'], { system: 'urn:s' }))],
+    ],
+    [
+      'another is of another type',
+      [parameter('ab', path(['a']), path(['b'])), { ...parameter('c', path(['c'])), type: 'string' as const }],
+    ],
+  ])('is of none where %s', (_what, others) => {
+    expect(unionOf(...others)).toBeUndefined();
+  });
+});
