@@ -27,10 +27,24 @@ it('compiling does not count into the time that evaluating may take', () => {
   const run = compileLibrary(`Patient.id.where(${values} or $this = 'a')`);
   const one = patient(1);
   const begun = performance.now();
-  const evaluation = { ...beginEvaluation(one), deadline: begun + 1 };
+  // Of the processor the process has used more since its start.
+  const used = { user: 0, system: 0 };
+  const evaluation = { ...beginEvaluation(one), deadline: begun + 1, begun: { at: begun, used } };
   while (performance.now() < begun + 0.9);
   expect(() => run(one, evaluation)).toThrow(/more than 500 ms/);
   expect(evaluation.deadline).toBeGreaterThan(begun + 2);
+});
+
+it('time in which other programs have the processor does not count either', () => {
+  const run = compileLibrary('Patient.id.where($this.length() > 0)');
+  const one = patient(1);
+  const evaluation = beginEvaluation(one);
+  expect(run(one, evaluation)).toHaveLength(1);
+  // The clock went on for a minute, the process did not.
+  const at = performance.now() - 60_000;
+  const late = { ...evaluation, deadline: at + 500, begun: { at, used: process.cpuUsage() } };
+  expect(run(one, late)).toHaveLength(1);
+  expect(() => run(one, { ...late, begun: { at, used: { user: 0, system: 0 } } })).toThrow(/more than 500 ms/);
 });
 
 describe('regular expressions', () => {
