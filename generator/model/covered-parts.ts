@@ -1,20 +1,17 @@
 import type { ComponentRow, PathRow } from '../../runtime/contract/index.js';
-import type { SearchParameterModel, SearchTableModel } from './model.js';
+import type { SearchParameterModel } from './model.js';
 
 /**
- * Says of each part of a composite which parameter of the same type has all of its values: one of the same search type, of whose paths
+ * Says of each part of the composites of a type which parameter of it has all of its values: one of the same search type, of whose paths
  * one leads wherever the composite's path and then the part's do, and that is no union of others. Parts without such a parameter
  * stay as they are.
  */
-export function coverParts(tables: readonly SearchTableModel[]): SearchTableModel[] {
-  return tables.map((table) => ({
-    ...table,
-    parameters: table.parameters.map((parameter) => {
-      const { components } = parameter;
-      if (components === undefined) return parameter;
-      return { ...parameter, components: components.map((part) => cover(part, parameter.paths, table.parameters)) };
-    }),
-  }));
+export function coverParts(parameters: readonly SearchParameterModel[]): SearchParameterModel[] {
+  return parameters.map((parameter) => {
+    const { components, paths } = parameter;
+    if (components === undefined) return parameter;
+    return { ...parameter, components: components.map((part) => cover(part, paths, parameters)) };
+  });
 }
 
 function cover(

@@ -54,7 +54,7 @@ export function buildSearch(parameters: readonly SearchParameter[], context: Sea
     return {
       type: structure.name,
       ...(structure.base !== undefined && searched.has(structure.base) ? { base: structure.base } : {}),
-      parameters: rows,
+      parameters: coverParts(findUnions(rows)),
       ...(aliases.length === 0 ? {} : { aliases }),
     };
   });
@@ -66,7 +66,7 @@ export function buildSearch(parameters: readonly SearchParameter[], context: Sea
   }
   const lost = aliasFaults(context.aliases, tables);
   if (lost.length > 0) throw new GeneratorError('definitions/aliases.json does not fit the search parameters', lost);
-  return assignSlots(coverParts(findUnions(tables)));
+  return assignSlots(tables);
 }
 
 /** @throws GeneratorError for what cannot be read */

@@ -1,18 +1,15 @@
 import type { PathRow } from '../../runtime/contract/index.js';
-import type { SearchParameterModel, SearchTableModel } from './model.js';
+import type { SearchParameterModel } from './model.js';
 
 /**
- * Says of each parameter that has just the values of others of its type together which these are: they have some of its paths each,
+ * Says of each parameter of a type that has just the values of others of it together which these are: they have some of its paths each,
  * all of them together, and the same search type and components. References stay as they are: includes and chains go by them.
  */
-export function findUnions(tables: readonly SearchTableModel[]): SearchTableModel[] {
-  return tables.map((table) => ({
-    ...table,
-    parameters: table.parameters.map((parameter) => {
-      const codes = unionOf(parameter, table.parameters);
-      return codes === undefined ? parameter : { ...parameter, unionOf: codes };
-    }),
-  }));
+export function findUnions(parameters: readonly SearchParameterModel[]): SearchParameterModel[] {
+  return parameters.map((parameter) => {
+    const codes = unionOf(parameter, parameters);
+    return codes === undefined ? parameter : { ...parameter, unionOf: codes };
+  });
 }
 
 function unionOf(parameter: SearchParameterModel, all: readonly SearchParameterModel[]): readonly string[] | undefined {

@@ -88,8 +88,10 @@ function parseLinks({ name, last, value }: Sent, found: Found, context: Criterio
     row({ type, row }) {
       const { hierarchy, links, ...rest } = context;
       const own = { ...rest, ...(hierarchy !== undefined && { hierarchy: { ...hierarchy, type } }) };
-      const rows = links?.definitions.rowsOf(type) ?? new Map();
-      return parseUnion(row, rows, (each) => parsePlain(last, value, own, each, `${type}.${last}`));
+      // There are links, or nothing would have been found by them.
+      return parseUnion(row, links!.definitions.rowsOf(type), (each) =>
+        parsePlain(last, value, own, each, `${type}.${last}`),
+      );
     },
   });
 }

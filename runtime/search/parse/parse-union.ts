@@ -5,6 +5,7 @@ import type { Criterion } from '../query/query.js';
  * Reads the value of a parameter by those that it is a union of, where it is one: `combo-code` is `code` or `component-code`.
  * What must not be there must be in none of them.
  *
+ * @param rows all of the type that has it
  * @param read reads the value as that of a parameter, whose row it is given
  */
 export function parseUnion(
@@ -12,10 +13,9 @@ export function parseUnion(
   rows: ReadonlyMap<string, SearchRow>,
   read: (row: SearchRow) => Criterion,
 ): Criterion {
-  const parts = row.unionOf?.flatMap((code) => rows.get(code) ?? []) ?? [];
-  const [first, ...others] = parts.map((part) => parseUnion(part, rows, read));
-  if (first === undefined || parts.length !== row.unionOf?.length) return read(row);
-  return isNegative(first) ? { all: [first, ...others] } : { some: [first, ...others] };
+  if (row.unionOf === undefined) return read(row);
+  const parts = row.unionOf.map((code) => parseUnion(rows.get(code)!, rows, read));
+  return isNegative(parts[0]!) ? { all: parts } : { some: parts };
 }
 
 function isNegative(criterion: Criterion): boolean {

@@ -1,6 +1,6 @@
 import type { SearchDefinitions } from './definitions.js';
 import { isLocalParam, namesByUrl } from '../parameter-kinds.js';
-import { isLink } from '../query/criterion.js';
+import { isCovered, isLink } from '../query/criterion.js';
 import { CONTENT } from '../text/parameters.js';
 import { LISTINGS } from './members.js';
 import type { Criterion } from '../query/query.js';
@@ -13,8 +13,8 @@ export interface UsedParameter {
 
 /**
  * The parameters whose index entries decide what a criterion finds, each once: its own, those that links go by, those of the
- * types at their ends, those that have the values of a composite's parts, those that lead up hierarchies, and, where canonicals lead to a type that has them, its `url` and
- * `version`. `_id` and `_lastUpdated` are in the resource itself and are left out.
+ * types at their ends, those that have the values of a composite's parts, those that lead up hierarchies, and, where canonicals
+ * lead to a type that has them, its `url` and `version`. `_id` and `_lastUpdated` are in the resource itself and are left out.
  *
  * @param type the type that is searched
  */
@@ -54,7 +54,7 @@ function collect(type: string, criterion: Criterion, definitions: Pick<SearchDef
     if (isLocalParam(criterion.param)) return;
     note(type, criterion.param);
     // Stores may find a composite by the parameters of its parts.
-    if ('coveredBy' in criterion) for (const { param } of criterion.coveredBy ?? []) note(type, param);
+    if (isCovered(criterion)) for (const { param } of criterion.coveredBy) note(type, param);
     // The words beside codes and references are made when those of the content are.
     if ('words' in criterion) note(type, CONTENT);
   }

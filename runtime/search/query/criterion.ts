@@ -1,5 +1,5 @@
 import { countWords } from '../text/has-words.js';
-import type { Criterion, Leaf, LinkCriterion } from './query.js';
+import type { CoveredLeaf, Criterion, Leaf, LinkCriterion } from './query.js';
 
 /** Whether hierarchies, membership or sets of codes are in it: then the store has to be asked before it is a condition. */
 export function isUnresolved(criterion: Criterion): boolean {
@@ -13,6 +13,11 @@ export function isUnresolved(criterion: Criterion): boolean {
 /** Whether it asks for other resources: a chain, or a reverse chain. */
 export function isLink(criterion: Criterion): criterion is LinkCriterion {
   return 'chain' in criterion || 'has' in criterion;
+}
+
+/** Whether other parameters have the values that it asks for, too. */
+export function isCovered(criterion: Criterion): criterion is CoveredLeaf {
+  return 'coveredBy' in criterion && criterion.coveredBy !== undefined;
 }
 
 /** Whether it asks for other resources anywhere. */

@@ -180,6 +180,9 @@ export interface PresenceLeaf {
   readonly coveredBy?: readonly Covering[];
 }
 
+/** A leaf whose values other parameters have, too. */
+export type CoveredLeaf = (CompositeLeaf | PresenceLeaf) & { readonly coveredBy: readonly Covering[] };
+
 /**
  * References to resources of a hierarchy, as they are asked for. Which those are is in the store, so that they are
  * resolved into tests of references before a store or `matches` sees the condition.

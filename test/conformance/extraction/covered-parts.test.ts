@@ -88,8 +88,7 @@ describe('which parameter covers a part', () => {
     components: [{ code: 'code', type: 'token' as const, paths: [path(['code'], ['Coding'])] }],
   };
   const coverOf = (...others: readonly SearchParameterModel[]): string | undefined =>
-    coverParts([{ type: 'Thing', parameters: [...others, composite] }])[0]!.parameters.at(-1)!.components![0]!
-      .coveredBy;
+    coverParts([...others, composite]).at(-1)!.components![0]!.coveredBy;
   const both = [path(['code'], ['Coding']), path(['component', 'code'], ['Coding', 'CodeableConcept'])];
 
   it('is one that leads wherever the part does', () => {

@@ -1,6 +1,10 @@
+import { expect } from 'vitest';
+
 import type { IndexEntry } from '../../../runtime/search/entry.js';
+import { matches } from '../../../runtime/search/query/match.js';
 import type { Condition } from '../../../runtime/search/query/query.js';
-import { composite, of, quantity, token } from './behaviour-search-helpers.js';
+import type { Store } from '../../../runtime/store/store.js';
+import { composite, of, quantity, query, token, walk } from './behaviour-search-helpers.js';
 
 const UCUM = 'http://unitsofmeasure.org';
 const COVERED_BY = [
@@ -35,3 +39,11 @@ export const COVERED_CONDITIONS: readonly Condition[] = [
   { param: 'code-amount', present: 'composite', coveredBy: COVERED_BY },
   { not: { param: 'code-amount', present: 'composite', coveredBy: COVERED_BY } },
 ];
+
+/** The store finds what `matches` says among these resources, the `n`-th of which has `coveredEntries(n)`. */
+export async function expectCovered(store: Store, ids: readonly string[]): Promise<void> {
+  for (const where of COVERED_CONDITIONS) {
+    const expected = ids.filter((id, n) => matches(where, { id, lastUpdated: 0, entries: coveredEntries(n, true) }));
+    expect(await walk(store, query('Measured', { where, count: 100 })), JSON.stringify(where)).toEqual(expected);
+  }
+}

@@ -10,7 +10,7 @@ import { hiddenTargets } from './hidden-targets.js';
 import { hiddenWrites } from './hidden-writes.js';
 import { patchQuestions } from './patch-questions.js';
 import { reads } from './reads.js';
-import { toldInstants } from './tokens/told-instant.js';
+import { disclosedInstants } from './tokens/disclosed-instants.js';
 import { writes } from './writes.js';
 
 // A database each: histories of a type show all that others write.
@@ -21,7 +21,7 @@ const suites = [
   hiddenLooks,
   hiddenTargets,
   patchQuestions,
-  toldInstants,
+  disclosedInstants,
   bundles,
   binaries,
   audited,

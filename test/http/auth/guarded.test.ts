@@ -9,7 +9,7 @@ import { hiddenTargets } from './hidden-targets.js';
 import { hiddenWrites } from './hidden-writes.js';
 import { patchQuestions } from './patch-questions.js';
 import { reads } from './reads.js';
-import { toldInstants } from './tokens/told-instant.js';
+import { disclosedInstants } from './tokens/disclosed-instants.js';
 import { writes } from './writes.js';
 
 describe.each([
@@ -19,7 +19,7 @@ describe.each([
   ['looks at what is hidden', hiddenLooks],
   ['targets of references', hiddenTargets],
   ['patches that ask', patchQuestions],
-  ['instants', toldInstants],
+  ['instants', disclosedInstants],
   ['Bundles', bundles],
   ['Binaries', binaries],
   ['the audit', audited],

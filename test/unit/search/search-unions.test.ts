@@ -95,8 +95,7 @@ describe('which parameters a union is of', () => {
   const path = (names: readonly string[], more = {}) => ({ text: names.join('.'), steps: names.map((get) => ({ get })), types: ['Coding'], ...more }); // prettier-ignore
   const parameter = (code: string, ...paths: SearchParameterModel['paths']): SearchParameterModel => ({ id: code, code, type: 'token', url: code, description: '', paths }); // prettier-ignore
   const union = parameter('any', path(['a']), path(['b']), path(['c']));
-  const unionOf = (...others: readonly SearchParameterModel[]) =>
-    findUnions([{ type: 'Thing', parameters: [union, ...others] }])[0]!.parameters[0]!.unionOf;
+  const unionOf = (...others: readonly SearchParameterModel[]) => findUnions([union, ...others])[0]!.unionOf;
 
   it('is of all that have some of its paths and no other', () => {
     expect(unionOf(parameter('a', path(['a'])), parameter('bc', path(['c']), path(['b'])))).toEqual(['a', 'bc']);

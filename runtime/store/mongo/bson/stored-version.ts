@@ -16,16 +16,10 @@ export const VERSION_ONLY = {
   covered: 0,
 } as const;
 
+const { reference: _reference, ...withoutReferences } = VERSION_ONLY;
+
 /** The same with the entries of references, which are read where these are to be followed. */
-export const VERSION_AND_REFERENCES = {
-  token: 0,
-  string: 0,
-  date: 0,
-  number: 0,
-  uri: 0,
-  words: 0,
-  covered: 0,
-} as const;
+export const VERSION_AND_REFERENCES = withoutReferences;
 
 /** The head of a version, read from its bytes. */
 export interface Head {

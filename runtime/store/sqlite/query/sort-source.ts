@@ -3,6 +3,7 @@ import { compareText } from '../../../search/query/compare-text.js';
 import { compareValues, type SortValue } from '../../../search/query/sort.js';
 import { systemsOf } from './compile/driver.js';
 import { listedOf, TABLES } from './compile/shape.js';
+import { boundValues } from './links/lists.js';
 import type { Hit } from './hit.js';
 import type { Run } from './run.js';
 import { raw, sql, type Sql } from './compile/sql.js';
@@ -104,7 +105,7 @@ const KEY = raw('d.resource');
 
 /** The row is of the parameter, and in the index. */
 function ofIndex({ param }: Part, table: SortTable): Sql {
-  return listedOf(TABLES[table], raw('d'), () => sql`${param}`);
+  return listedOf(TABLES[table], raw('d'), boundValues([param]));
 }
 
 /** So many values of a resource are each compared with all. */

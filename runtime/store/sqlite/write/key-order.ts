@@ -165,7 +165,7 @@ const OWN = { from: '018', to: '020' };
 
 /** Whether an id has the form of a server's. */
 function isOwn(id: string): boolean {
-  return /^01[89a-f][0-9a-f]{5}-[0-9a-f]{4}-7/.test(id);
+  return id >= OWN.from && id < OWN.to && /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(id);
 }
 
 /** Ids of a server get half of all the room: others, UUIDs of chance say, would leave it what is between two of them. */

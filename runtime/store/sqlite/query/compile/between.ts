@@ -108,7 +108,7 @@ function rangeOf({ table, param }: Bounded, { from, to }: Span): Sql {
       WHERE d.type = ${param} AND d.deleted = 0 AND d.updated >= ${from} AND d.updated <= ${to}`;
   }
   return sql`FROM ${raw(table)} d INDEXED BY ${raw(`${table}_by_low`)}
-    WHERE ${listedOf(TABLES[table], raw('d'), () => sql`${param}`)} AND d.low >= ${from} AND d.low <= ${to}`;
+    WHERE ${listedOf(TABLES[table], raw('d'), boundValues([param]))} AND d.low >= ${from} AND d.low <= ${to}`;
 }
 
 interface Span {

@@ -6,6 +6,7 @@ import type {
   ValueTest,
   WordsTest,
 } from '../../../../search/query/query.js';
+import { isCovered } from '../../../../search/query/criterion.js';
 import { canonicalCode, codedCode } from '../../write/dictionary.js';
 import { tooCostly } from '../../file/too-costly.js';
 import { prefixed, toRowTests, updatedTest, type Names } from './row-tests.js';
@@ -39,7 +40,7 @@ export interface LeafGroup {
 /** A leaf as alternatives by shape; none: nothing can fulfil it. */
 export function toGroups(leaf: Leaf, names: TypeNames): readonly LeafGroup[] {
   const groups = grouped(alternativesOf(leaf, names));
-  if (!('coveredBy' in leaf) || leaf.coveredBy === undefined) return groups;
+  if (!isCovered(leaf)) return groups;
   // What is kept by itself for each code is one part.
   return groups.map((group) => ({ ...group, isListed: 'composite' in leaf && group.shapes.length === 1 }));
 }

@@ -1,12 +1,6 @@
 import type { Covering } from '../../../../search/covering.js';
-import type {
-  CompositeLeaf,
-  Condition,
-  Leaf,
-  PresenceLeaf,
-  Target,
-  WordsTest,
-} from '../../../../search/query/query.js';
+import { isCovered } from '../../../../search/query/criterion.js';
+import type { Condition, CoveredLeaf, Target, WordsTest } from '../../../../search/query/query.js';
 import { isCoded } from './leaf.js';
 import { beginningsOf, hasBeginning } from '../../write/words.js';
 
@@ -41,7 +35,7 @@ function simplifyOne(condition: Condition, done: Map<Condition, Condition>): Con
   const beyond = <T extends Target>(target: T): T => ({ ...target, where: simplify(target.where, done) });
   if ('chain' in condition) return { ...condition, chain: condition.chain.map(beyond) };
   if ('has' in condition) return { has: beyond(condition.has) };
-  if (isCovered(condition)) return withCovering(condition);
+  if (isCovered(condition)) return isUnlisted(condition) ? withCovering(condition) : condition;
   if (!('words' in condition) || !hasBeginning(condition.words)) return condition;
   return beginningsOf(condition.words) === undefined
     ? simplify(apart(condition.param, condition.words), done)
@@ -49,27 +43,24 @@ function simplifyOne(condition: Condition, done: Map<Condition, Condition>): Con
 }
 
 /** Whether the parts that it asks for are in no index by value. */
-function isCovered(condition: Leaf): condition is Covered {
-  if (!('coveredBy' in condition) || condition.coveredBy === undefined) return false;
-  return 'present' in condition || !condition.composite.every(isCoded);
+function isUnlisted(leaf: CoveredLeaf): boolean {
+  return 'present' in leaf || !leaf.composite.every(isCoded);
 }
 
-type Covered = CompositeLeaf | PresenceLeaf;
-
 /** What they became, so that a condition which is simplified twice has nothing twice. */
-const covering = new WeakMap<Covered, Condition>();
+const covering = new WeakMap<CoveredLeaf, Condition>();
 
 /** The same, and what follows from it for parameters that have the values of the parts, too: by these it is found. */
-function withCovering(condition: Covered): Condition {
+function withCovering(condition: CoveredLeaf): Condition {
   let found = covering.get(condition);
   if (found === undefined) {
-    found = { all: [condition, ...(condition.coveredBy ?? []).map((by, i) => impliedBy(condition, by, i))] };
+    found = { all: [condition, ...condition.coveredBy.map((by, i) => impliedBy(condition, by, i))] };
     covering.set(condition, found);
   }
   return found;
 }
 
-function impliedBy(condition: Covered, { param, kind }: Covering, part: number): Condition {
+function impliedBy(condition: CoveredLeaf, { param, kind }: Covering, part: number): Condition {
   if ('present' in condition) return { param, present: kind };
   return { param, any: condition.composite.flatMap((parts) => parts[part] ?? []) };
 }

@@ -7,12 +7,12 @@ import { EVERYTHING, LAB, observed, serveWith } from '../support.js';
 const PATHS = ['/Observation', '/Observation/_history', '/_history', '/?_type=Observation'];
 const SLOT = 5000;
 
-/** Up to when an answer is complete tells nothing of when something hidden was written last. */
-export function toldInstants(store: Store): void {
+/** The instant up to which an answer is complete does not disclose when a hidden resource was written last. */
+export function disclosedInstants(store: Store): void {
   const server = serveWith(store);
   const admin = server.as(EVERYTHING);
   const lab = server.as(`system/Observation.rs?${LAB}`);
-  const told = async (client: typeof lab, path: string): Promise<number> =>
+  const completeUpTo = async (client: typeof lab, path: string): Promise<number> =>
     Date.parse((await client.send('GET', path)).json().meta.lastUpdated);
   const write = async (category: Parameters<typeof observed>[0]): Promise<number> => {
     const id = word();
@@ -23,16 +23,16 @@ export function toldInstants(store: Store): void {
   describe('the instant up to which an answer is complete', () => {
     it.each(PATHS)('%s: is that of a grid for who does not see everything', async (path) => {
       await write('vital-signs');
-      const rounded = await told(lab, path);
+      const rounded = await completeUpTo(lab, path);
       expect(rounded % SLOT).toBe(0);
       // Asked later: it grows meanwhile.
-      expect(await told(admin, path)).toBeGreaterThanOrEqual(rounded);
+      expect(await completeUpTo(admin, path)).toBeGreaterThanOrEqual(rounded);
     });
 
     it('is none before what a poller was shown, so that it is not shown it for ever', async () => {
       const written = await write('laboratory');
       const since = new Date(written - 1).toISOString();
-      const exact = await told(admin, '/Observation/_history');
+      const exact = await completeUpTo(admin, '/Observation/_history');
       const first = (await lab.send('GET', `/Observation/_history?_since=${since}`)).json();
       expect(first.total).toBe(1);
       const next = (await lab.send('GET', `/Observation/_history?_since=${first.meta.lastUpdated}`)).json();
