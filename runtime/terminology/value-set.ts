@@ -35,6 +35,8 @@ interface Work {
   readonly members: Map<Resource, Known<ReadonlyMap<string, Member>>>;
   readonly found: Map<Resource, Known<Member | undefined>>;
   readonly systems: Map<Resource, Known<ReadonlySet<string>>>;
+  /** The members that code systems define. */
+  readonly made: Map<Concept, Member>;
   /** Lets other requests have their turn. */
   readonly pace: Yield;
   readonly effort: Effort;
@@ -43,7 +45,8 @@ interface Work {
 type Known<T> = { readonly value: T } | { readonly error: unknown };
 
 function top({ signal, effort = new Effort() }: ValueSetContext): Path {
-  const work = { members: new Map(), found: new Map(), systems: new Map(), pace: yieldUntil(signal), effort };
+  const known = { members: new Map(), found: new Map(), systems: new Map(), made: new Map() };
+  const work = { ...known, pace: yieldUntil(signal), effort };
   return { urls: [], contained: [], supplements: [], work };
 }
 
@@ -340,11 +343,22 @@ async function membersOfSystem(
     throw new FhirError('expansion-too-costly', `The codes of ${url} cannot be listed: a rule defines them`);
   }
   for (const concept of candidates(opened, system)) {
-    await work.pace();
+    // Hardly ever: to wait for nothing takes longer than most filters.
+    const turn = work.pace();
+    if (turn !== undefined) await turn;
     work.effort.spend(1 + filters.length);
-    if (filters.every(({ test }) => test(concept))) add(systemMember(opened, concept));
+    if (filters.every(({ test }) => test(concept))) add(madeOnce(opened, concept, work));
   }
   return found;
+}
+
+/** A member that a code system defines. Includes that overlap share it. */
+function madeOnce(opened: OpenSystem, concept: Concept, { made }: Work): Member {
+  const known = made.get(concept);
+  if (known?.system === opened.url && known.version === opened.version) return known;
+  const member = systemMember(opened, concept);
+  made.set(concept, member);
+  return member;
 }
 
 /** The concepts that may pass the filters, in the order of the code system: those of the closure that is smallest, if there is any. */
