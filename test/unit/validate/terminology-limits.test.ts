@@ -27,6 +27,9 @@ const expanded = (url: string, more: Partial<ExpansionOptions> = {}, signal?: Ab
   expand(known.get(url) as Resource, { ...OPTIONS, ...more }, contextOf(signal));
 const find = (url: string, code: string, system = SYSTEM) =>
   findMember(known.get(url) as Resource, { system, code }, contextOf());
+const add = (resource: { url: string }) => known.set(resource.url, resource);
+const system = (url: string, count: number) =>
+  add({ ...{ resourceType: 'CodeSystem', url, status: 'active', content: 'complete' }, concept: Array.from({ length: count }, (_, i) => ({ code: `${i}` })) } as never); // prettier-ignore
 const refusal = async (work: Promise<unknown>): Promise<string> => {
   const error = (await work.then(() => expect.fail('it was answered'), (each: unknown) => each)) as FhirError; // prettier-ignore
   return `${error.status} ${error.code} ${error.message}`;
@@ -34,10 +37,6 @@ const refusal = async (work: Promise<unknown>): Promise<string> => {
 
 describe('what costs too much is refused in bounded time', () => {
   beforeAll(() => {
-    const add = (resource: { url: string }) => known.set(resource.url, resource);
-    const system = (url: string, count: number) =>
-      add({ ...{ resourceType: 'CodeSystem', url, status: 'active', content: 'complete' }, concept: Array.from({ length: count }, (_, i) => ({ code: `${i}` })) } as never); // prettier-ignore
-    system('http://million.example', 1_000_000);
     system(SYSTEM, 210_000);
     system('http://small.example', 10);
     const circle = Array.from({ length: 3000 }, (_, i) => ({ code: `${i}`, property: [{ code: 'parent', valueCode: `${(i + 1) % 3000}` }] })); // prettier-ignore
@@ -61,10 +60,13 @@ describe('what costs too much is refused in bounded time', () => {
   });
 
   it('a million codes: too-costly, before anything is made of them', async () => {
+    system('http://million.example', 1_000_000);
     const spent = processorTime();
     expect(await refusal(expanded('v:million'))).toMatch(/^422 expansion-too-costly .*500000/);
     expect(await refusal(expanded('v:million', { count: 10 }))).toMatch(/^422 expansion-too-costly/);
     expect(spent()).toBeLessThan(1000);
+    // What the collector looks at counts as time of the tests that follow.
+    known.delete('http://million.example');
   });
 
   it('an expansion beyond the limit: too-costly, with pages as well', async () => {
