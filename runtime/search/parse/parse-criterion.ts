@@ -1,9 +1,10 @@
+import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
 import { FILTER, readFilter } from '../filter/read-filter.js';
 import { NO_CRITERIA } from '../parameter-kinds.js';
 import type { CriterionContext } from './criterion-context.js';
 import { isLinkName, MAX_LINKS, splitLinkName } from './link-name.js';
-import { findPlainRow, parsePlain } from './parse-plain.js';
+import { findPlainRow, parsePlain, splitName } from './parse-plain.js';
 import { parseUnion } from './parse-union.js';
 import type { Condition, Criterion } from '../query/query.js';
 import { quote } from './quote.js';
@@ -32,7 +33,8 @@ export function parseCriterion(name: string, value: string, context: CriterionCo
   if (name === FILTER) return readFilter(value, context);
   const { rows } = context;
   if (!isLinkName(name)) {
-    return parseUnion(findPlainRow(name, rows), rows, (row) => parsePlain(name, value, context, row));
+    const read = (row: SearchRow): Criterion => parsePlain(name, value, context, row);
+    return parseUnion(findPlainRow(name, rows), rows, read, splitName(name).modifier);
   }
   const { last, found } = resolveName(name, context);
   return parseLinks({ name, last, value }, found, context);
@@ -89,9 +91,8 @@ function parseLinks({ name, last, value }: Sent, found: Found, context: Criterio
       const { hierarchy, links, ...rest } = context;
       const own = { ...rest, ...(hierarchy !== undefined && { hierarchy: { ...hierarchy, type } }) };
       // There are links, or nothing would have been found by them.
-      return parseUnion(row, links!.definitions.rowsOf(type), (each) =>
-        parsePlain(last, value, own, each, `${type}.${last}`),
-      );
+      const read = (each: SearchRow): Criterion => parsePlain(last, value, own, each, `${type}.${last}`);
+      return parseUnion(row, links!.definitions.rowsOf(type), read, splitName(last).modifier);
     },
   });
 }

@@ -153,10 +153,8 @@ export function createTextExtractor(tables: Pick<Tables, 'search' | 'types' | 'p
   };
 }
 
-function waysOf({ code, type, paths, unionOf }: SearchRow): readonly Way<TextFocus>[] {
+function waysOf({ code, type, paths }: SearchRow): readonly Way<TextFocus>[] {
   if (type !== 'token' && type !== 'reference' && type !== 'special') return [];
-  // What is a union of others is searched by these.
-  if (unionOf !== undefined) return [];
   // The narrative is read with the content.
   return paths
     .filter(({ types, library }) => code !== NARRATIVE && library !== true && types.some(hasDisplays))

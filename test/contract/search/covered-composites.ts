@@ -24,6 +24,17 @@ export function coveredEntries(n: number, isCovered: boolean): IndexEntry[] {
 
 const ofCode = { is: 'token', code: 'c3' } as const;
 const above = { is: 'quantity', low: { gte: 40 } } as const;
+
+/** Every code with some amounts: more than a statement takes one by one. */
+export function manyAlternatives(count: number): Condition {
+  const alternatives = Array.from({ length: count }, (_, n) => {
+    const code = { is: 'token', code: `c${n}`, ...(n % 2 === 0 && { system: 's' }) } as const;
+    const amount = { is: 'quantity', low: { gte: n * 10 } } as const;
+    return [[code], [amount]] as const;
+  });
+  return { param: 'code-amount', composite: alternatives, coveredBy: COVERED_BY };
+}
+
 /** Conditions on them, of which the first is found by both parameters. */
 export const COVERED_CONDITIONS: readonly Condition[] = [
   { param: 'code-amount', composite: [[[ofCode], [above]]], coveredBy: COVERED_BY },
@@ -36,6 +47,8 @@ export const COVERED_CONDITIONS: readonly Condition[] = [
     ],
     coveredBy: COVERED_BY,
   },
+  manyAlternatives(200),
+  { not: manyAlternatives(200) },
   { param: 'code-amount', present: 'composite', coveredBy: COVERED_BY },
   { not: { param: 'code-amount', present: 'composite', coveredBy: COVERED_BY } },
 ];

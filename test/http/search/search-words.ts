@@ -27,6 +27,14 @@ const DATA = [
     contained: [{ resourceType: 'Medication', id: 'm', code: { text: 'Ibuprofen' } }],
     extension: [{ url: 'http://x', valueString: 'Zusätzlich' }],
   },
+  ...Object.entries({
+    across: ['blood pressure', 'systolic reading'],
+    own: ['blood systolic'],
+    blood: ['blood', 'pulse'],
+  }).map(([id, [text, ofComponent]]) => ({
+    ...{ resourceType: 'Observation', id, status: 'final', code: { text } },
+    ...(ofComponent !== undefined && { component: [{ code: { text: ofComponent }, valueString: 'x' }] }),
+  })),
   {
     resourceType: 'Composition',
     id: 'doc',
@@ -80,6 +88,11 @@ export function wordSearches(store: Store): void {
 
   it.each([
     ['/Composition?section-text=penicillin', 'doc'],
+    // Of a union one word may be in one member, the other in another.
+    ['/Observation?combo-code:text-advanced=blood and systolic', 'across,own'],
+    ['/Observation?combo-code:text-advanced=blood not systolic', 'blood'],
+    ['/Observation?combo-code:text-advanced="blood pressure" not reading', ''],
+    ['/Observation?combo-code:text=pulse,blood s', 'blood,own'],
     ['/Composition?section-text=none NOT penicillin', ''],
     ['/Composition?_text=penicillin', ''],
     ['/Patient?_has:Condition:subject:code:text=migraine', 'p'],

@@ -58,7 +58,7 @@ describe('searches as filters of MongoDB', () => {
     ];
     for (const where of all) expect(compiled(where)).not.toMatch(/"\$gt":/);
     const composite = compiled({ param: 'code', composite: [[[{ is: 'token', code: value }], [{ is: 'number' }]]] });
-    expect(composite).toContain('"$literal":[{"v0":["$gt"]}]');
+    expect(composite).toContain('"$literal":[{"k0":"$gt","v0":["$gt"]}]');
   });
 
   it('regular expressions are escaped, and not used for what cannot be in one', () => {

@@ -46,6 +46,21 @@ describe('parameters that are a union of others', () => {
     expect(printed(name, value)).toBe(expected);
   });
 
+  it('have words of their own: of two that are asked for, one may be in `code` and the other in a component', () => {
+    expect(printed('Observation?combo-code:text-advanced', 'blood not systolic')).toBe(
+      printed('Observation?code:text-advanced', 'blood not systolic').replace('code', 'combo-code'),
+    );
+    expect(printed('Patient?_has:Observation:patient:combo-code:text', 'a')).toMatch(
+      /^patient of Observation \(?combo-code /,
+    );
+    const words = createExtractor(tables)({
+      resourceType: 'Observation',
+      code: { text: 'blood pressure' },
+      component: [{ code: { text: 'systolic reading' } }],
+    }).filter(({ kind, param }) => kind === 'words' && param === 'combo-code');
+    expect(words).toEqual([{ kind: 'words', param: 'combo-code', text: '\n blood pressure \n systolic reading ' }]);
+  });
+
   it('say of faults what they are called themselves', () => {
     expect(() => parse('Observation?combo-value-quantity', 'gtx')).toThrow(/"combo-value-quantity"/);
     expect(() => parse('Observation?combo-code:exact', 'x')).toThrow(/combo-code:exact/);
@@ -76,7 +91,7 @@ describe('parameters that are a union of others', () => {
       valueQuantity,
       component: [{ code: other, valueQuantity }],
     });
-    const combos = entries.filter(({ param }) => param.startsWith('combo-'));
+    const combos = entries.filter(({ kind, param }) => kind !== 'words' && param.startsWith('combo-'));
     expect(combos.map(({ kind, param }) => `${param} ${kind}`).sort()).toEqual([
       'combo-code token',
       'combo-code token',

@@ -8,8 +8,14 @@ import { SCHEMA_STEPS } from '../../../runtime/store/sqlite/file/schema.js';
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { query } from '../../contract/search/behaviour-search-helpers.js';
-import { COVERED_CONDITIONS, coveredEntries, expectCovered } from '../../contract/search/covered-composites.js';
+import {
+  COVERED_CONDITIONS,
+  coveredEntries,
+  expectCovered,
+  manyAlternatives,
+} from '../../contract/search/covered-composites.js';
 import { put } from '../../contract/subject.js';
+import { processorTime } from '../../processor-time.js';
 
 describe('composites whose parts other parameters have, on SQLite', () => {
   const ids = Array.from({ length: 1000 }, (_, n) => `r${String(n).padStart(4, '0')}`);
@@ -36,6 +42,17 @@ describe('composites whose parts other parameters have, on SQLite', () => {
     expect(driving).toMatch(/^(code|amount) /);
     expect(indexes).toEqual(expect.arrayContaining([expect.stringMatching(/^(token_by_value|number_by_low)$/)]));
     expect(examined).toBeLessThan(1000);
+  });
+
+  it('with thousands of values, each of which was tried for each resource', async () => {
+    await fill(true);
+    const took = processorTime();
+    const many = query('Measured', { where: manyAlternatives(4000), count: 1000, total: 'accurate' });
+    const { total } = await store.find(many);
+    expect(took()).toBeLessThan(3000);
+    const few = query('Measured', { where: manyAlternatives(7), count: 1000, total: 'accurate' });
+    expect(total).toBe((await store.find(few)).total);
+    expect(total).toBeGreaterThan(0);
   });
 
   it('are found in a file whose parts are in the indexes still, and leave them as they are written again', async () => {

@@ -1,5 +1,6 @@
 import type { Document } from 'mongodb';
 
+import { KEY_FIELD } from '../plan/merge.js';
 import type { FieldTest, FieldTests, RowTest } from './row-test.js';
 
 /** Gives the expression of a value: the value itself, or where it is kept. */
@@ -16,7 +17,7 @@ export function hasRow(tests: readonly RowTest[]): Document {
 }
 
 /** Gives the expression of the rows of a kind. */
-type RowsOf = (kind: RowTest['kind']) => Document;
+type RowsOf = (kind: RowTest['kind']) => Document | string;
 
 /** Those of the indexed array. */
 export const listed: RowsOf = (kind) => ({ $ifNull: [`$${kind}`, []] });
@@ -31,28 +32,71 @@ export const withCovered: RowsOf = (kind) => ({ $concatArrays: [listed(kind), { 
  */
 export function shareGroup(alternatives: readonly (readonly (readonly RowTest[])[])[], isCovered: boolean): Document {
   const rowsOf = isCovered ? withCovered : listed;
-  return someOf(alternatives, (parts, toExpression) => {
-    const groups = parts.map((tests) => groupsWith(tests, toExpression, rowsOf));
-    return { $gt: [{ $size: { $setIntersection: groups } }, 0] };
+  const params = new Map<RowTest['kind'], Set<string>>();
+  for (const { kind, p } of alternatives.flat(2)) params.set(kind, (params.get(kind) ?? new Set()).add(p));
+  // The rows of the parameter once: they are few among those of the document, and looked at for each alternative.
+  const rows = [...params].map(([kind, all]): [string, Document] => [
+    `${kind}Rows`,
+    { $filter: { input: rowsOf(kind), as: 'row', cond: { $in: ['$$row.p', literal([...all])] } } },
+  ]);
+  const keys = [...params.keys()].flatMap((kind): [string, Document][] => {
+    const key = KEY_FIELD[kind];
+    return key === undefined ? [] : [[`${kind}Keys`, { $map: { input: `$$${kind}Rows`, as: 'row', in: `$$row.${key}` } }]]; // prettier-ignore
+  });
+  const some = someOf(
+    alternatives,
+    (parts, toExpression) => {
+      const groups = parts.map((tests) => groupsWith(tests, toExpression, (kind) => `$$${kind}Rows`));
+      return { $gt: [{ $size: { $setIntersection: groups } }, 0] };
+    },
+    keysOf,
+  );
+  return { $let: { vars: Object.fromEntries(rows), in: { $let: { vars: Object.fromEntries(keys), in: some } } } };
+}
+
+/** A value that a document has to have for it. */
+interface Key {
+  readonly value: unknown;
+  /** Those that the document has. */
+  readonly among: string;
+}
+
+/** The values that parts ask for which ask for one. */
+function keysOf(parts: readonly (readonly RowTest[])[]): Key[] {
+  return parts.flatMap(([only, ...more]) => {
+    const test = only === undefined || more.length > 0 ? undefined : only.fields[KEY_FIELD[only.kind] ?? ''];
+    if (test === undefined || !('in' in test) || test.in.length !== 1) return [];
+    return [{ value: test.in[0], among: `$$${only!.kind}Keys` }];
   });
 }
 
 /**
  * Whether some of these holds. Those that differ in their values alone are one expression, and the values a list that it is
  * tried with: thousands of expressions take the server longer to read than to evaluate.
+ *
+ * @param keysOf what the document has to have for one, which is looked at first: it takes a tenth of the time
  */
-function someOf<T>(all: readonly T[], make: (one: T, toExpression: ToExpression) => Document): Document {
-  const byShape = new Map<string, { expression: Document; lists: unknown[][] }>();
+function someOf<T>(
+  all: readonly T[],
+  make: (one: T, toExpression: ToExpression) => Document,
+  keysOf: (one: T) => readonly Key[] = () => [],
+): Document {
+  const byShape = new Map<string, { expression: Document; among: readonly string[]; lists: Document[] }>();
   for (const one of all) {
     const values: unknown[] = [];
     const expression = make(one, (value) => `$$tried.v${values.push(value) - 1}`);
-    const shape = JSON.stringify(expression);
-    const same = byShape.get(shape) ?? { expression, lists: [] };
-    same.lists.push(values);
+    const keys = keysOf(one);
+    const among = keys.map((key) => key.among);
+    const shape = JSON.stringify([expression, among]);
+    const same = byShape.get(shape) ?? { expression, among, lists: [] };
+    const named = [...keys.map(({ value }, i) => [`k${i}`, value]), ...values.map((value, i) => [`v${i}`, value])];
+    same.lists.push(Object.fromEntries(named) as Document);
     byShape.set(shape, same);
   }
-  const some = [...byShape.values()].map(({ expression, lists }) => {
-    const input = literal(lists.map((values) => Object.fromEntries(values.map((value, i) => [`v${i}`, value]))));
+  const some = [...byShape.values()].map(({ expression, among, lists }) => {
+    const list = literal(lists);
+    const cond = { $and: among.map((each, i) => ({ $in: [`$$tried.k${i}`, each] })) };
+    const input = among.length === 0 ? list : { $filter: { input: list, as: 'tried', cond } };
     return { $anyElementTrue: [{ $map: { input, as: 'tried', in: expression } }] };
   });
   return some.length === 1 ? some[0]! : { $or: some };

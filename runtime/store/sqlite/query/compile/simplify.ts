@@ -50,11 +50,21 @@ function isUnlisted(leaf: CoveredLeaf): boolean {
 /** What they became, so that a condition which is simplified twice has nothing twice. */
 const covering = new WeakMap<CoveredLeaf, Condition>();
 
+/** What follows from a condition beside it. */
+const implied = new WeakSet<Condition>();
+
+/** Whether a condition follows from another one beside it: resources are found by it, and need not be asked for it. */
+export function isImplied(condition: Condition): boolean {
+  return implied.has(condition);
+}
+
 /** The same, and what follows from it for parameters that have the values of the parts, too: by these it is found. */
 function withCovering(condition: CoveredLeaf): Condition {
   let found = covering.get(condition);
   if (found === undefined) {
-    found = { all: [condition, ...condition.coveredBy.map((by, i) => impliedBy(condition, by, i))] };
+    const more = condition.coveredBy.map((by, i) => impliedBy(condition, by, i));
+    for (const each of more) implied.add(each);
+    found = { all: [condition, ...more] };
     covering.set(condition, found);
   }
   return found;
