@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { IndexEntry } from '../../../runtime/search/entry.js';
+import { backUp } from '../../../runtime/store/sqlite/file/backup.js';
 import { connect } from '../../../runtime/store/sqlite/file/connect.js';
 import { locate } from '../../../runtime/store/sqlite/file/location.js';
 import { migrate } from '../../../runtime/store/sqlite/file/migrate.js';
@@ -43,6 +44,24 @@ describe('the schema of a file', () => {
     expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
     expect(db.pragma('synchronous', { simple: true })).toBe(2);
     db.close();
+  });
+
+  it('has pages of 2 kB, or those that it was made with; a backup has pages of 2 kB', async () => {
+    const pageSize = (): unknown => withFile((db) => db.pragma('page_size', { simple: true }));
+    connect(file).close();
+    expect(pageSize()).toBe(2048);
+    rmSync(file);
+    withFile((db) => void db.exec('PRAGMA page_size = 4096; PRAGMA journal_mode = WAL'));
+    const store = openSqliteStore(`sqlite:${file}`);
+    await store.write([change('a', 0)]);
+    await backUp(file, `${file}.copy`);
+    await store.close();
+    expect(pageSize()).toBe(4096);
+    file += '.copy';
+    expect(pageSize()).toBe(2048);
+    const copy = openSqliteStore(`sqlite:${file}`);
+    expect(await copy.read('Patient', 'a')).toMatchObject({ version: 1 });
+    await copy.close();
   });
 
   it('is refused when it is newer', () => {

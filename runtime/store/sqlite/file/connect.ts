@@ -3,7 +3,9 @@ import { chmodSync, existsSync } from 'node:fs';
 
 import { checkOwner } from './check-owner.js';
 import { isInUse, whyAnother, type FileIdentity } from './file-identity.js';
+import { LONG_LOG } from './log-keeper.js';
 import { migrate } from './migrate.js';
+import { PAGE_SIZE } from './page-size.js';
 
 /** How long opening waits for the lock that another process holds, in milliseconds. */
 const OPEN_TIMEOUT = 10_000;
@@ -40,13 +42,15 @@ export function connect(file: string, options: ConnectOptions = {}): Database.Da
   const db = open(file, identity !== undefined);
   try {
     checkIdentity(file, identity);
+    // Of a new file, and of copies. A file that has pages keeps theirs.
+    db.pragma(`page_size = ${PAGE_SIZE}`);
     enterWal(db);
     db.pragma(`synchronous = ${options.isTemporary === true ? 'OFF' : 'FULL'}`);
     db.pragma(`cache_size = -${options.cache ?? 8192}`);
     db.pragma('temp_store = MEMORY');
     // The writer decides when the log is written back, so that no commit has to wait for it.
     db.pragma('wal_autocheckpoint = 0');
-    db.pragma(`journal_size_limit = ${64 * 1024 * 1024}`);
+    db.pragma(`journal_size_limit = ${LONG_LOG}`);
     migrate(db);
     if (options.queryOnly === true) db.pragma('query_only = ON');
     if (options.timeout !== undefined) db.pragma(`busy_timeout = ${options.timeout}`);

@@ -204,11 +204,12 @@ export const SCHEMA_STEPS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX region_by_cell ON region (param, cell, south, north, resource);
   `,
-  // Spaces alone part tokens: the words are made before, and each has its parameter in front (`words.ts`).
+  // Spaces alone part tokens: the words are made before, and each has its parameter in front (`words.ts`). A leaf fits on a page.
   `
   CREATE VIRTUAL TABLE words USING fts5(
     text, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '=_.,;'"
   );
+  INSERT INTO words (words, rank) VALUES ('pgsz', 1900);
   CREATE TABLE beginning (
     resource INTEGER NOT NULL, param INTEGER NOT NULL, n INTEGER NOT NULL, text TEXT NOT NULL,
     PRIMARY KEY (resource, param, n)

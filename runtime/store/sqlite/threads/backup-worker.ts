@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import { parentPort, workerData } from 'node:worker_threads';
 
+import { PAGE_SIZE } from '../file/page-size.js';
 import { packError, type Answer, type Request } from './messages.js';
 
 // Entry of the thread that copies a file. VACUUM INTO reads one snapshot, so that writers go on; SQLite's backup steps
@@ -13,6 +14,7 @@ function answer({ id, args }: Request): Answer {
   const db = new Database(file, { timeout: 10_000, fileMustExist: true });
   try {
     db.pragma('cache_size = -4096');
+    db.pragma(`page_size = ${PAGE_SIZE}`);
     db.prepare('VACUUM INTO ?').run(args[0]);
     return { id, value: undefined };
   } catch (error) {
