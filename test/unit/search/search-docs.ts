@@ -164,7 +164,7 @@ export function searchDocs(): string {
     '  are short for these systems.',
     '- `ne` finds resources with another value. For resources without the value write `not (code eq x)`.',
     '- On references `re` and `eq` mean the same.',
-    '- On tokens `in` and `ni` take a value set, like `:in` and `:not-in`; `sb` and `ss` take `system|code`, like `:below` and `:above`.',
+    '- On tokens `in` and `ni` take a value set, like `:in` and `:not-in`; `ss` and `sb` take `system|code`, like `:below` and `:above`.',
     '- 400: `co` on numbers (the index does not keep their precision), and names that R5 has for filters only (`related`, `relatesTo` …);',
     '  use the composite parameters instead.',
     '',
