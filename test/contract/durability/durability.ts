@@ -80,7 +80,7 @@ export function durability(on: DurableSubject): void {
         isOver = true;
         return codes;
       });
-      const seen = new Map<string, number>();
+      const seen = new Map<string, number[]>();
       let since = 0;
       let polls = 0;
       let newest = 0;
@@ -95,7 +95,8 @@ export function durability(on: DurableSubject): void {
             newest = Math.max(newest, lastUpdated);
             // What is not before it may come again with the next poll.
             if (lastUpdated >= complete) continue;
-            seen.set(`${id} ${version}`, (seen.get(`${id} ${version}`) ?? 0) + 1);
+            const name = `${id} ${version}`;
+            seen.set(name, [...(seen.get(name) ?? []), lastUpdated]);
           }
           after = page.next;
         } while (after !== undefined);
@@ -110,7 +111,8 @@ export function durability(on: DurableSubject): void {
       expect(await over).toEqual([0, 0]);
       expect(polls).toBeGreaterThan(1);
       expect(seen.size).toBe(2 * 8 * 2 * 40);
-      expect([...seen.values()].every((times) => times === 1)).toBe(true);
+      // What a database answered after seconds has got a later time, and comes again with that.
+      for (const [name, times] of seen) expect(times, name).toEqual([...new Set(times)].sort((a, b) => a - b));
     });
 
     describe('a process killed in a write', () => {

@@ -24,7 +24,7 @@ const SOON = 2000;
 const KNOWN = { timeout: 30_000, interval: 20 };
 
 /** How soon what was written before is found, and a process finds by itself what one that was killed had written. */
-const FOUND = { timeout: 15_000, interval: 100 };
+const FOUND = { timeout: 60_000, interval: 100 };
 
 interface Counted {
   readonly total?: number;
