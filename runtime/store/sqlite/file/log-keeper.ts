@@ -6,10 +6,10 @@ const MEGABYTE = 1024 * 1024;
  * What in the log is worth writing back, beside the writer, in bytes. A page that many commits change is written back once for all of
  * them, so that fewer checkpoints write less.
  */
-const WORTH = 48 * MEGABYTE;
+const WORTH = 64 * MEGABYTE;
 
 /** Length at which the log has to be begun anew, in bytes. */
-export const LONG_LOG = 96 * MEGABYTE;
+export const LONG_LOG = 128 * MEGABYTE;
 
 /**
  * What the writer itself writes back at most to get there, unless the log has grown to twice its length, in bytes: writes wait some 3 ms
