@@ -97,7 +97,8 @@ function checkFromRows(group: LeafGroup, part: number, list: Sql, key: Sql, cont
   const shape = shapes[part]!;
   const row = ROWS[part]!;
   const place = places[part]!;
-  const same = shape.equal!.map((name, i) => sql`v.c${raw(String(place + 1 + i))} = ${column(row, name)}`);
+  const theirs = from(listValues('v'), place);
+  const same = shape.equal!.map((name, i) => sql`${theirs(i + 1)} = ${column(row, name)}`);
   const others = checkParts(group, listValues('v'), { key, group: column(row, 'part_group') }, context, [part]);
   const alike = sql`EXISTS (WITH l AS MATERIALIZED (SELECT * FROM ${list})
     SELECT 1 FROM l v WHERE ${and([...same, others])})`;
