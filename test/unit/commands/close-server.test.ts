@@ -69,6 +69,7 @@ describe('a server that closes', () => {
     const server = await serve({ keepAliveTime: 5_000 });
     const socket = await open(server.port, GET('/small'));
     const bytes = countBytes(socket);
+    await vi.waitFor(() => expect(socket.bytesRead).toBeGreaterThan(0), 10_000);
     await sleep(100);
     const closed = server.close(20_000, 15_000);
     const one = socket.bytesRead;
