@@ -4,7 +4,7 @@ import { FILTER, readFilter } from '../filter/read-filter.js';
 import { NO_CRITERIA } from '../parameter-kinds.js';
 import type { CriterionContext } from './criterion-context.js';
 import { isLinkName, MAX_LINKS, splitLinkName } from './link-name.js';
-import { findPlainRow, parsePlain, splitName } from './parse-plain.js';
+import { findPlainRow, parsePlain } from './parse-plain.js';
 import { parseUnion } from './parse-union.js';
 import type { Condition, Criterion } from '../query/query.js';
 import { quote } from './quote.js';
@@ -34,7 +34,7 @@ export function parseCriterion(name: string, value: string, context: CriterionCo
   const { rows } = context;
   if (!isLinkName(name)) {
     const read = (row: SearchRow): Criterion => parsePlain(name, value, context, row);
-    return parseUnion(findPlainRow(name, rows), rows, read, splitName(name).modifier);
+    return parseUnion(findPlainRow(name, rows), rows, read, name);
   }
   const { last, found } = resolveName(name, context);
   return parseLinks({ name, last, value }, found, context);
@@ -92,7 +92,7 @@ function parseLinks({ name, last, value }: Sent, found: Found, context: Criterio
       const own = { ...rest, ...(hierarchy !== undefined && { hierarchy: { ...hierarchy, type } }) };
       // There are links, or nothing would have been found by them.
       const read = (each: SearchRow): Criterion => parsePlain(last, value, own, each, `${type}.${last}`);
-      return parseUnion(row, links!.definitions.rowsOf(type), read, splitName(last).modifier);
+      return parseUnion(row, links!.definitions.rowsOf(type), read, last);
     },
   });
 }

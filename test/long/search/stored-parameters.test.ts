@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
+import { atMost } from '../../at-most.js';
 import { middleOf } from '../../middle-of.js';
 import { describeOnMongod, newDatabase } from '../../mongod/for-tests.js';
 import { command } from '../../service/auth.js';
@@ -24,7 +25,7 @@ const SOON = 2000;
 const KNOWN = { timeout: 30_000, interval: 20 };
 
 /** How soon what was written before is found, and a process finds by itself what one that was killed had written. */
-const FOUND = { timeout: 60_000, interval: 100 };
+const waiting = () => ({ timeout: atMost(15_000), interval: 100 });
 
 interface Counted {
   readonly total?: number;
@@ -161,10 +162,10 @@ function underLoad(store: string): void {
     };
     const reindexed = async (is: readonly [Seen, Seen]): Promise<void> => {
       expect(await command('reindex', '--store', store)).toMatchObject({ code: 0 });
-      for (const each of SHAPES) await vi.waitFor(() => settled(each, is), FOUND);
+      for (const each of SHAPES) await vi.waitFor(() => settled(each, is), waiting());
     };
     try {
-      await vi.waitFor(() => expect(there.filter(({ size }) => size === 0)).toEqual([]), FOUND);
+      await vi.waitFor(() => expect(there.filter(({ size }) => size === 0)).toEqual([]), waiting());
       await all(async ({ first }, base) => expect((await put(base, first.definition)).status).toBe(201));
       // Not made anew yet: each says so.
       const times: number[] = [];
@@ -184,7 +185,7 @@ function underLoad(store: string): void {
         const { status } = code.length % 2 === 0 ? await put(base, { ...second.definition, status: 'retired' }) : await remove(base, code); // prettier-ignore
         expect(status).toBe(200);
       });
-      for (const each of SHAPES) await vi.waitFor(() => settled(each, ['unknown', 'unknown']), FOUND);
+      for (const each of SHAPES) await vi.waitFor(() => settled(each, ['unknown', 'unknown']), waiting());
       holding = ['first'];
       // And come back, with what is there of them still not to be relied on.
       await all(async ({ first }, base) => expect((await put(base, first.definition)).status).toBeLessThan(202));
@@ -213,7 +214,7 @@ function underLoad(store: string): void {
       // At once: before the other server knows.
       expect(await command('reindex', '--store', store)).toMatchObject({ code: 0 });
       await sleep(500);
-      for (const base of bases) await vi.waitFor(async () => expect(await missed(base, code)).toBe(0), FOUND);
+      for (const base of bases) await vi.waitFor(async () => expect(await missed(base, code)).toBe(0), waiting());
     }
     console.info(`known to the other after ${times.map(Math.round).join(', ')} ms`);
     expect(middleOf(times)).toBeLessThan(SOON);
@@ -228,9 +229,9 @@ function underLoad(store: string): void {
     ).toBe(201);
     killed.child.kill('SIGKILL');
     await killed.ended;
-    await vi.waitFor(isKnown(bases[1]!, 'x-last'), FOUND);
+    await vi.waitFor(isKnown(bases[1]!, 'x-last'), waiting());
     expect(await command('reindex', '--store', store)).toMatchObject({ code: 0 });
-    await vi.waitFor(async () => expect(await missed(bases[1]!, 'x-last')).toBe(0), FOUND);
+    await vi.waitFor(async () => expect(await missed(bases[1]!, 'x-last')).toBe(0), waiting());
     isRunning = false;
     await load;
     expect(await missed(bases[1]!, 'x-last')).toBe(0);
