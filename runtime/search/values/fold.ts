@@ -26,6 +26,11 @@ export function foldString(text: string): string {
   return PUNCTUATION.test(folded) ? fold(folded.replace(ALL_PUNCTUATION, '')) : folded;
 }
 
+/** What the index entry of this very text can be folded to: as `foldString` does now, or less, as older servers did. */
+export function foldingsOf(text: string): readonly string[] {
+  return [...new Set([foldString(text), fold(text), text.toLowerCase(), text])];
+}
+
 const PUNCTUATION = /[^a-z0-9 ]/u;
 const ALL_PUNCTUATION = /\p{P}/gu;
 

@@ -32,6 +32,11 @@ const amount = (ends: Ends, unit: { canonical?: string; system?: string; unit?: 
 });
 const to = (place: Omit<Extract<ValueTest, { is: 'reference' }>, 'is'>): ValueTest => ({ is: 'reference', ...place });
 
+/** More than are asked one by one. */
+const wholes: readonly ValueTest[] = ['the  Eve', 'peter', ...Array.from({ length: 20 }, (_, n) => `Pet ${n}`)].map(
+  (text) => ({ is: 'string-equals', text }),
+);
+
 const UCUM = 'http://unitsofmeasure.org';
 const DAY = 86_400_000;
 const MR = { system: 'urn:t', code: 'MR' };
@@ -123,6 +128,7 @@ export const SEARCH_CASES: readonly SearchCase[] = [
       f: [text("o'neil$gt", "O'Neil$gt")],
       g: [text('\u{1f525}\u0000x', '\u{1f525}\u0000x')],
       h: [text('pets', 'PETS'), text('peter', 'peter')],
+      i: [text('', '--')],
     },
     findings: [
       ['the beginning', any({ is: 'string-begins', folded: 'pet' }), 'abh'],
@@ -134,6 +140,9 @@ export const SEARCH_CASES: readonly SearchCase[] = [
       ['the whole in another case', any({ is: 'string-equals', text: 'peter' }), 'h'],
       ['the whole with its spaces', any({ is: 'string-equals', text: 'the  Eve' }), 'b'],
       ['the whole is no part', any({ is: 'string-equals', text: 'PET' }), ''],
+      ['the whole of one of many', any(...wholes), 'bh'],
+      ['the whole of none of many', not(any(...wholes)), 'acdefgi'],
+      ['the whole of punctuation alone', any({ is: 'string-equals', text: '--' }), 'i'],
       ['a percent sign', any({ is: 'string-contains', folded: '%' }), 'c'],
       ['an underscore', any({ is: 'string-begins', folded: 'a_b' }), 'd'],
       ['what regular expressions mean', any({ is: 'string-contains', folded: '.*c' }), 'd'],

@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 
-import { fold, foldString } from '../../../../search/values/fold.js';
+import { foldingsOf } from '../../../../search/values/fold.js';
 import { endParam } from '../../bson/spans.js';
 import { entryAccess, type Access } from '../plan/access.js';
 import { endsOf, hasBound, hullOf, isClosed, lower, upper, type Hull } from '../plan/hull.js';
@@ -82,9 +82,8 @@ function keysOf(kind: RowTests['kind'], fields: FieldTests): Keys | undefined {
   return lower === undefined ? undefined : { ranges: beginnings(lower).heads.map(prefixRange) };
 }
 
-/** What a text can be folded to: as ours are, or less. */
 function foldedOf(texts: readonly Value[]): string[] {
-  return [...new Set(texts.map(String).flatMap((text) => [foldString(text), fold(text), text.toLowerCase(), text]))];
+  return [...new Set(texts.flatMap((text) => foldingsOf(String(text))))];
 }
 
 function toMatchOf(values: readonly Value[]): Document {

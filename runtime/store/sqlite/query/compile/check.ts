@@ -70,7 +70,8 @@ function checkGroup(all: LeafGroup, key: Sql, context: CompileContext): Sql {
   }
   const row = ROWS[0]!;
   const own = shape.equal.map((name) => column(row, name));
-  const theirs = shape.equal.map((_, i) => listValues('v')(i + 1));
+  const { finding = 0 } = shape;
+  const theirs = shape.equal.map((_, i) => listValues('v')(finding + i + 1));
   const isListed = sql`(${join(own, ', ')}) IN (SELECT ${join(theirs, ', ')} FROM ${list} v)`;
   const also = shape.also === undefined ? [] : [shape.also(row)];
   // All are of one parameter: several there are only of canonical quantities, and those are no equalities.
@@ -79,10 +80,10 @@ function checkGroup(all: LeafGroup, key: Sql, context: CompileContext): Sql {
 
 /** A part whose values are looked up in a list by those of a row: all of one parameter, and equal to something. */
 function leadingPart({ shapes, places, alternatives }: LeafGroup): number | undefined {
-  const found = shapes.findIndex(({ equal, also, finding }, i) => {
+  const found = shapes.findIndex(({ equal, also }, i) => {
     const place = places[i]!;
     const param = alternatives[0]?.[place];
-    const isSimple = equal !== undefined && also === undefined && finding === undefined;
+    const isSimple = equal !== undefined && also === undefined;
     return isSimple && alternatives.every((values) => values[place] === param);
   });
   return found < 0 ? undefined : found;
@@ -97,7 +98,7 @@ function checkFromRows(group: LeafGroup, part: number, list: Sql, key: Sql, cont
   const shape = shapes[part]!;
   const row = ROWS[part]!;
   const place = places[part]!;
-  const theirs = from(listValues('v'), place);
+  const theirs = from(listValues('v'), place + (shape.finding ?? 0));
   const same = shape.equal!.map((name, i) => sql`${theirs(i + 1)} = ${column(row, name)}`);
   const others = checkParts(group, listValues('v'), { key, group: column(row, 'part_group') }, context, [part]);
   const alike = sql`EXISTS (WITH l AS MATERIALIZED (SELECT * FROM ${list})

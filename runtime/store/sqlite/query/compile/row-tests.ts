@@ -8,6 +8,7 @@ import type {
   ValueTest,
 } from '../../../../search/query/query.js';
 import { separatorsOf, urisAbove } from '../../../../search/query/uri.js';
+import { foldingsOf } from '../../../../search/values/fold.js';
 import { identifierShape, referenceShape, versionPrefixShape } from '../links/reference-shape.js';
 import type { Bound, RowTest, Shape } from './shape.js';
 import * as shapes from './shapes.js';
@@ -68,7 +69,7 @@ export function toRowTests(test: ValueTest, names: Names): readonly RowTest[] {
       return one(shapes.stringRange(signs.map((name) => BOUND_SIGNS[name])), ...texts);
     }
     case 'string-equals':
-      return one(shapes.STRING_EQUALS, test.text);
+      return foldingsOf(test.text).flatMap((folded) => one(shapes.STRING_EQUALS, folded, test.text));
     case 'date':
     case 'number': {
       const { bounds, values } = boundsOf(test);

@@ -41,7 +41,7 @@ export interface Shape {
   readonly finding?: number;
   /** What a row has to fulfil that is of the parameter already; absent: nothing. */
   readonly predicate?: (row: Sql, values: Values) => Sql;
-  /** Columns that have to equal the values from place 1 on, and but for `also` nothing else has to be; absent: it is not so simple. */
+  /** Columns that have to equal the values after those of `finding`, and but for `also` nothing else has to be; absent: it is not so simple. */
   readonly equal?: readonly string[];
   /** What a row has to fulfil besides, whatever the values; a predicate asks for it, too. Absent: nothing. */
   readonly also?: (row: Sql) => Sql;
