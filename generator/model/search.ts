@@ -35,6 +35,8 @@ export function buildSearch(parameters: readonly SearchParameter[], context: Sea
   const byUrl = new Map(parameters.map((parameter) => [parameter.url, parameter]));
   // Some parameters have thirty bases: their expressions are split once, not once for each base.
   const branches = new Map(parameters.map((parameter) => [parameter, takeApart(parameter.expression ?? '')]));
+  const spread = new Map<string, number>();
+  for (const { code, base = [] } of parameters) spread.set(code, (spread.get(code) ?? 0) + base.length);
   const resources = context.structures.filter((structure) => structure.kind === 'resource');
   const searched = new Set(resources.map(({ name }) => name));
   const tables = resources.map((structure) => {
@@ -54,7 +56,7 @@ export function buildSearch(parameters: readonly SearchParameter[], context: Sea
     return {
       type: structure.name,
       ...(structure.base !== undefined && searched.has(structure.base) ? { base: structure.base } : {}),
-      parameters: coverParts(findUnions(rows)),
+      parameters: coverParts(findUnions(rows, (code) => spread.get(code) ?? 0)),
       ...(aliases.length === 0 ? {} : { aliases }),
     };
   });

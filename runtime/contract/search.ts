@@ -65,7 +65,7 @@ export interface SearchRow {
   /** Resource types that a reference parameter may point to; absent: any, or not a reference. */
   readonly targets?: readonly string[];
   readonly components?: readonly ComponentRow[];
-  /** Codes of parameters of the same resource type that have together just the values of this one; absent: none are known. */
+  /** Codes of parameters of the same resource type that have together just the values of this one, or one that has the same; absent: none are known. */
   readonly unionOf?: readonly string[];
   /** What its definition admits, where that names any; absent: all that its type has. */
   readonly comparators?: readonly string[];

@@ -10,11 +10,6 @@ import type { Point } from './places/sphere.js';
 interface Entry {
   /** Code of the search parameter. */
   readonly param: string;
-  /**
-   * Searches find the same by entries of other parameters: the parameter is a union of others, or of each part of the composite another
-   * has the values (`coveringOf`). A store keeps the entry, to sort by and to compare, but needs no index of it.
-   */
-  readonly isCovered?: true;
 }
 
 /** A code, an identifier, a boolean: equal or not. */
@@ -104,6 +99,8 @@ export interface UriEntry extends Entry {
 export interface CompositeEntry extends Entry {
   readonly kind: 'composite';
   readonly parts: readonly (readonly SimpleEntry[])[];
+  /** Of each part another parameter has the values (`coveringOf`). A store keeps the entry to compare, but needs no index of it. */
+  readonly isCovered?: true;
 }
 
 /**

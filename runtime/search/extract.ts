@@ -91,7 +91,8 @@ export function createValueExtractor(tables: ExtractorTables, options: Extractor
       const name = tables.resourceTypes.find((each) => each === type);
       if (name === undefined) return [];
       const rows = [...parametersOf(name, searchTables).values()];
-      const builtIn = rows.filter(({ isStored }) => isStored !== true);
+      // What a union has is in the entries of those that it is a union of.
+      const builtIn = rows.filter(({ isStored, unionOf }) => isStored !== true && unionOf === undefined);
       known = { visit: compileType(compiler, rows), builtIn: new Set(builtIn.map(({ code }) => code)) };
       compiled.set(name, known);
     }
@@ -120,7 +121,8 @@ interface Compiler extends Pick<Target, 'zone' | 'isResourceType'> {
 }
 
 function compileType(compiler: Compiler, rows: readonly SearchRow[]): Visit<Harvest> {
-  const builtIn = rows.filter(({ isStored }) => isStored !== true);
+  // What a union has is in the entries of those that it is a union of.
+  const builtIn = rows.filter(({ isStored, unionOf }) => isStored !== true && unionOf === undefined);
   // Each by itself: so the same are reported as failed whatever others there are beside those that are stored.
   const stored = rows.filter(({ isStored }) => isStored === true);
   return inTurn([
@@ -149,12 +151,9 @@ function toWay(path: PathRow, end: LibraryEnd, base?: string): AnyWay {
 
 function waysOf(compiler: Compiler, row: SearchRow): readonly AnyWay[] {
   const values = valuesOf(row);
-  const isCovered = row.unionOf !== undefined;
   if (values !== 'composite') {
-    return row.paths.map((path) => toWay(path, valueEnd(compiler, values, row.code, path, { isCovered })));
+    return row.paths.map((path) => toWay(path, valueEnd(compiler, values, row.code, path)));
   }
-  // Nothing is sorted by it.
-  if (isCovered) return [];
   const end = composite(compiler, row);
   return row.paths.map((path) => toWay(path, () => end));
 }
@@ -165,7 +164,7 @@ function valueEnd(
   search: ValueSearchType | undefined,
   param: string,
   { types, system }: PathRow,
-  { isPart = false, isCovered = false }: { readonly isPart?: boolean; readonly isCovered?: boolean },
+  { isPart = false }: { readonly isPart?: boolean } = {},
 ): LibraryEnd {
   return (told) => {
     if (search === undefined) return () => {};
@@ -180,18 +179,7 @@ function valueEnd(
     const named = told === SYSTEM_STRING ? TEXTS[search] : told;
     const converters = named === undefined ? types.map((type) => find(search, type)) : [find(search, named)];
     const visits = [...new Set(converters)].flatMap((converter) => (converter ? [converter(target)] : []));
-    if (isCovered) return marked(inTurn(visits));
     return inTurn(isStored && visits.length > 0 ? [countValue, ...visits] : visits);
-  };
-}
-
-/** The same; its entries are covered by those of other parameters. */
-function marked(visit: Visit<Harvest>): Visit<Harvest> {
-  return (value, harvest) => {
-    const { out } = harvest;
-    const first = out.length;
-    visit(value, harvest);
-    for (let i = first; i < out.length; i++) out[i] = { ...out[i]!, isCovered: true };
   };
 }
 

@@ -46,18 +46,23 @@ export function describeIndex(tables: readonly SearchTable[], zone: string): Ind
     CONTAINED_RESOURCES,
     REFERENCE_ENTRIES,
     zone,
-    tables.map((table) => [table.type, table.parameters.map(essence)]),
+    tables.map((table) => [table.type, withEntries(table).map(essence)]),
   ]);
   let record: IndexRecord | undefined;
   const makeRows = (): IndexRecord['rows'] =>
     Object.fromEntries([
-      ...tables.flatMap(({ type, parameters }) =>
-        parameters.map((row) => [`${type}.${row.code}`, hashRow(row, zone)] as const),
+      ...tables.flatMap((table) =>
+        withEntries(table).map((row) => [`${table.type}.${row.code}`, hashRow(row, zone)] as const),
       ),
       [CONTAINED, hash(CONTAINED_RESOURCES)] as const,
       [REFERENCES, hash(REFERENCE_ENTRIES)] as const,
     ]);
   return { whole, record: () => (record ??= { whole, rows: makeRows() }) };
+}
+
+/** Unions have none of their own. */
+function withEntries({ parameters }: SearchTable): readonly SearchRow[] {
+  return parameters.filter(({ unionOf }) => unionOf === undefined);
 }
 
 /**

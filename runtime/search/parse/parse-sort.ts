@@ -4,6 +4,7 @@ import { isLinkName } from './link-name.js';
 import type { SortKey } from '../query/query.js';
 import { quote } from './quote.js';
 import { isWords, isSearchable } from '../parameter-kinds.js';
+import { unionOf } from './parse-union.js';
 
 /**
  * Reads one key of `_sort`: a parameter, or another name of it, `-` before it for descending. https://hl7.org/fhir/R5/search.html#_sort
@@ -17,7 +18,8 @@ export function parseSortKey(text: string, rows: ReadonlyMap<string, SearchRow>)
   if (row === undefined) throw new FhirError('parameter-unknown', whyUnknown(param, rows));
   const by = kindOf(row);
   if (by === undefined || !isSearchable(row)) throw cannot(param, `it is of type ${row.type}`, rows);
-  return { param: row.code, by, isDescending, ...(row.unionOf && { isCovered: true }) };
+  const codes = unionOf(row, rows);
+  return { param: row.code, by, isDescending, ...(codes && { unionOf: codes }) };
 }
 
 function kindOf(row: SearchRow): SortKey['by'] | undefined {

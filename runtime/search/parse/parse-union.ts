@@ -5,8 +5,8 @@ import { splitName } from './parse-plain.js';
 
 /**
  * Reads the value of a parameter by those that it is a union of, where it is one: `combo-code` is `code` or `component-code`.
- * What must not be there must be in none of them. A union has words of its own: one of them may be in `code`, another one in
- * `component-code`.
+ * What must not be there must be in none of them. Words are asked of all together: one of them may be in `code`, another one
+ * in `component-code`.
  *
  * @param rows all of the type that has it
  * @param read reads the value as that of a parameter, whose row it is given
@@ -18,9 +18,24 @@ export function parseUnion(
   read: (row: SearchRow) => Criterion,
   name = '',
 ): Criterion {
-  if (row.unionOf === undefined || TEXT_MODIFIERS.includes(splitName(name).modifier)) return read(row);
-  const parts = row.unionOf.map((code) => parseUnion(rows.get(code)!, rows, read));
+  const codes = unionOf(row, rows);
+  if (codes === undefined) return read(row);
+  if (TEXT_MODIFIERS.includes(splitName(name).modifier)) {
+    const words = read(row);
+    return 'words' in words ? { ...words, unionOf: codes } : words;
+  }
+  const parts = codes.map((code) => read(rows.get(code)!));
+  if (parts.length === 1) return parts[0]!;
   return isNegative(parts[0]!) ? { all: parts } : { some: parts };
+}
+
+/**
+ * Codes of the parameters that have the values of a union; undefined: the parameter is none.
+ *
+ * @param rows all of the type that has it
+ */
+export function unionOf(row: SearchRow, rows: ReadonlyMap<string, SearchRow>): readonly string[] | undefined {
+  return row.unionOf?.flatMap((code) => unionOf(rows.get(code)!, rows) ?? [code]);
 }
 
 function isNegative(criterion: Criterion): boolean {

@@ -3,7 +3,7 @@ import { isLocalParam, namesByUrl } from '../parameter-kinds.js';
 import { isCovered, isLink } from '../query/criterion.js';
 import { CONTENT } from '../text/parameters.js';
 import { LISTINGS } from './members.js';
-import type { Criterion } from '../query/query.js';
+import { valuedBy, type Criterion } from '../query/query.js';
 
 /** A search parameter, by a type that has it (itself or by inheritance) and its code. */
 export interface UsedParameter {
@@ -52,7 +52,7 @@ function collect(type: string, criterion: Criterion, definitions: Pick<SearchDef
   } else if ('param' in criterion) {
     // The parameter itself is beside it.
     if (isLocalParam(criterion.param)) return;
-    note(type, criterion.param);
+    for (const code of valuedBy(criterion)) note(type, code);
     // Stores may find a composite by the parameters of its parts.
     if (isCovered(criterion)) for (const { param } of criterion.coveredBy) note(type, param);
     // The words beside codes and references are made when those of the content are.

@@ -9,21 +9,10 @@ import {
 } from '../entry.js';
 import { fulfilsPlace } from '../places/match-place.js';
 import { hasWords } from '../text/has-words.js';
+import { textIn } from '../text/text-in.js';
 import { asciiLower } from './ascii-lower.js';
 import { compareText } from './compare-text.js';
-import type {
-  Interval,
-  Condition,
-  Ends,
-  Has,
-  QuantityTest,
-  ReferenceTest,
-  StringRangeTest,
-  SystemTest,
-  Target,
-  TokenCaseTest,
-  ValueTest,
-} from './query.js';
+import { type Condition, type Ends, type Has, type Interval, type QuantityTest, type ReferenceTest, type StringRangeTest, type SystemTest, type Target, type TokenCaseTest, type ValueTest, valuedBy } from './query.js';
 import { isUriBelow } from './uri.js';
 
 /** What of a resource conditions are about. */
@@ -69,13 +58,17 @@ export function matches(condition: Condition, candidate: Candidate, neighbours?:
     const { lastUpdated } = candidate;
     return condition.updated.some((ends) => isWithin({ low: lastUpdated, high: lastUpdated }, ends));
   }
-  const entries = candidate.entries.filter(({ param }) => param === condition.param);
+  const params = valuedBy(condition);
+  const entries = candidate.entries.filter(({ param }) => params.includes(param));
   if ('present' in condition) return entries.some(({ kind }) => kind === condition.present);
   if ('any' in condition) return entries.some((entry) => isSimple(entry) && fulfilsAny(entry, condition.any));
   if ('places' in condition) {
     return entries.some((entry) => isPlace(entry) && condition.places.some((test) => fulfilsPlace(entry, test)));
   }
-  if ('words' in condition) return entries.some((each) => each.kind === 'words' && hasWords(each, condition.words));
+  if ('words' in condition) {
+    const text = textIn(entries);
+    return text !== undefined && hasWords({ text }, condition.words);
+  }
   return entries.some((entry) => {
     if (entry.kind !== 'composite') return false;
     return condition.composite.some((tests) =>

@@ -157,12 +157,29 @@ export type Leaf =
   /** Some place of the parameter fulfils some of the tests. */
   | { readonly param: string; readonly places: readonly PlaceTest[] }
   | PresenceLeaf
-  /** The words of the parameter. */
-  | { readonly param: string; readonly words: WordsTest }
+  | WordsLeaf
   /** The resource has one of these ids. */
   | { readonly ids: readonly string[] }
   /** `meta.lastUpdated` fulfils some of these; its ends are alike. */
   | { readonly updated: readonly Ends[] };
+
+/** The words of the parameter, or of all that it is a union of together. */
+export interface WordsLeaf extends Valued {
+  readonly words: WordsTest;
+}
+
+/** What is asked of a parameter, though others may have its values. */
+export interface Valued {
+  /** Code of the search parameter. */
+  readonly param: string;
+  /** Codes of the parameters that it is a union of, which is stored nowhere by itself; absent: it is none. */
+  readonly unionOf?: readonly string[];
+}
+
+/** The parameters that have the values. */
+export function valuedBy({ param, unionOf = [param] }: Valued): readonly string[] {
+  return unionOf;
+}
 
 /** Some value of a composite fulfils, for some of the alternatives, every part: each by some of its tests. */
 export interface CompositeLeaf {
@@ -263,12 +280,8 @@ export const NOTHING: Condition = { some: [] };
  * One key of an order. Ascending goes by the least value of a resource, descending by its greatest; resources without any
  * come last both ways. `sortValue` says what is compared. https://hl7.org/fhir/R5/search.html#_sort
  */
-export interface SortKey {
-  /** Code of the search parameter. */
-  readonly param: string;
+export interface SortKey extends Valued {
   /** `id`, `updated`: the head of the resource. */
   readonly by: SimpleEntry['kind'] | 'id' | 'updated';
   readonly isDescending: boolean;
-  /** Its entries are covered by those of other parameters: no index has them. */
-  readonly isCovered?: true;
 }

@@ -1,6 +1,6 @@
 import { compareText } from './compare-text.js';
 import { isSimple, type IndexEntry, type SimpleEntry } from '../entry.js';
-import type { SortKey } from './query.js';
+import { valuedBy, type SortKey } from './query.js';
 
 /** What a resource is sorted by: numbers among numbers, texts among texts, one after the other. */
 export type SortValue = readonly (string | number)[];
@@ -18,12 +18,14 @@ export interface Sortable {
  * of their target, quantities by canonical value where they have one, intervals by their low end ascending and by their
  * high end descending.
  */
-export function sortValue({ param, by, isDescending }: SortKey, resource: Sortable): SortValue | undefined {
+export function sortValue(key: SortKey, resource: Sortable): SortValue | undefined {
+  const { by, isDescending } = key;
   if (by === 'id') return [resource.id];
   if (by === 'updated') return [resource.lastUpdated];
+  const params = valuedBy(key);
   let best: SortValue | undefined;
   for (const entry of resource.entries) {
-    if (entry.param !== param || !isSimple(entry) || entry.kind !== by) continue;
+    if (!params.includes(entry.param) || !isSimple(entry) || entry.kind !== by) continue;
     const value = valueOf(entry, isDescending);
     const order = best === undefined ? -1 : compareValues(value, best);
     if (best === undefined || (isDescending ? order > 0 : order < 0)) best = value;

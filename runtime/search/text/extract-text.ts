@@ -76,7 +76,8 @@ export function createTextExtractor(tables: Pick<Tables, 'search' | 'types' | 'p
     let texts = compiled.get(type);
     if (texts === undefined) {
       const rows = parametersOf(type, searchTables);
-      const builtIn = [...rows.values()].filter(({ isStored }) => isStored !== true);
+      // The words of a union are those of its parts.
+      const builtIn = [...rows.values()].filter(({ isStored, unionOf }) => isStored !== true && unionOf === undefined);
       const stored = [...rows.values()].filter(({ isStored }) => isStored === true);
       const visits = {
         beside: [{ visit: compileWays(builtIn.flatMap(waysOf)) }],

@@ -1,4 +1,3 @@
-import type { WordsEntry } from '../entry.js';
 import type { WordsTest } from '../query/query.js';
 import { beginningIn, phraseIn } from './has-words.js';
 
@@ -10,13 +9,10 @@ const BM25 = { k: 1.2, b: 0.75, length: 200 };
  * in longer texts, as BM25 has it, and of all phrases the mean. It depends on nothing else than the text, so that it is the same
  * on every store and page; what is rare in the store counts no more than what is frequent. Four decimals.
  *
- * @param asked each test and the entry of its parameter, if there is one
+ * @param asked each test and the words of its parameter, if there are any
  */
-export function scoreWords(
-  asked: readonly { readonly test: WordsTest; readonly entry: Pick<WordsEntry, 'text'> | undefined }[],
-): number {
-  const scores = asked.flatMap(({ test, entry }) => {
-    const text = entry?.text ?? '';
+export function scoreWords(asked: readonly { readonly test: WordsTest; readonly text: string | undefined }[]): number {
+  const scores = asked.flatMap(({ test, text = '' }) => {
     const weight = BM25.k * (1 - BM25.b + (BM25.b * countOf(' ', text)) / BM25.length);
     return phrasesOf(test).map((phrase) => {
       const count = countOf(phrase, text);

@@ -45,7 +45,6 @@ describe('parts of composites that other parameters cover', () => {
     ).toEqual([
       'Composition?section-code-text',
       'Device?code-value-concept',
-      'Device?specification-version',
       'DeviceDefinition?specification-version',
       'Encounter?location-period',
       'Ingredient?strength-concentration-ratio',

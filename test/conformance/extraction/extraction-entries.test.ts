@@ -13,7 +13,8 @@ const extractAll = createExtractor(tables);
 const parameters = (type: string): { code: string; type: string; from: string }[] =>
   tableTypes(tables, type).flatMap((from) =>
     (tables.search.find((table) => table.type === from)?.parameters ?? [])
-      .filter(({ paths }) => paths.length > 0)
+      // What a union has is in the entries of others.
+      .filter(({ paths, unionOf }) => paths.length > 0 && unionOf === undefined)
       .map(({ code, type: search }) => ({ code, type: search, from })),
   );
 
@@ -23,8 +24,6 @@ const WITHOUT_ENTRIES: Readonly<Record<string, string>> = {
   'Location.contains': 'a boundary is GeoJSON, which no filled resource has',
   'Composition.section-text': 'special: narrative, for full text',
   'Composition.section-code-text': 'one of its components is that special one',
-  'Observation.combo-code-value-concept': 'a union of two composites, which is asked as these',
-  'Observation.combo-code-value-quantity': 'the same',
 };
 
 /** Others are our own, and no search asks for them: a Binary's context, by which it is seen or not, and references to contained resources. */

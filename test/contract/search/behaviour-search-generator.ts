@@ -50,11 +50,10 @@ const COVERED: Readonly<Record<string, readonly string[]>> = {
   'covered-count-status-when': ['size', 'status', 'when'],
 };
 
-/** Parameters that are sorted by, and found by others. */
-const SORTED_ONLY = { token: 'any-code', quantity: 'any-amount', string: 'any-name' } as const;
-
 /** Parameters that are words, one of which has tokens too; the content includes the narrative. */
-const WORDS = ['_text', '_content', 'code'];
+const WORDS = ['_text', '_content', 'code', 'detail'];
+/** Two of them are a union, of which the beginnings of values are known. */
+const UNION = ['code', 'detail'];
 
 const CODES = ['a', 'A', 'ab', 'AB', 'abc', 'é', 'É', 'z_', 'z%', '$gt', 'a\u{10ffff}'];
 const SYSTEMS = [undefined, 'urn:s', 'urn:t'] as const;
@@ -260,6 +259,7 @@ export function createGenerator(random: Random, ids: readonly string[], world?: 
   function leaf(): Condition {
     const form = below(22);
     if (form > 19) {
+      if (chance(0.3)) return { param: 'union', words: randomWordsTest(random, 'code'), unionOf: UNION };
       const param = pick(WORDS);
       return { param, words: randomWordsTest(random, param) };
     }
@@ -315,16 +315,9 @@ export function createGenerator(random: Random, ids: readonly string[], world?: 
           return [marked, ...parts.flatMap((part, i) => part.map((each) => of(covering[i]!, each)))];
         }).flat(),
       );
-      const covered = Object.entries(SORTED_ONLY).flatMap(([kind, param]) =>
-        some(3, () => {
-          const own = of(param, entry[kind as Kind]());
-          // Those of an older file are not marked.
-          return chance(0.7) ? { ...own, isCovered: true as const } : own;
-        }),
-      );
       const versions = world === undefined ? [] : some(3, () => of('version', token(pick(['1', '2']))));
       const texts = randomTexts(random);
-      return [...simple, ...composites, ...covered, ...versions, ...texts, ...places.entries()];
+      return [...simple, ...composites, ...versions, ...texts, ...places.entries()];
     },
     condition,
     sort: () =>
@@ -332,11 +325,10 @@ export function createGenerator(random: Random, ids: readonly string[], world?: 
         const isDescending = chance(0.5);
         if (chance(0.1)) return { param: '_id', by: 'id', isDescending };
         if (chance(0.1)) return { param: '_lastUpdated', by: 'updated', isDescending };
-        if (chance(0.15)) {
-          const by = pick(Object.keys(SORTED_ONLY) as (keyof typeof SORTED_ONLY)[]);
-          return { param: SORTED_ONLY[by], by, isDescending, isCovered: true };
-        }
         const by = pick(KINDS);
+        if (chance(0.15)) {
+          return { param: 'union', by, isDescending, unionOf: chance(0.5) ? PARAMS[by] : [pick(PARAMS[by])] };
+        }
         return { param: pick(PARAMS[by]), by, isDescending };
       }),
   };

@@ -4,6 +4,9 @@ import { tables } from '../../../generated/tables.js';
 import { findUnions } from '../../../generator/model/unions.js';
 import type { SearchParameterModel } from '../../../generator/model/model.js';
 import { createExtractor } from '../../../runtime/search/extract.js';
+import { matches } from '../../../runtime/search/query/match.js';
+import type { Condition } from '../../../runtime/search/query/query.js';
+import { sortValue } from '../../../runtime/search/query/sort.js';
 import { parseSortKey } from '../../../runtime/search/parse/parse-sort.js';
 import { printCondition } from '../../../runtime/search/query/print.js';
 import { definitions, parse, printed } from './chain-parser.js';
@@ -18,17 +21,29 @@ describe('parameters that are a union of others', () => {
       ),
     );
     expect(found).toEqual([
+      'BiologicallyDerivedProduct?serial-number = identifier',
+      'CodeSystem?system = url',
+      'Device?specification-version = code-value-concept',
+      'ImagingSelection?code = status',
+      'Medication?serial-number = identifier',
+      'NutritionProduct?serial-number = identifier',
       'Observation?combo-code = code | component-code',
       'Observation?combo-code-value-concept = code-value-concept | component-code-value-concept',
       'Observation?combo-code-value-quantity = code-value-quantity | component-code-value-quantity',
       'Observation?combo-data-absent-reason = component-data-absent-reason | data-absent-reason',
       'Observation?combo-value-concept = component-value-concept | value-concept',
       'Observation?combo-value-quantity = component-value-quantity | value-quantity',
+      'Patient?phonetic = name',
+      'Person?phonetic = name',
+      'Practitioner?phonetic = name',
       'Questionnaire?combo-code = item-code | questionnaire-code',
+      'RelatedPerson?phonetic = name',
     ]);
   });
 
   it.each([
+    ['Patient?phonetic', 'a', 'name begins "a"'],
+    ['Patient?phonetic:missing', 'true', 'not (name is there)'],
     ['Observation?combo-code', 'a', '(code = "a") or (component-code = "a")'],
     ['Observation?combo-code:not', 'a', '(not (code = "a")) and (not (component-code = "a"))'],
     ['Observation?combo-code:missing', 'true', '(not (code is there)) and (not (component-code is there))'],
@@ -46,19 +61,26 @@ describe('parameters that are a union of others', () => {
     expect(printed(name, value)).toBe(expected);
   });
 
-  it('have words of their own: of two that are asked for, one may be in `code` and the other in a component', () => {
-    expect(printed('Observation?combo-code:text-advanced', 'blood not systolic')).toBe(
-      printed('Observation?code:text-advanced', 'blood not systolic').replace('code', 'combo-code'),
-    );
+  it('are asked for the words of all together: of two, one may be in `code` and the other in a component', () => {
+    expect(parse('Observation?combo-code:text-advanced', 'blood not systolic')).toEqual({
+      ...(parse('Observation?code:text-advanced', 'blood not systolic') as object),
+      param: 'combo-code',
+      unionOf: ['code', 'component-code'],
+    });
     expect(printed('Patient?_has:Observation:patient:combo-code:text', 'a')).toMatch(
       /^patient of Observation \(?combo-code /,
     );
-    const words = createExtractor(tables)({
-      resourceType: 'Observation',
-      code: { text: 'blood pressure' },
-      component: [{ code: { text: 'systolic reading' } }],
-    }).filter(({ kind, param }) => kind === 'words' && param === 'combo-code');
-    expect(words).toEqual([{ kind: 'words', param: 'combo-code', text: '\n blood pressure \n systolic reading ' }]);
+    const finds = (text: string, ...components: readonly string[]): boolean => {
+      const condition = parse('Observation?combo-code:text-advanced', text) as Condition;
+      const component = components.map((each) => ({ code: { text: each } }));
+      const resource = { resourceType: 'Observation', code: { text: 'blood pressure' }, component };
+      return matches(condition, { id: 'a', lastUpdated: 0, entries: createExtractor(tables)(resource) });
+    };
+    expect(finds('blood and systolic', 'systolic reading')).toBe(true);
+    expect(finds('blood and systolic', 'diastolic reading')).toBe(false);
+    expect(finds('blood not systolic', 'diastolic reading')).toBe(true);
+    expect(finds('blood not systolic', 'diastolic reading', 'systolic reading')).toBe(false);
+    expect(finds('"pressure systolic"', 'systolic reading')).toBe(false);
   });
 
   it('say of faults what they are called themselves', () => {
@@ -82,7 +104,7 @@ describe('parameters that are a union of others', () => {
     });
   });
 
-  it('have entries to sort by only, marked', () => {
+  it('have no entries of their own, and are sorted by those of the others', () => {
     const [code, other] = ['8480-6', '8462-4'].map((each) => ({ coding: [{ system: LOINC, code: each }] }));
     const valueQuantity = { value: 1, unit: 'x' };
     const entries = createExtractor(tables)({
@@ -91,18 +113,12 @@ describe('parameters that are a union of others', () => {
       valueQuantity,
       component: [{ code: other, valueQuantity }],
     });
-    const combos = entries.filter(({ kind, param }) => kind !== 'words' && param.startsWith('combo-'));
-    expect(combos.map(({ kind, param }) => `${param} ${kind}`).sort()).toEqual([
-      'combo-code token',
-      'combo-code token',
-      'combo-value-quantity quantity',
-      'combo-value-quantity quantity',
-    ]);
-    expect(combos.every(({ isCovered }) => isCovered === true)).toBe(true);
-    expect(entries.filter(({ param, isCovered }) => param === 'code' && isCovered === true)).toEqual([]);
+    expect(entries.filter(({ param }) => param.startsWith('combo-'))).toEqual([]);
     const rows = definitions.rowsOf('Observation');
-    expect(parseSortKey('-combo-code', rows)).toEqual({ param: 'combo-code', by: 'token', isDescending: true, isCovered: true }); // prettier-ignore
-    expect(parseSortKey('code', rows)).not.toHaveProperty('isCovered');
+    const key = parseSortKey('-combo-code', rows);
+    expect(key).toEqual({ param: 'combo-code', by: 'token', isDescending: true, unionOf: ['code', 'component-code'] });
+    expect(sortValue(key, { id: 'a', lastUpdated: 0, entries })).toEqual(['8480-6', LOINC]);
+    expect(parseSortKey('code', rows)).not.toHaveProperty('unionOf');
   });
 });
 
@@ -110,16 +126,24 @@ describe('which parameters a union is of', () => {
   const path = (names: readonly string[], more = {}) => ({ text: names.join('.'), steps: names.map((get) => ({ get })), types: ['Coding'], ...more }); // prettier-ignore
   const parameter = (code: string, ...paths: SearchParameterModel['paths']): SearchParameterModel => ({ id: code, code, type: 'token', url: code, description: '', paths }); // prettier-ignore
   const union = parameter('any', path(['a']), path(['b']), path(['c']));
-  const unionOf = (...others: readonly SearchParameterModel[]) => findUnions([union, ...others])[0]!.unionOf;
+  const unionOf = (...others: readonly SearchParameterModel[]) =>
+    findUnions([union, ...others], (code) => (code === 'common' ? 2 : 1))[0]!.unionOf;
 
   it('is of all that have some of its paths and no other', () => {
     expect(unionOf(parameter('a', path(['a'])), parameter('bc', path(['c']), path(['b'])))).toEqual(['a', 'bc']);
   });
 
+  it('is of one that has the same and more types have, or else of the first', () => {
+    const same = (code: string) => parameter(code, path(['c']), path(['a']), path(['b']));
+    expect(unionOf(same('z'))).toBeUndefined();
+    expect(unionOf(same('z'), same('common'))).toEqual(['common']);
+    const found = findUnions([union, same('z'), parameter('a', path(['a']))], () => 1);
+    expect(found.map((each) => each.unionOf)).toEqual([undefined, ['any'], undefined]);
+  });
+
   it.each([
     ['a path is missing', [parameter('a', path(['a'])), parameter('b', path(['b']))]],
     ['another has one more', [parameter('a', path(['a'])), parameter('bc', path(['b']), path(['c']), path(['d']))]],
-    ['another is the same', [parameter('same', path(['a']), path(['b']), path(['c']))]],
     [
       'another has a system',
       [parameter('ab', path(['a']), path(['b'])), parameter('c', path(['c'], { system: 'urn:s' }))],

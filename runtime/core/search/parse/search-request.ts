@@ -6,7 +6,7 @@ import { FILTER } from '../../../search/filter/read-filter.js';
 import { isLink, weightOf } from '../../../search/query/criterion.js';
 import { searchDefinitions } from '../../../search/parse/definitions.js';
 import { checkName, parseCriterion } from '../../../search/parse/parse-criterion.js';
-import type { Criterion } from '../../../search/query/query.js';
+import { type Criterion, type WordsLeaf } from '../../../search/query/query.js';
 import { splitAt } from '../../../search/parse/parse-value.js';
 import { usedBy, type UsedParameter } from '../../../search/parse/used-by.js';
 import type { FindQuery, IncludeDirective } from '../../../store/store.js';
@@ -17,7 +17,7 @@ import { FORM } from '../pages/page-walk.js';
 import { isInclude, mergeIncludes, readInclude, readIncludeName } from './read-include.js';
 import { chooseTypes, TYPES } from './scope.js';
 import { RESULT_PARAMETERS, type ResultOptions } from './result-parameters.js';
-import { wordsAskedFor, type AskedWords } from './asked-words.js';
+import { wordsAskedFor } from './asked-words.js';
 import { addWarning, emptyWarning, ignoredWarning, type WarningList } from './ignored-parameters.js';
 import { checkView } from './check-view.js';
 import { MAX_CRITERIA, type SearchSettings } from '../search-settings.js';
@@ -34,7 +34,7 @@ export interface SearchRequest extends Pick<FindQuery, 'sort' | 'count' | 'total
   readonly maxResults?: number;
   readonly view?: View;
   /** The words that matches are scored by; absent: matches have no score. */
-  readonly scored?: readonly AskedWords[];
+  readonly scored?: readonly WordsLeaf[];
   /** The value of `_graph`: names the graph whose resources are added. */
   readonly graph?: string;
   /** Stored parameters that keep chains from contained resources. */

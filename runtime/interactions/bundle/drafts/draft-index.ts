@@ -1,6 +1,6 @@
 import type { IndexEntry } from '../../../search/entry.js';
 import type { Candidate } from '../../../search/query/match.js';
-import type { Condition } from '../../../search/query/query.js';
+import { type Condition, valuedBy } from '../../../search/query/query.js';
 import { fewest, ParamIndex, together } from './param-index.js';
 import type { Range } from './sorted-runs.js';
 
@@ -55,8 +55,9 @@ export class DraftIndex<T extends Candidate> {
       return { count: places.length, values: () => places };
     }
     if ('chain' in where || 'has' in where) throw new Error('criteria of writes have no links');
+    if ('words' in where) return together(valuedBy(where).map((param) => this.indexOf(param).everyone));
     const index = this.indexOf(where.param);
-    if ('present' in where || 'places' in where || 'words' in where) return index.everyone;
+    if ('present' in where || 'places' in where) return index.everyone;
     return 'any' in where ? index.any(where.any) : index.composite(where.composite);
   }
 
@@ -99,7 +100,7 @@ function paramsOf(where: Condition): readonly string[] {
     if ('all' in each) each.all.forEach(visit);
     else if ('some' in each) each.some.forEach(visit);
     else if ('not' in each) visit(each.not);
-    else if ('param' in each) found.add(each.param);
+    else if ('param' in each) for (const param of valuedBy(each)) found.add(param);
   };
   visit(where);
   return [...found];

@@ -111,7 +111,7 @@ export interface IndexRows {
   readonly reference?: readonly ReferenceRow[];
   readonly uri?: readonly UriRow[];
   readonly words?: readonly WordsRow[];
-  /** Rows whose values other parameters have, by which resources are found (`isCovered` of entries): no index has these. */
+  /** Rows whose values other parameters have, by which resources are found (`isCovered` of composites): no index has these. */
   readonly covered?: CoveredRows;
 }
 

@@ -59,11 +59,11 @@ export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
       (words ??= []).push(entry);
       continue;
     }
-    const own = entry.isCovered === true ? (rows.covered ??= {}) : rows;
     if (entry.kind !== 'composite') {
-      add(own, entry.param, undefined, entry);
+      add(rows, entry.param, undefined, entry);
       continue;
     }
+    const own = entry.isCovered === true ? (rows.covered ??= {}) : rows;
     group++;
     for (const [i, part] of entry.parts.entries()) {
       for (const value of part) add(own, partParam(entry.param, i), group, value);

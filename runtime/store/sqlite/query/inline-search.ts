@@ -1,7 +1,7 @@
 import { SqliteError } from 'better-sqlite3';
 
 import { weightOf } from '../../../search/query/criterion.js';
-import type { Condition, Target, WordsTest } from '../../../search/query/query.js';
+import { type Condition, type Target, type WordsTest, valuedBy } from '../../../search/query/query.js';
 import type { FindMultiTypeQuery, FindPage, FindQuery } from '../../store.js';
 import { connect } from '../file/connect.js';
 import { openDictionary } from '../write/dictionary.js';
@@ -125,7 +125,7 @@ function isWide(parts: readonly Pick<Target, 'where'>[]): boolean {
 
 /** Whether an index of words may look at all that have some of them before it gives a first row, which nothing ends meanwhile. */
 function asksSeveralWords(condition: Condition): boolean {
-  if ('words' in condition) return isOfSeveral(condition.words);
+  if ('words' in condition) return valuedBy(condition).length > 1 || isOfSeveral(condition.words);
   if ('not' in condition) return asksSeveralWords(condition.not);
   if ('all' in condition) return condition.all.some(asksSeveralWords);
   if ('some' in condition) return condition.some.some(asksSeveralWords);

@@ -1,4 +1,4 @@
-import type { Condition, SortKey } from '../../../search/query/query.js';
+import { type Condition, type SortKey, valuedBy } from '../../../search/query/query.js';
 import { compareText } from '../../../search/query/compare-text.js';
 import { compareValues, type SortValue } from '../../../search/query/sort.js';
 import { systemsOf } from './compile/driver.js';
@@ -67,7 +67,7 @@ export function ranked(
   if (after !== undefined && value === undefined) return [];
   const start = after === undefined ? undefined : { value: value!, key: isWhole ? -1 : after.key };
   if (key.by === 'updated') return byTime(run, key, where, start);
-  const param = run.dictionary.findParam(run.type, key.param, 0);
+  const param = run.dictionary.findParam(run.type, valuedBy(key)[0]!, 0);
   if (param === undefined) return [];
   const part = { run, where, param, isDescending: key.isDescending, met: run.met.isFirst(KEY) };
   if (key.by === 'token') return byToken(part, start);
@@ -77,7 +77,8 @@ export function ranked(
 
 /** Whether there is an index that has the values of a key in their order. */
 export function hasIndex(key: SortKey): boolean {
-  if (key.isCovered === true) return false;
+  // Values of several parameters are not in one order.
+  if (valuedBy(key).length > 1) return false;
   return key.by === 'updated' || key.by === 'token' || streamed(key) !== undefined || BLOCKED[key.by] !== undefined;
 }
 

@@ -1,7 +1,7 @@
-import type { SortKey } from '../../../search/query/query.js';
+import { valuedBy, type SortKey } from '../../../search/query/query.js';
 import type { SortValue } from '../../../search/query/sort.js';
 import type { Run } from './run.js';
-import { raw, sql, type Sql } from './compile/sql.js';
+import { join, raw, sql, type Sql } from './compile/sql.js';
 
 /** Reads what a key sorts a resource by; undefined: it has no value. The id may be absent but where it is the key. */
 export type SortReader = (key: number, id: string | undefined) => SortValue | undefined;
@@ -38,9 +38,20 @@ export interface SortedBy {
   readonly best: Sql;
 }
 
+/** The numbers of the parameters that have the values of a key; those of which nothing has a value are left out. */
+function numbersOf(key: SortKey, dictionary: Run['dictionary'], type: number): readonly number[] {
+  return valuedBy(key).flatMap((code) => dictionary.findParam(type, code, 0) ?? []);
+}
+
+/** The row `s` is of one of these parameters. */
+function isOfSome(params: readonly number[]): Sql {
+  const [only = 0, ...others] = params;
+  return others.length === 0 ? sql`s.param = ${only}` : sql`s.param IN (${join(params.map((each) => sql`${each}`), ', ')})`; // prettier-ignore
+}
+
 /** The values of a key as one column; undefined: they are not so simple. */
 export function valueOf({ dictionary, type, look }: Run, sortKey: SortKey): SortedBy | undefined {
-  const { param: code, by, isDescending } = sortKey;
+  const { by, isDescending } = sortKey;
   const best = (column: string): Sql => raw(`${isDescending ? 'max' : 'min'}(s.${column})`);
   if (by === 'updated') {
     const join = (key: Sql): Sql => sql`resource s NOT INDEXED ON s.key = ${key} AND ${look(raw('s'), 'key')}`;
@@ -48,9 +59,9 @@ export function valueOf({ dictionary, type, look }: Run, sortKey: SortKey): Sort
   }
   const [table, column] = columnOf(sortKey) ?? [];
   if (table === undefined || column === undefined) return undefined;
-  const param = dictionary.findParam(type, code, 0) ?? 0;
+  const isOf = isOfSome(numbersOf(sortKey, dictionary, type));
   const join = (key: Sql): Sql => sql`${raw(`${table} s INDEXED BY sqlite_autoindex_${table}_1`)}
-    ON s.resource = ${key} AND s.param = ${param} AND ${look(raw('s'), 'param')}`;
+    ON s.resource = ${key} AND ${isOf} AND ${look(raw('s'), 'param')}`;
   return { isDescending, join, best: best(column) };
 }
 
@@ -59,35 +70,37 @@ export function sortColumns({ sort, dictionary, type, look }: Run, key: Sql): re
   const columns = sort.map((each) => {
     const [table, column] = columnOf(each) ?? [];
     if (table === undefined) return undefined;
-    const param = dictionary.findParam(type, each.param, 0) ?? 0;
+    const isOf = isOfSome(numbersOf(each, dictionary, type));
     return sql`(SELECT ${raw(`s.${column} FROM ${table} s INDEXED BY sqlite_autoindex_${table}_1`)} WHERE s.resource = ${key}
-      AND s.param = ${param} AND ${look(raw('s'), 'param')} ORDER BY 1 ${raw(each.isDescending ? 'DESC' : 'ASC')} LIMIT 1)`;
+      AND ${isOf} AND ${look(raw('s'), 'param')} ORDER BY 1 ${raw(each.isDescending ? 'DESC' : 'ASC')} LIMIT 1)`;
   });
   return columns.every((column) => column !== undefined) ? columns : undefined;
 }
 
 /** Best value of a resource, ascending and descending: columns `a` and, of tokens, `b`. */
-function bestOf(key: SortKey, look: string, canonical: number): string {
+function bestOf(key: SortKey, look: string, plain: number, canonical: number): string {
   const { by, isDescending } = key;
   const order = isDescending ? 'DESC' : 'ASC';
+  const marks = (count: number): string => Array.from({ length: count }, () => '?').join();
+  const params = `param IN (${marks(plain)})`;
   const [table, column] = columnOf(key) ?? [];
   if (table !== undefined) {
     return `SELECT ${column} AS a FROM ${table} t INDEXED BY sqlite_autoindex_${table}_1
-     WHERE resource = ? AND param = ? AND ${look} ORDER BY 1 ${order} LIMIT 1`;
+     WHERE resource = ? AND ${params} AND ${look} ORDER BY 1 ${order} LIMIT 1`;
   }
   switch (by) {
     case 'token':
       return `SELECT t.code AS a, coalesce(s.text, '') AS b
         FROM token t INDEXED BY sqlite_autoindex_token_1 LEFT JOIN term s ON s.id = t.system
-        WHERE resource = ? AND param = ? AND ${look} ORDER BY 1 ${order}, 2 ${order} LIMIT 1`;
+        WHERE resource = ? AND ${params} AND ${look} ORDER BY 1 ${order}, 2 ${order} LIMIT 1`;
     case 'quantity': {
       const value = isDescending
         ? 'CASE high WHEN 9e999 THEN value ELSE high END'
         : 'CASE low WHEN -9e999 THEN value ELSE low END';
-      const numbers = Array.from({ length: canonical }, () => '?').join();
+      const numbers = marks(canonical);
       // Of an entry that has a canonical value only that one counts.
       return `SELECT ${value} AS a FROM number t INDEXED BY sqlite_autoindex_number_1
-        WHERE resource = ? AND (param IN (${numbers}) OR param = ? AND NOT EXISTS (
+        WHERE resource = ? AND (param IN (${numbers}) OR ${params} AND NOT EXISTS (
           SELECT 1 FROM number c INDEXED BY sqlite_autoindex_number_1
           WHERE c.resource = t.resource AND c.param IN (${numbers}) AND c.part_group = t.part_group AND c.n = t.n))
         AND ${look} ORDER BY 1 ${order} LIMIT 1`;
@@ -105,17 +118,21 @@ export function sortReaders(run: Run): readonly SortReader[] {
 }
 
 function openSortReader(run: Run, sortKey: SortKey): SortReader {
-  const { param: code, by } = sortKey;
+  const { by } = sortKey;
   const { dictionary, statements, interrupt, trace, type } = run;
-  const param = by === 'updated' || by === 'id' ? 0 : dictionary.findParam(type, code, 0);
-  if (param === undefined) return () => undefined;
-  const canonical = by === 'quantity' ? dictionary.paramsBetween(type, `${code}{`, `${code}|`) : [];
+  const isHead = by === 'updated' || by === 'id';
+  const params = isHead ? [] : numbersOf(sortKey, dictionary, type);
+  if (!isHead && params.length === 0) return () => undefined;
+  const canonical =
+    by === 'quantity'
+      ? valuedBy(sortKey).flatMap((code) => dictionary.paramsBetween(type, `${code}{`, `${code}|`))
+      : [];
   const look = trace === undefined ? '1' : interrupt.look('t.param');
-  const statement = statements.prepare<ValueRow>(bestOf(sortKey, look, canonical.length));
-  const values = param === 0 ? [] : [...canonical, param, ...canonical];
+  const statement = statements.prepare<ValueRow>(bestOf(sortKey, look, params.length, canonical.length));
+  const values = [...canonical, ...params, ...canonical];
   return (key, id) => {
     if (by === 'id' && id !== undefined) return [id];
-    if (param === 0) trace?.read(1);
+    if (isHead) trace?.read(1);
     const row = statement.get(key, ...values);
     if (row === undefined) return undefined;
     return row.b === undefined ? [row.a] : [row.a, row.b];

@@ -1,4 +1,4 @@
-import type { Condition } from '../../../search/query/query.js';
+import { valuedBy, type Condition } from '../../../search/query/query.js';
 import { compareValues } from '../../../search/query/sort.js';
 import { walk } from './by-key.js';
 import { compareHits, type Hit } from './hit.js';
@@ -25,7 +25,7 @@ export function* sortedWalk(run: Run, where: Condition, after: Hit | undefined):
   // Times everything has.
   if (first.by === 'updated' || first.by === 'id') return;
   const isAmong = after !== undefined && after.values[0] === null;
-  const missing: Condition = { all: [{ not: { param: first.param, present: first.by } }, where] };
+  const missing: Condition = { all: [{ not: { param: valuedBy(first)[0]!, present: first.by } }, where] };
   if (isPlain) {
     for (const hit of walk(run, missing, { isDescending: false, after: isAmong ? after : undefined })) {
       yield { ...hit, values: [null] };

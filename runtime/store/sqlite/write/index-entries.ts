@@ -180,7 +180,7 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
         continue;
       }
       if (entry.kind !== 'composite') {
-        addOne(entry, { resource, type, code: entry.param, part: 0, group: entry.isCovered === true ? -1 : 0, n: n++ });
+        addOne(entry, { resource, type, code: entry.param, part: 0, group: 0, n: n++ });
         continue;
       }
       groups++;

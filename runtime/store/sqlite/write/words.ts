@@ -55,12 +55,12 @@ function prefixOf(param: number): string {
  * A test without beginnings as SQLite is asked for it; each phrase is quoted, so that no word is anything else.
  * https://www.sqlite.org/fts5.html
  */
-export function toMatch(param: number, test: WordsTest): string {
-  const prefix = prefixOf(param);
-  const phrase = (words: readonly string[]): string =>
-    `"${words.map((word) => prefix + word.replaceAll('"', '""')).join(' ')}"`;
+export function toMatch(params: readonly number[], test: WordsTest): string {
+  const phrases = (words: readonly string[]): string[] =>
+    params.map(prefixOf).map((prefix) => `"${words.map((word) => prefix + word.replaceAll('"', '""')).join(' ')}"`);
   const print = (each: WordsTest): string => {
-    if ('phrase' in each) return phrase(each.phrase);
+    if ('phrase' in each)
+      return params.length === 1 ? phrases(each.phrase)[0]! : `(${phrases(each.phrase).join(' OR ')})`;
     if ('begins' in each) throw new Error('beginnings are looked for in a table of their own');
     if ('some' in each) return `(${each.some.map(print).join(' OR ')})`;
     const all = `(${each.all.map(print).join(' AND ')})`;

@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 
 import type { IndexEntry } from '../../../../search/entry.js';
-import type { CompositeLeaf, Leaf, PresenceLeaf, ValueTest } from '../../../../search/query/query.js';
+import { type CompositeLeaf, type Leaf, type PresenceLeaf, type ValueTest, valuedBy } from '../../../../search/query/query.js';
 import { entryAccess, idAccess, timeAccess } from '../plan/access.js';
 import { joinedParam, partParam, referenceParams } from '../../bson/index-rows.js';
 import { timeRanges } from './date-range.js';
@@ -44,7 +44,7 @@ export function compileLeaf(type: string, leaf: Leaf, hasManyPlaces: boolean): C
   if ('updated' in leaf) return compileTime(type, leaf.updated.map(timeRanges));
   if ('present' in leaf) return compilePresent(type, leaf);
   if ('places' in leaf) return compilePlaces(type, leaf.param, leaf.places);
-  if ('words' in leaf) return compileWords(type, leaf.param, leaf.words);
+  if ('words' in leaf) return compileWords(type, valuedBy(leaf), leaf.words);
   if ('any' in leaf) return compileRows(type, mergeTests(toRows(leaf.param, leaf.any)));
   return compileComposite(type, leaf, toRows);
 }

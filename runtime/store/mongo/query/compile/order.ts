@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 
-import type { SortKey } from '../../../../search/query/query.js';
+import { type SortKey, valuedBy } from '../../../../search/query/query.js';
 import type { Raw } from '../../bson/bson.js';
 import { fieldsOf, readValue } from '../../bson/bson.js';
 import { slotFields, type SlotOf } from '../../bson/sort-slots.js';
@@ -49,7 +49,8 @@ export function toOrder(type: string, sort: readonly SortKey[], slotOf: SlotOf):
   return { keys, by, idSign };
 }
 
-function toKey(type: string, { param, by, isDescending, isCovered }: SortKey, place: number, slotOf: SlotOf): OrderKey {
+function toKey(type: string, key: SortKey, place: number, slotOf: SlotOf): OrderKey {
+  const { by, isDescending } = key;
   const sign = isDescending ? -1 : 1;
   const isTime = by === 'updated' || by === 'date';
   const rest = {
@@ -59,13 +60,15 @@ function toKey(type: string, { param, by, isDescending, isCovered }: SortKey, pl
     toStored: (value: OrderValue) => storedOf(value, isTime),
   } as const;
   if (by === 'updated') return { ...rest, field: 'updated' };
-  const slot = by === 'string' || by === 'date' || isNumeric(by) ? slotOf(type, param) : undefined;
+  const params = valuedBy(key);
+  const hasSlot = params.length === 1 && (by === 'string' || by === 'date' || isNumeric(by));
+  const slot = hasSlot ? slotOf(type, params[0]!) : undefined;
   if (slot !== undefined) {
     const { least, greatest } = slotFields(slot);
     return { ...rest, field: isDescending ? greatest : least };
   }
   if (by === 'id') throw new Error('an id ends an order');
-  return { ...rest, field: `s${place}`, expression: sortExpression(param, by, isDescending, isCovered === true) };
+  return { ...rest, field: `s${place}`, expression: sortExpression(params, by, isDescending) };
 }
 
 function storedOf(value: OrderValue, isTime: boolean): unknown {

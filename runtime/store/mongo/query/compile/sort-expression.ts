@@ -2,7 +2,7 @@ import type { Document } from 'mongodb';
 
 import type { SortKey } from '../../../../search/query/query.js';
 import { canonicalParam, referenceParams } from '../../bson/index-rows.js';
-import { listed, withCovered } from './row-expression.js';
+import { listed } from './row-expression.js';
 import type { Kind as RowKind } from './row-test.js';
 
 type Kind = Exclude<SortKey['by'], 'id' | 'updated'>;
@@ -30,10 +30,11 @@ function end(name: 'low' | 'high'): Document {
 }
 
 /** The least or the greatest value of a document, for orders that no slot serves; null: it has none. */
-export function sortExpression(param: string, by: Kind, isDescending: boolean, isCovered: boolean): Document {
+export function sortExpression(params: readonly string[], by: Kind, isDescending: boolean): Document {
   const { array, asc, desc } = VALUES[by];
-  const input = isCovered ? withCovered(array) : listed(array);
-  const rows = { $filter: { input, as: 'row', cond: isChosen(param, by) } };
+  const rows = {
+    $filter: { input: listed(array), as: 'row', cond: { $or: params.map((param) => isChosen(param, by)) } },
+  };
   const values = { $map: { input: rows, as: 'row', in: isDescending ? desc : asc } };
   return isDescending ? { $max: values } : { $min: values };
 }

@@ -8,21 +8,22 @@ import { everyOf, type Compiled } from './compiled.js';
 import { escapeRegex, prefixRange } from './text.js';
 import { anyOf } from '../plan/unite.js';
 
-/** What a test of the words of a parameter comes to: each word is a way to it. */
-export function compileWords(type: string, p: string, test: WordsTest): Compiled {
-  if ('phrase' in test) return compilePhrase(type, p, test.phrase);
-  if ('begins' in test) return compileBeginning(type, p, test.begins);
-  if ('some' in test) {
-    const some = test.some.map((each) => compileWords(type, p, each));
-    return some.length === 1 ? some[0]! : anyOf(some);
-  }
-  const all = test.all.map((each) => compileWords(type, p, each));
-  const none = test.none.map((each) => compileWords(type, p, each).filter);
+/** What a test of the words of some parameters together comes to: each word is a way to it. */
+export function compileWords(type: string, params: readonly string[], test: WordsTest): Compiled {
+  if ('phrase' in test) return someOf(params.map((p) => compilePhrase(type, p, test.phrase)));
+  if ('begins' in test) return someOf(params.map((p) => compileBeginning(type, p, test.begins)));
+  if ('some' in test) return someOf(test.some.map((each) => compileWords(type, params, each)));
+  const all = test.all.map((each) => compileWords(type, params, each));
+  const none = test.none.map((each) => compileWords(type, params, each).filter);
   const filters = [...all.map(({ filter }) => filter), ...(none.length === 0 ? [] : [{ $nor: none }])];
   const accesses = all.flatMap((each) =>
     each.accesses.map((access) => ({ ...access, part: access.part ?? each.filter, isExact: false })),
   );
   return { filter: everyOf(filters), accesses };
+}
+
+function someOf(alternatives: readonly Compiled[]): Compiled {
+  return alternatives.length === 1 ? alternatives[0]! : anyOf(alternatives);
 }
 
 /** Several words have to follow each other in a text, too. */

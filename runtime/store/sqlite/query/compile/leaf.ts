@@ -1,10 +1,11 @@
-import type {
-  CompositeLeaf,
-  Leaf,
-  PresenceLeaf,
-  TokenTest,
-  ValueTest,
-  WordsTest,
+import {
+  type CompositeLeaf,
+  type Leaf,
+  type PresenceLeaf,
+  type TokenTest,
+  type ValueTest,
+  type WordsTest,
+  valuedBy,
 } from '../../../../search/query/query.js';
 import { isCovered } from '../../../../search/query/criterion.js';
 import { canonicalCode, codedCode } from '../../write/dictionary.js';
@@ -61,8 +62,8 @@ function alternativesOf(leaf: Leaf, names: TypeNames): readonly (readonly RowTes
     return param === undefined ? [] : leaf.places.flatMap((test) => placeTests(param, test)).map((test) => [test]);
   }
   if ('words' in leaf) {
-    const param = names.param(leaf.param, 0);
-    return param === undefined ? [] : wordsTests(param, leaf.words).map((test) => [test]);
+    const params = valuedBy(leaf).flatMap((code) => names.param(code, 0) ?? []);
+    return wordsTests(params, leaf.words).map((test) => [test]);
   }
   if ('any' in leaf) {
     const part = namesOf(leaf.param, 0, names);
@@ -83,12 +84,18 @@ function alternativesOf(leaf: Leaf, names: TypeNames): readonly (readonly RowTes
   );
 }
 
-/** @param test of beginnings alone, or of none: see `simplify` */
-function wordsTests(param: number, test: WordsTest): readonly RowTest[] {
+/**
+ * @param params those that have the words, together
+ * @param test of beginnings alone, or of none: see `simplify`
+ */
+function wordsTests(params: readonly number[], test: WordsTest): readonly RowTest[] {
+  if (params.length === 0) return [];
   const beginnings = beginningsOf(test);
-  if (beginnings === undefined) return [{ shape: WORDS, values: [param, toMatch(param, test)] }];
-  return beginnings.flatMap((text) =>
-    prefixed(text, WORDS_BEGIN, WORDS_FROM, (shape, ...values) => [{ shape, values: [param, ...values] }]),
+  if (beginnings === undefined) return [{ shape: WORDS, values: [params[0]!, toMatch(params, test)] }];
+  return params.flatMap((param) =>
+    beginnings.flatMap((text) =>
+      prefixed(text, WORDS_BEGIN, WORDS_FROM, (shape, ...values) => [{ shape, values: [param, ...values] }]),
+    ),
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Covering } from '../../../../search/covering.js';
 import { isCovered } from '../../../../search/query/criterion.js';
-import type { Condition, CoveredLeaf, Target, WordsTest } from '../../../../search/query/query.js';
+import type { Condition, CoveredLeaf, Target, WordsLeaf, WordsTest } from '../../../../search/query/query.js';
 import { isCoded } from './leaf.js';
 import { beginningsOf, hasBeginning } from '../../write/words.js';
 
@@ -37,9 +37,7 @@ function simplifyOne(condition: Condition, done: Map<Condition, Condition>): Con
   if ('has' in condition) return { has: beyond(condition.has) };
   if (isCovered(condition)) return isUnlisted(condition) ? withCovering(condition) : condition;
   if (!('words' in condition) || !hasBeginning(condition.words)) return condition;
-  return beginningsOf(condition.words) === undefined
-    ? simplify(apart(condition.param, condition.words), done)
-    : condition;
+  return beginningsOf(condition.words) === undefined ? simplify(apart(condition), done) : condition;
 }
 
 /** Whether the parts that it asks for are in no index by value. */
@@ -76,8 +74,9 @@ function impliedBy(condition: CoveredLeaf, { param, kind }: Covering, part: numb
 }
 
 /** A test of words and beginnings as one of several conditions. */
-function apart(param: string, test: WordsTest): Condition {
-  const each = (words: WordsTest): Condition => ({ param, words });
+function apart(leaf: WordsLeaf): Condition {
+  const test = leaf.words;
+  const each = (words: WordsTest): Condition => ({ ...leaf, words });
   if ('some' in test) return { some: test.some.map(each) };
   if ('all' in test) return { all: [...test.all.map(each), ...test.none.map((words) => ({ not: each(words) }))] };
   return each(test);
