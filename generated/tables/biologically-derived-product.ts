@@ -132,6 +132,7 @@ export const search: SearchTable = {
       type: 'token',
       url: 'http://hl7.org/fhir/SearchParameter/BiologicallyDerivedProduct-serial-number',
       paths: [{ text: 'BiologicallyDerivedProduct.identifier', steps: [{ get: 'identifier' }], types: ['Identifier'] }],
+      unionOf: ['identifier'],
     },
   ],
 };

@@ -714,6 +714,7 @@ export const search: SearchTable = {
       type: 'uri',
       url: 'http://hl7.org/fhir/SearchParameter/CodeSystem-system',
       paths: [{ text: 'CodeSystem.url', steps: [{ get: 'url' }], types: ['uri'] }],
+      unionOf: ['url'],
     },
     {
       code: 'title',

@@ -315,6 +315,7 @@ export const search: SearchTable = {
           paths: [{ text: 'version', steps: [{ get: 'version' }], types: ['string'] }],
         },
       ],
+      unionOf: ['code-value-concept'],
     },
     {
       code: 'status',

@@ -199,6 +199,7 @@ export const search: SearchTable = {
           system: 'http://hl7.org/fhir/imagingselection-status',
         },
       ],
+      unionOf: ['status'],
     },
     {
       code: 'derived-from',

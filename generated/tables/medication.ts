@@ -147,6 +147,7 @@ export const search: SearchTable = {
       type: 'token',
       url: 'http://hl7.org/fhir/SearchParameter/Medication-serial-number',
       paths: [{ text: 'Medication.identifier', steps: [{ get: 'identifier' }], types: ['Identifier'] }],
+      unionOf: ['identifier'],
     },
     {
       code: 'status',

@@ -129,6 +129,7 @@ export const search: SearchTable = {
           types: ['Identifier'],
         },
       ],
+      unionOf: ['identifier'],
     },
     {
       code: 'status',

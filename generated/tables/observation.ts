@@ -486,7 +486,6 @@ export const search: SearchTable = {
       ],
       comparators: ['eq', 'ne', 'gt', 'ge', 'lt', 'le', 'sa', 'eb', 'ap'],
       unionOf: ['component-value-quantity', 'value-quantity'],
-      slot: 0,
     },
     {
       code: 'component-code',

@@ -293,7 +293,7 @@ export const search: SearchTable = {
       type: 'string',
       url: 'http://hl7.org/fhir/SearchParameter/individual-phonetic',
       paths: [{ text: 'Patient.name', steps: [{ get: 'name' }], types: ['HumanName'] }],
-      slot: 10,
+      unionOf: ['name'],
     },
     {
       code: 'telecom',

@@ -246,7 +246,7 @@ export const search: SearchTable = {
       type: 'string',
       url: 'http://hl7.org/fhir/SearchParameter/individual-phonetic',
       paths: [{ text: 'Person.name', steps: [{ get: 'name' }], types: ['HumanName'] }],
-      slot: 10,
+      unionOf: ['name'],
     },
     {
       code: 'practitioner',

@@ -231,7 +231,7 @@ export const search: SearchTable = {
       type: 'string',
       url: 'http://hl7.org/fhir/SearchParameter/individual-phonetic',
       paths: [{ text: 'Practitioner.name', steps: [{ get: 'name' }], types: ['HumanName'] }],
-      slot: 9,
+      unionOf: ['name'],
     },
     {
       code: 'qualification-period',

@@ -203,7 +203,7 @@ export const search: SearchTable = {
       type: 'string',
       url: 'http://hl7.org/fhir/SearchParameter/individual-phonetic',
       paths: [{ text: 'RelatedPerson.name', steps: [{ get: 'name' }], types: ['HumanName'] }],
-      slot: 9,
+      unionOf: ['name'],
     },
     {
       code: 'relationship',
