@@ -5,7 +5,7 @@ import { MongoClient } from 'mongodb';
 import { clinic } from './data/clinic.js';
 import type { Bench, Measured, Row } from './measuring/row.js';
 import { cpuOf } from './measuring/waits.js';
-import { startKiln, STORE, type KilnServer } from './servers/kiln-server.js';
+import { startByHand, startKiln, STORE, type KilnServer } from './servers/kiln-server.js';
 import { requestKinds, type RequestKind } from './servers/request-kinds.js';
 import { sender, timesOf } from './servers/send.js';
 
@@ -17,27 +17,35 @@ const WARM_UP = 4000;
 /** Then the builds take turns of so many milliseconds. */
 const [TURN, TURNS] = [1500, 3];
 
+/** In place of a build: a server of a few lines that does the same by hand. */
+const BY_HAND = 'by-hand';
+/** What it can do. */
+const BY_HAND_KINDS: readonly string[] = ['read', 'create', 'update', 'transaction of 20', '_include', 'chain of two'];
+
 /**
  * This build against another one, whose checkout `--build=FOLDER` names: the same requests over HTTP to a server of each. Processor time is
  * that of the server and, with `--store=mongodb://…`, of the database. A server on SQLite asks for tokens and keeps its audit, as by default;
- * one on MongoDB is open.
+ * one on MongoDB is open. `--build=by-hand` is no build: node:http over tables or collections made for these requests, to see how little
+ * they can take.
  */
 export const bench: Bench = async () => {
   const other = process.env['KILN_BENCH_BUILD'];
-  if (other === undefined) throw new Error('name the folder of another build: --build=FOLDER');
+  if (other === undefined) throw new Error('name the folder of another build: --build=FOLDER, or --build=by-hand');
   const records = clinic(RESOURCES);
   const resources = [...records.resources];
   const isOpen = STORE === 'MongoDB';
   const database = isOpen ? await processOf(process.env['KILN_BENCH_STORE']!) : undefined;
   const servers: KilnServer[] = [];
   try {
-    for (const build of ['.', other]) servers.push(await startKiln(build, isOpen, resources));
+    servers.push(await startKiln('.', isOpen, resources));
+    servers.push(await (other === BY_HAND ? startByHand(RESOURCES) : startKiln(other, isOpen, resources)));
     // Both get the same requests.
     const kinds = servers.map(() => requestKinds(resources, records));
     const rows: Row[] = [];
     for (const [n, { name }] of kinds[0]!.entries()) {
+      if (other === BY_HAND && !BY_HAND_KINDS.includes(name)) continue;
       const [ours, theirs] = await inTurns(servers, (i) => kinds[i]![n]!, isOpen, database);
-      const floor = { name: 'the other build', measured: theirs! };
+      const floor = { name: other === BY_HAND ? 'by hand' : 'the other build', measured: theirs! };
       rows.push({ name: `${STORE}: ${name}`, unit: 'requests', measured: ours!, floor });
     }
     return rows;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { MongoClient } from 'mongodb';
 
@@ -63,6 +64,24 @@ export async function startKiln(build: string, isOpen: boolean, resources: reado
     async stop() {
       await end(server);
       if (MONGODB !== undefined) await drop(MONGODB, name);
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** A server that does the same by hand (`by-hand-server.ts`), with so many resources of the clinic. */
+export async function startByHand(count: number): Promise<KilnServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
+  const name = `by_hand_${process.pid}_${folder.slice(-6)}`;
+  const place = MONGODB === undefined ? join(folder, 'by-hand.db') : withDatabase(MONGODB, name);
+  const entry = fileURLToPath(new URL('by-hand-server.js', import.meta.url));
+  const server = spawn(process.execPath, [entry, place, String(count)], { env: ENV, stdio: ['ignore', 'pipe', 'inherit'] }); // prettier-ignore
+  return {
+    base: await baseOf(server.stdout),
+    pid: server.pid!,
+    token: () => 'none',
+    async stop() {
+      await end(server);
       rmSync(folder, { recursive: true });
     },
   };

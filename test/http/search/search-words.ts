@@ -93,6 +93,9 @@ export function wordSearches(store: Store): void {
     ['/Observation?combo-code:text-advanced=blood not systolic', 'blood'],
     ['/Observation?combo-code:text-advanced="blood pressure" not reading', ''],
     ['/Observation?combo-code:text=pulse,blood s', 'blood,own'],
+    // Its values are those of the name.
+    ['/Patient?phonetic=chalm&_sort=-phonetic', 'p'],
+    ['/Patient?phonetic:exact=chalmers', ''],
     ['/Composition?section-text=none NOT penicillin', ''],
     ['/Composition?_text=penicillin', ''],
     ['/Patient?_has:Condition:subject:code:text=migraine', 'p'],
