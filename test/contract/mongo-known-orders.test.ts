@@ -68,6 +68,22 @@ describeOnMongod('the order of matches that a process on MongoDB remembers', () 
     expect(searches()).toBe(first);
   });
 
+  it('of a single page is remembered when it is searched again', async () => {
+    await writer.write(
+      Array.from({ length: 20 }, (_, n) => put(`r${n}`, 0, 'x', entriesOf(n, n % 2 === 0 ? 'a' : 'b'), TYPE)),
+    );
+    const both: Condition = { all: [where, { param: 'name', any: [{ is: 'string-begins', folded: 'n0' }] }] };
+    const marks = (): number =>
+      sent.filter(({ filter }) => JSON.stringify(filter ?? {}).includes('reindexings')).length;
+    for (const read of [0, 1, 1]) {
+      const page = await reader.find(asked({ where: both }));
+      expect([idsOf(page), page.total, page.next]).toEqual([['r18', 'r12', 'r6', 'r0'], 4, undefined]);
+      expect(marks()).toBe(read);
+    }
+    await writer.write([put('r6', 1, 'x', entriesOf(6, 'b'), TYPE), put('r3', 1, 'x', entriesOf(3), TYPE)]);
+    expect(idsOf(await reader.find(asked({ where: both })))).toEqual(['r18', 'r12', 'r3', 'r0']);
+  });
+
   it('has what another process writes between two pages', async () => {
     await fill(12);
     const pages = await walk(async (page) => {

@@ -9,13 +9,13 @@ import type { Snapshot } from '../../../runtime/store/mongo/read/snapshot.js';
 const code = (value: string): Condition => ({ param: 'code', any: [{ is: 'token', code: value }] });
 
 /** How many commands choosing a way takes where each way is empty, and which index keys were counted. */
-async function commandsFor(conditions: readonly Condition[]) {
+async function commandsFor(conditions: readonly Condition[], probes = openProbes()) {
   const counted: string[] = [];
   const find = (query: { readonly min?: unknown }) => {
     counted.push(JSON.stringify(query.min));
     return Promise.resolve({ documents: [], isCut: false });
   };
-  const { best } = await choose({ find } as unknown as Snapshot, openProbes(), compile('T', { all: conditions }));
+  const { best } = await choose({ find } as unknown as Snapshot, probes, compile('T', { all: conditions }));
   return { counted, best: best?.way.access.stretches };
 }
 
@@ -34,6 +34,21 @@ it('of thousands of ways some are counted, the same in whatever order they are w
   expect(one.counted.length).toBeLessThanOrEqual(400);
   expect([...other.counted].sort()).toEqual([...one.counted].sort());
   expect(other.best).toEqual(one.best);
+});
+
+it('absolute references to this server are not counted for each resource where there are none', async () => {
+  const probes = openProbes();
+  const to = (id: string): Condition => {
+    const test = { is: 'reference', types: ['Patient'], id } as const;
+    return { param: 'patient', any: [test, { ...test, base: 'https://x/fhir' }] };
+  };
+  const first = await commandsFor([to('1')], probes);
+  expect(first.counted).toHaveLength(2);
+  expect(first.counted.join()).toContain('"https://x/fhir/Patient/"');
+  const second = await commandsFor([to('2')], probes);
+  expect(second.counted).toEqual([expect.stringContaining('"Patient/2"')]);
+  // All the same they are found.
+  expect(second.best).toHaveLength(2);
 });
 
 it('a search of which many matches were counted is not counted again for a minute, one that took too long for five seconds', () => {

@@ -1,7 +1,13 @@
 import type { Document } from 'mongodb';
 
 import type { IndexEntry } from '../../../../search/entry.js';
-import { type CompositeLeaf, type Leaf, type PresenceLeaf, type ValueTest, valuedBy } from '../../../../search/query/query.js';
+import {
+  type CompositeLeaf,
+  type Leaf,
+  type PresenceLeaf,
+  type ValueTest,
+  valuedBy,
+} from '../../../../search/query/query.js';
 import { entryAccess, idAccess, timeAccess } from '../plan/access.js';
 import { joinedParam, partParam, referenceParams } from '../../bson/index-rows.js';
 import { timeRanges } from './date-range.js';

@@ -2,7 +2,7 @@ import type { Document } from 'mongodb';
 
 import { foldingsOf } from '../../../../search/values/fold.js';
 import { endParam } from '../../bson/spans.js';
-import { entryAccess, type Access } from '../plan/access.js';
+import { entryAccess, type Access, type Stretch } from '../plan/access.js';
 import { endsOf, hasBound, hullOf, isClosed, lower, upper, type Hull } from '../plan/hull.js';
 import { NONE, type Compiled } from './compiled.js';
 import { KEY_FIELD, type RowTests } from '../plan/merge.js';
@@ -10,7 +10,7 @@ import { hasRow } from './row-expression.js';
 import { isMatchable, rangeMatch, toMatch } from './row-match.js';
 import type { FieldTests, Range, Value } from './row-test.js';
 import { beginnings, prefixRange } from './text.js';
-import { anyOf } from '../plan/unite.js';
+import { anyOf, kindOf } from '../plan/unite.js';
 
 /** So many alternatives each walk through their own piece of the index. */
 const MAX_BRANCHES = 16;
@@ -44,7 +44,7 @@ function compileKeys(type: string, tests: RowTests): Compiled {
   const values = keys.flatMap((each) => (each !== undefined && 'values' in each ? [each.values] : []));
   if (values.length === alternatives.length) {
     const all = [...new Set(values.flat())];
-    const access = entryAccess(type, kind, p, { values: all });
+    const access = withAround(entryAccess(type, kind, p, { values: all }));
     const isExact = all.length === 1 && isOfOne(alternatives, KEY_FIELD[kind]!);
     return { filter: oneElement(tests, { [KEY_FIELD[kind]!]: toMatchOf(all) }), accesses: [{ ...access, isExact }] };
   }
@@ -57,6 +57,15 @@ function compileKeys(type: string, tests: RowTests): Compiled {
   );
   const isExact = ranges.length === 1 && isOfOne(alternatives, KEY_FIELD[kind]!);
   return { filter: branches(tests), accesses: [{ ...entryAccess(type, kind, p, { ranges }), isExact }] };
+}
+
+/** Of a reference to this server, which may be absolute, mostly the relative form alone is in use. */
+function withAround(access: Access): Access {
+  const { index, size, stretches } = access;
+  if (index !== 'reference' || size === 1 || size > stretches.length) return access;
+  const keyField = KEY_FIELD.reference!;
+  const isAbsolute = ({ min }: Stretch): boolean => String(min[`reference.${keyField}`]).includes('://');
+  return { ...access, around: stretches.map((each) => (isAbsolute(each) ? kindOf(each) : undefined)) };
 }
 
 /** Whether rows are asked for one field by its order, and for no other: what a stretch of the index holds. */

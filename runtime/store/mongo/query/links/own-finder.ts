@@ -49,7 +49,8 @@ export async function ownFinder(
   if (most > 0) {
     const hits = begun.listed?.map((key) => ({ key, values: [] })) ?? (await listOrder(begun, most));
     if (hits !== undefined) {
-      const found = knownFinder(orders, search, await orders.keep(search, hits), after, anew);
+      const hasFurtherPages = after !== undefined || hits.length > sought.count;
+      const found = knownFinder(orders, search, await orders.keep(search, hits, hasFurtherPages), after, anew);
       const driving = begun.choice.best!.way.conjunct.name;
       return { ...found, probed: all, page: async (limit) => ({ ...(await found.page(limit)), driving }) };
     }

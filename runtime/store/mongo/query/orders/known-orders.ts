@@ -38,8 +38,11 @@ export interface KnownOrders {
    * @returns undefined: much was written since, or something that no time of a version tells of
    */
   update(search: KnowableSearch, known: KnownOrder): Promise<readonly Match[] | undefined>;
-  /** Remembers what was found in the snapshot of the search. */
-  keep(search: KnowableSearch, hits: readonly Match[]): Promise<KnownOrder>;
+  /**
+   * Remembers what was found in the snapshot of the search: if no page follows, when it is found once more, for that takes a command, which
+   * pays where the same is searched again.
+   */
+  keep(search: KnowableSearch, hits: readonly Match[], hasFurtherPages: boolean): Promise<KnownOrder>;
   forget(search: KnowableSearch): void;
   /** How many a search finds: what was counted before, where nothing of the type was written since. */
   total(search: KnowableSearch, count: () => Promise<number>): Promise<number>;
@@ -83,6 +86,9 @@ const BUSY = 5000;
 /** How long an order is brought up to date until it is read anew, in milliseconds: should it be wrong, then not for long. */
 const LONGEST = 60_000;
 
+/** Searches that are known to have been found once, at most. */
+const MAX_ONCE = 2000;
+
 /** Longer names are not worth their memory. */
 const MAX_NAME = 2000;
 
@@ -96,6 +102,8 @@ export function openKnownOrders(now: () => number): KnownOrders {
   const cache = openOrderCache<KnownOrder>(MEMORY);
   const totals = openOrderCache<KnownTotal>();
   const busy = new Map<string, number>();
+  /** Names of searches that were found once, the oldest first. */
+  const once = new Set<string>();
 
   /** What is known of a search in its snapshot, beside what it finds. */
   async function begin({ snapshot }: KnowableSearch, mark: string, end: number): Promise<Known> {
@@ -143,9 +151,12 @@ export function openKnownOrders(now: () => number): KnownOrders {
       keep(search, { ...(await begin(search, known.mark, known.end)), hits });
       return hits;
     },
-    async keep(search, hits) {
+    async keep(search, hits, hasFurtherPages) {
+      const end = performance.now() + LONGEST;
+      // In its own snapshot nothing has changed.
+      if (!hasFurtherPages && isFirst(search.name)) return { ...(await begin(search, '', end)), hits };
       const mark = await readMark(search.snapshot);
-      return keep(search, { ...(await begin(search, mark, performance.now() + LONGEST)), hits });
+      return keep(search, { ...(await begin(search, mark, end)), hits });
     },
     forget: ({ name }) => cache.forget(name),
     async total(search, count) {
@@ -163,6 +174,18 @@ export function openKnownOrders(now: () => number): KnownOrders {
     },
     isBusy,
   };
+
+  /** Whether a search was not found before, as far as that is known; what has too long a name is not remembered anyway. */
+  function isFirst(name: string): boolean {
+    if (name.length > MAX_NAME) return true;
+    if (once.delete(name)) return false;
+    once.add(name);
+    for (const oldest of once) {
+      if (once.size <= MAX_ONCE) break;
+      once.delete(oldest);
+    }
+    return true;
+  }
 
   function isBusy(type: string): boolean {
     return (busy.get(type) ?? 0) > performance.now();

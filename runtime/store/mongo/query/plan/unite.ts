@@ -43,7 +43,7 @@ function alternativesIn(filter: Document): readonly Document[] {
 }
 
 /** All references of a parameter to the same type: for many parameters there are none. */
-function kindOf({ min, max }: Stretch): Stretch | undefined {
+export function kindOf({ min, max }: Stretch): Stretch | undefined {
   const [, , keyField = ''] = Object.keys(BY_ENTRY.reference);
   const [first, last] = [min[keyField] as unknown, max[keyField] as unknown];
   const slash = typeof first === 'string' ? first.lastIndexOf('/') : -1;
