@@ -8,6 +8,7 @@ import { read } from '../../interactions/read/read.js';
 import { reindexPage } from '../../jobs/reindex/reindex.js';
 import type { IndexEntry } from '../../search/entry.js';
 import { searchDefinitions } from '../../search/parse/definitions.js';
+import { unionOf } from '../../search/parse/parse-union.js';
 import { readArguments, valuesOf } from '../arguments.js';
 
 /**
@@ -43,7 +44,8 @@ export async function reindexDryrun(call: Call, services: Services): Promise<Rep
     throw new FhirError('parameter-invalid', `${type} has no search parameter ${JSON.stringify(unknown.slice(0, 64))}`);
   }
   const entries = await entriesOf(call, services);
-  const wanted = codes.length === 0 ? entries : entries.filter(({ param }) => codes.includes(param));
+  const having = codes.flatMap((code) => unionOf(rows.get(code)!, rows) ?? [code]);
+  const wanted = codes.length === 0 ? entries : entries.filter(({ param }) => having.includes(param));
   return show(call, ['Nothing was changed: this is a dry run'], wanted);
 }
 

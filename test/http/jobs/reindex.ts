@@ -186,6 +186,10 @@ export function reindexing(store: Store): void {
         'Message',
         'StringIndexes',
       ]);
+      // Its values are those of the name.
+      const union = await who.send('GET', '/Patient/a/$reindex-dryrun?code=phonetic');
+      expect(union.json().parameter).toEqual((await who.send('GET', '/Patient/a/$reindex-dryrun?code=name')).json().parameter); // prettier-ignore
+      expect(union.json().parameter).toHaveLength(3);
       expect(await found('alpha')).toBe(0);
       expectRefusal(await who.send('GET', '/Patient/a/$reindex-dryrun?code=nope'), 400, 'parameter-invalid', '"nope"');
       expectRefusal(await who.send('GET', '/Patient/b/$reindex-dryrun'), 404, 'not-found');
