@@ -28,7 +28,7 @@ const seldom = [
   'test/conformance/*/{extraction-entries,extraction-robust,patch-round-trip,rule-mutations}.test.ts',
   'test/generator/{errata,output}.test.ts',
   'test/unit/repository/pages.test.ts',
-  'test/contract/{mongo-only,mongo-restamp}.test.ts',
+  'test/contract/{mongo-history-totals,mongo-only,mongo-open,mongo-restamp,mongo-updates}.test.ts',
   'test/docs/commands.test.ts',
 ];
 
