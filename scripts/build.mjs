@@ -39,6 +39,10 @@ const MANIFEST = join('generated', 'manifest.json');
 const PAGES = join('generated', 'docs');
 /** Types of the whole OpenAPI document: kiln/openapi. Its first line says of which document they were made. */
 const OPENAPI = join('generated', 'openapi.d.ts');
+/** Is written when all else is there. */
+const BUILT = '.built';
+/** What dist/ is made of. */
+const SOURCES = ['runtime', 'generator', 'generated', 'definitions', 'docs', 'scripts', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']; // prettier-ignore
 const EMITTED = /\.(?:d\.ts|d\.ts\.map|js\.map|js)$/;
 
 /** Compiles the project; returns the exit code of tsc. */
@@ -50,11 +54,27 @@ export async function build() {
   copyPageFiles();
   await packTables();
   packTerminology();
-  await packConformance();
+  if (!(await packConformance())) return 1;
   copyFileSync(join(root, MANIFEST), join(dist, MANIFEST));
   await buildOpenApiTypes();
   const arePagesMade = await buildPages();
-  return arePagesMade ? (run.status ?? 1) : 1;
+  const code = arePagesMade ? (run.status ?? 1) : 1;
+  if (code === 0) writeFileSync(join(dist, BUILT), '');
+  return code;
+}
+
+/** Whether nothing of what dist/ is made of is newer than it is: files and folders, from which something may have gone. */
+export function isBuilt() {
+  const stamp = join(dist, BUILT);
+  if (!existsSync(stamp)) return false;
+  const built = statSync(stamp).mtimeMs;
+  const isOlder = (path) => {
+    const stat = statSync(path);
+    return (
+      stat.mtimeMs < built && (!stat.isDirectory() || readdirSync(path).every((name) => isOlder(join(path, name))))
+    );
+  };
+  return SOURCES.every((name) => isOlder(join(root, name)));
 }
 
 /** Templates and assets of the pages, which the runtime reads beside its modules. */
@@ -184,7 +204,7 @@ const EXAMPLE =
 
 /**
  * The definitions with the corrections that the tables are made with, so that the server shows what it enforces. One line says which
- * of them are in which block, then come the blocks.
+ * of them are in which block, then come the blocks. Returns whether all corrections apply.
  */
 async function packConformance() {
   const folder = dirname(createRequire(import.meta.url).resolve('hl7.fhir.r5.core/package.json'));
@@ -193,7 +213,7 @@ async function packConformance() {
   const names = readdirSync(folder).filter((name) => SHIPPED.test(name) && !EXAMPLE.test(name));
   // It takes seconds, and what it is made of seldom changes.
   const sources = [join(folder, 'package.json'), corrections, fileURLToPath(import.meta.url)];
-  if (existsSync(target) && sources.every((each) => statSync(target).mtimeMs > statSync(each).mtimeMs)) return;
+  if (existsSync(target) && sources.every((each) => statSync(target).mtimeMs > statSync(each).mtimeMs)) return true;
   const { correctDefinition } = await import(pathToFileURL(join(dist, 'generator', 'load', 'errata.js')).href);
   const { errata } = JSON.parse(readFileSync(corrections, 'utf8'));
   const mine = errata.filter((each) => each.package === 'hl7.fhir.r5.core');
@@ -203,7 +223,11 @@ async function packConformance() {
     const own = mine.filter(({ target: url }) => url === published.url);
     return correctDefinition(published, own, faults) ?? [];
   });
-  if (faults.length > 0) throw new Error(`corrections that no longer apply: ${faults.join('; ')}`);
+  // The generator says so in its own words.
+  if (faults.length > 0) {
+    process.stderr.write(`kiln: corrections that do not apply: ${faults.join('; ')}\n`);
+    return false;
+  }
   const index = [];
   const blocks = [];
   const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: 24 };
@@ -214,6 +238,7 @@ async function packConformance() {
     blocks.push(block);
   }
   writeFileSync(target, Buffer.concat([Buffer.from(`${JSON.stringify(index)}\n`), ...blocks]));
+  return true;
 }
 
 /** Deletes below dist/FOLDER every output whose source is gone, and the folders that this empties. */
@@ -227,7 +252,12 @@ function removeStale(folder) {
 }
 
 function hasSource(path) {
-  if (path === '.tsbuildinfo' || [PACKED, TERMINOLOGY, CONFORMANCE, OPENAPI].includes(path) || path.startsWith(PAGES))
+  if (
+    path === '.tsbuildinfo' ||
+    path === BUILT ||
+    [PACKED, TERMINOLOGY, CONFORMANCE, OPENAPI].includes(path) ||
+    path.startsWith(PAGES)
+  )
     return true;
   const source = EMITTED.test(path) ? path.replace(EMITTED, '.ts') : path; // an imported .json keeps its name
   return existsSync(join(root, source));

@@ -7,7 +7,7 @@ export const ACCESS_ERRORS = {
   'token-malformed': {
     status: 400,
     issue: 'invalid',
-    text: 'A token comes alone, and in the header Authorization: Bearer',
+    text: 'A token comes alone, and in the header Authorization: Bearer; here it is empty or cannot be read, there are several, or it is in the URL or a form',
   },
   'token-invalid': { status: 401, issue: 'login', text: 'The token is not valid here' },
   'token-expired': { status: 401, issue: 'expired', text: 'The token has expired' },

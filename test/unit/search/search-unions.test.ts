@@ -9,6 +9,8 @@ import type { Condition } from '../../../runtime/search/query/query.js';
 import { sortValue } from '../../../runtime/search/query/sort.js';
 import { parseSortKey } from '../../../runtime/search/parse/parse-sort.js';
 import { printCondition } from '../../../runtime/search/query/print.js';
+import { DEFAULT_SERVICES } from '../../../runtime/core/default-services.js';
+import { readSearchRequest } from '../../../runtime/core/search/parse/search-request.js';
 import { definitions, parse, printed } from './chain-parser.js';
 
 const LOINC = 'http://loinc.org';
@@ -81,6 +83,16 @@ describe('parameters that are a union of others', () => {
     expect(finds('blood not systolic', 'diastolic reading')).toBe(true);
     expect(finds('blood not systolic', 'diastolic reading', 'systolic reading')).toBe(false);
     expect(finds('"pressure systolic"', 'systolic reading')).toBe(false);
+  });
+
+  it('are stale, to sort by too, where those are', () => {
+    const input = (name: string, value: string) =>
+      ({ type: 'Observation', params: [{ name, value, isInUrl: true }], isLenient: false, isPosted: false, now: 0, base: '' }) as const; // prettier-ignore
+    const used = (name: string, value: string): string[] =>
+      readSearchRequest(input(name, value), { ...DEFAULT_SERVICES, tables }).used.map(({ code }) => code);
+    expect(used('_sort', '-combo-value-quantity')).toEqual(['component-value-quantity', 'value-quantity']);
+    expect(used('combo-code:text', 'a')).toEqual(['code', 'component-code', '_content']);
+    expect(used('combo-code', 'a')).toEqual(['code', 'component-code']);
   });
 
   it('say of faults what they are called themselves', () => {

@@ -6,7 +6,7 @@ import { FILTER } from '../../../search/filter/read-filter.js';
 import { isLink, weightOf } from '../../../search/query/criterion.js';
 import { searchDefinitions } from '../../../search/parse/definitions.js';
 import { checkName, parseCriterion } from '../../../search/parse/parse-criterion.js';
-import { type Criterion, type WordsLeaf } from '../../../search/query/query.js';
+import { valuedBy, type Criterion, type WordsLeaf } from '../../../search/query/query.js';
 import { splitAt } from '../../../search/parse/parse-value.js';
 import { usedBy, type UsedParameter } from '../../../search/parse/used-by.js';
 import type { FindQuery, IncludeDirective } from '../../../store/store.js';
@@ -186,7 +186,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
       ? undefined
       : readContained(searched, options, { type, criteria, names, sort: keys, besides }, services.tables);
   if (contained !== undefined) use({ type: owner, code: CONTAINED });
-  for (const { param } of keys) use({ type: owner, code: param });
+  for (const code of keys.flatMap(valuedBy)) use({ type: owner, code });
   const query = toQuery(options, settings);
   const include = query.count === 0 ? undefined : planOf(mergeIncludes(includes), settings);
   for (const { source, params } of include?.directives ?? []) params.forEach((code) => use({ type: source, code }));
