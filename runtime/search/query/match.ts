@@ -12,7 +12,20 @@ import { hasWords } from '../text/has-words.js';
 import { textIn } from '../text/text-in.js';
 import { asciiLower } from './ascii-lower.js';
 import { compareText } from './compare-text.js';
-import { type Condition, type Ends, type Has, type Interval, type QuantityTest, type ReferenceTest, type StringRangeTest, type SystemTest, type Target, type TokenCaseTest, type ValueTest, valuedBy } from './query.js';
+import {
+  type Condition,
+  type Ends,
+  type Has,
+  type Interval,
+  type QuantityTest,
+  type ReferenceTest,
+  type StringRangeTest,
+  type SystemTest,
+  type Target,
+  type TokenCaseTest,
+  type ValueTest,
+  valuedBy,
+} from './query.js';
 import { isUriBelow } from './uri.js';
 
 /** What of a resource conditions are about. */

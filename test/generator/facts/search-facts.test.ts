@@ -155,7 +155,8 @@ describe('sort slots', () => {
 
   it('are for parameters of one sortable value: string, date, number and quantity that are read off an element, and no union', () => {
     for (const { code, type, paths, slot, unionOf } of model.search.flatMap(({ parameters }) => parameters)) {
-      const sortable = ['string', 'date', 'number', 'quantity'].includes(type) && paths.length > 0 && unionOf === undefined;
+      const sortable =
+        ['string', 'date', 'number', 'quantity'].includes(type) && paths.length > 0 && unionOf === undefined;
       expect(slot !== undefined, code).toBe(sortable);
     }
   });
