@@ -82,7 +82,8 @@ beforeAll(async () => {
   const file = join(folder, 'definitions', 'errata.json');
   const { errata, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as { errata: readonly Erratum[] };
   expect(errata.find(({ target }) => target === PARAMETER)?.now).toBe('Medication.doseForm');
-  const changed = errata.map((each) => (each.target === PARAMETER ? { ...each, now: 'Medication.code' } : each));
+  // Not the path of `code`: then it would be found by that, and be right at once.
+  const changed = errata.map((each) => (each.target === PARAMETER ? { ...each, now: 'Medication.code.coding' } : each));
   writeFileSync(file, JSON.stringify({ ...rest, errata: changed }));
   const generated = await run(['generate']);
   expect(generated, generated.err).toMatchObject({ code: 0 });
