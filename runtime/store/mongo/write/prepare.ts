@@ -9,9 +9,10 @@ import { addEnds } from './add-ends.js';
  * are migrated. 2: what is within resources has documents of its own; a database of 1 has none yet, so there is nothing to migrate.
  * 3: `history` may hold copies of current versions, marked as pending; a database of 2 has none. 4: high ends of numbers have rows
  * of their own, and no index any more; `addEnds` makes them. 5: rows whose values other parameters have lie in `covered`; a
- * database of 4 has none there, and those that it has elsewhere are as good.
+ * database of 4 has none there, and those that it has elsewhere are as good. 6: unions of parameters have no rows; a database of 5
+ * has some, which nothing looks for.
  */
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 6;
 
 /** The layout that `addEnds` came with. */
 const ENDS = 4;
