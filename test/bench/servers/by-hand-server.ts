@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import type { Resource } from '../../../runtime/fhir/resource.js';
-import type { ByHand, SameKeys } from '../compare/by-hand.js';
+import type { ByHand } from '../compare/by-hand.js';
 import { clinic } from '../data/clinic.js';
 
 // Entry of a process: node:http before a database that is searched and written by hand, the least that a server takes for these requests. It
@@ -15,7 +15,7 @@ const { create, transaction } = byHand.sameKeys!;
 const versions = new Map<string, number>();
 let serial = 0;
 
-async function open(where: string): Promise<ByHand & { readonly sameKeys?: SameKeys }> {
+async function open(where: string): Promise<ByHand> {
   if (!where.startsWith('mongodb:')) return (await import('../compare/sqlite-by-hand.js')).openSqliteByHand(where);
   const { pathname } = new URL(where);
   return (await import('../compare/mongo-by-hand.js')).openMongoByHand(where, pathname.slice(1));
@@ -30,8 +30,7 @@ async function answer(req: IncomingMessage): Promise<unknown> {
     const params = new URLSearchParams(query);
     const chained = params.get('encounter.subject:Patient.identifier');
     if (chained !== null) return byHand.chain(chained.split('|')[1]!);
-    const code = params.get('code')!.split('|').at(-1)!;
-    return byHand.include(code);
+    return byHand.include(params.get('code')!.split('|').at(-1)!);
   }
   const body = JSON.parse(await bodyOf(req)) as Resource & { readonly entry?: readonly unknown[] };
   if (id !== undefined) {
