@@ -45,8 +45,7 @@ function numbersOf(key: SortKey, dictionary: Run['dictionary'], type: number): r
 
 /** The row `s` is of one of these parameters. */
 function isOfSome(params: readonly number[]): Sql {
-  const [only = 0, ...others] = params;
-  return others.length === 0 ? sql`s.param = ${only}` : sql`s.param IN (${join(params.map((each) => sql`${each}`), ', ')})`; // prettier-ignore
+  return sql`s.param IN (${join(params.map((each) => sql`${each}`), ', ')})`; // prettier-ignore
 }
 
 /** The values of a key as one column; undefined: they are not so simple. */
