@@ -92,7 +92,8 @@ function libraryExtractor(tables: Tables): Extractor {
   const rows = tables.search
     .filter(({ type }) => ['Resource', 'DomainResource', 'Patient'].includes(type))
     .flatMap(({ parameters }) => parameters)
-    .filter(({ type }) => type !== 'special');
+    // Neither extracts a union, whose entries are those of its parts.
+    .filter(({ type, unionOf }) => type !== 'special' && unionOf === undefined);
   const branches = rows.flatMap((row) =>
     row.paths.map((path) => ({
       run: fhirpath.compile(path.text, r5, { resolveInternalTypes: false }),
