@@ -88,6 +88,9 @@ it(
 
     expect((await run('reindex', '--type', 'Patient')).code).toBe(0);
     const wrong = await run('reindex', '--type', 'Patent');
-    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('there is no such resource type') as string]);
+    expect([wrong.code, wrong.err]).toEqual([
+      2,
+      expect.stringContaining('no such resource type; did you mean Patient?') as string,
+    ]);
   },
 );

@@ -1,5 +1,6 @@
 import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
+import { nearest } from '../../fhir/nearest.js';
 import { isLinkName } from './link-name.js';
 import type { SortKey } from '../query/query.js';
 import { quote } from './quote.js';
@@ -42,12 +43,20 @@ function whyUnknown(param: string, rows: ReadonlyMap<string, SearchRow>): string
   const [code = ''] = param.split(/[:.]/, 1);
   if (isLinkName(param)) return cannot(param, BEYOND, rows).message;
   if (param.includes(':')) return cannot(param, `modifiers have no meaning there; try ${quote(code)}`, rows).message;
-  return cannot(param, param === '_score' ? SCORE : 'there is no such parameter', rows).message;
+  return cannot(param, param === '_score' ? SCORE : `there is no such parameter${meant(param, rows)}`, rows).message;
+}
+
+function meant(param: string, rows: ReadonlyMap<string, SearchRow>): string {
+  const near = param.length > 64 ? undefined : nearest(param, sortable(rows));
+  return near === undefined ? '' : ` (did you mean ${quote(near)}?)`;
 }
 
 function cannot(param: string, why: string, rows: ReadonlyMap<string, SearchRow>): FhirError {
-  const valid = [...rows].filter(([, row]) => kindOf(row) !== undefined && isSearchable(row));
-  const list = valid.map(([name]) => name).sort();
-  const text = `_sort cannot go by ${quote(param)}: ${why}; it can by ${list.join(', ')}`;
+  const text = `_sort cannot go by ${quote(param)}: ${why}; it can by ${sortable(rows).join(', ')}`;
   return new FhirError('parameter-unknown', text);
+}
+
+function sortable(rows: ReadonlyMap<string, SearchRow>): readonly string[] {
+  const valid = [...rows].filter(([, row]) => kindOf(row) !== undefined && isSearchable(row));
+  return valid.map(([name]) => name).sort();
 }

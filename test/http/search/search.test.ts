@@ -155,7 +155,10 @@ describe('what a search cannot be (search.html#errors)', () => {
     ['gender:in=x', '400 parameter-invalid The server does not know the value set "x"'],
     ['birthdate=zz2010', '400 prefix-unknown The parameter "birthdate" takes the prefixes eq, ne, gt'],
     ['birthdate=2010-13', '400 parameter-invalid The parameter "birthdate" is no date'],
-    ['_sort=nmae', '400 parameter-unknown _sort cannot go by "nmae": there is no such parameter; it can by _id'],
+    [
+      '_sort=nmae',
+      '400 parameter-unknown _sort cannot go by "nmae": there is no such parameter (did you mean "name"?); it can by _id',
+    ],
     ['_sort=name:text', '400 parameter-unknown _sort cannot go by "name:text": modifiers have no meaning there'],
     [
       '_sort=organization.name',
