@@ -14,7 +14,7 @@ export function openBare(file: string): {
   /** All in one transaction. */
   insertAll(puts: readonly Put[]): void;
 } {
-  const db = connect(file, { cache: 16_384 });
+  const db = connect(file, { cache: 4096 });
   db.pragma('wal_autocheckpoint = 1000');
   const dictionary = openDictionary(db);
   const index = openIndexWriter(db, dictionary);

@@ -32,10 +32,16 @@ import { openWriter } from '../write/write.js';
 /** Bounds of a group, so that other processes get the lock too. */
 const MAX_GROUP = 200;
 
+/**
+ * Memory for pages, in kB. More makes commits slower: where a B-tree was balanced, SQLite gives a page the number of the lock page for a
+ * moment, and so looks through all pages at the commit for those beyond the end of the file (pcache1Truncate).
+ */
+const CACHE = 4096;
+
 const port = parentPort!;
 const settings = workerData as ThreadSettings;
 const { file, identity, isTemporary, lockWait, blobGrace, cleanInterval } = settings;
-const db = connect(file, { cache: 16_384, timeout: 0, isTemporary, identity });
+const db = connect(file, { cache: CACHE, timeout: 0, isTemporary, identity });
 if (settings.maxPages !== undefined) db.pragma(`max_page_count = ${settings.maxPages}`);
 
 const fault = openFault(settings.faultAt, settings.faultAfter);
