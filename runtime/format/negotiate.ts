@@ -65,6 +65,25 @@ export function negotiate(
   format: string | undefined,
   served: readonly FormatName[],
 ): Negotiated {
+  if (format !== undefined || accept === undefined || accept.length > LONGEST_KNOWN)
+    return judgeAll(accept, format, served);
+  let known = knownForms.get(served);
+  if (known === undefined) knownForms.set(served, (known = new Map()));
+  let form = known.get(accept);
+  if (form === undefined) {
+    form = judgeAll(accept, format, served);
+    if (known.size >= MOST_KNOWN) known.clear();
+    known.set(accept, form);
+  }
+  return form;
+}
+
+/** What headers came to: clients send few different ones. */
+const knownForms = new WeakMap<readonly FormatName[], Map<string, Negotiated>>();
+const MOST_KNOWN = 64;
+const LONGEST_KNOWN = 200;
+
+function judgeAll(accept: string | undefined, format: string | undefined, served: readonly FormatName[]): Negotiated {
   const wanted = format === undefined ? accept : unspace(format);
   if (wanted === undefined || wanted.trim() === '') return described(served[0] ?? 'json');
   const ranges = splitList(wanted).map(parseMediaType);
@@ -174,16 +193,17 @@ export function bodyFormat(
   read: readonly FormatName[],
   others: readonly string[] = [],
 ): FormatName {
-  const types = [...read.map((each) => MEDIA_TYPES[each]), ...others];
-  if (contentType === undefined)
-    throw unsupported(`The request has no Content-Type; send ${types.join(' or ')}`, types);
+  const refusal = (why: (types: string) => string): FhirError => {
+    const types = [...read.map((each) => MEDIA_TYPES[each]), ...others];
+    return new FhirError('unsupported-media-type', why(types.join(' or ')), { headers: { Accept: types.join(', ') } });
+  };
+  if (contentType === undefined) throw refusal((types) => `The request has no Content-Type; send ${types}`);
   const { name } = parseMediaType(contentType);
   const format = name.includes('/') ? FORMATS[name] : undefined;
-  if (format === undefined || format === 'html' || !read.includes(format)) {
-    throw unsupported(`The server reads ${types.join(' or ')}, not ${quote(contentType)}`, types);
-  }
+  if (format === undefined || format === 'html' || !read.includes(format))
+    throw refusal((types) => `The server reads ${types}, not ${quote(contentType)}`);
   const why = whyUnread(contentType);
-  if (why !== undefined) throw unsupported(why, types);
+  if (why !== undefined) throw refusal(() => why);
   return format;
 }
 
@@ -193,10 +213,6 @@ export function whyUnread(contentType: string): string | undefined {
   if (!isServedVersion(parameters)) return `The server reads FHIR 5.0 only, not ${quote(contentType)}`;
   const charset = parameters.get('charset')?.toLowerCase() ?? 'utf-8';
   return charset === 'utf-8' || charset === 'utf8' ? undefined : `The server reads UTF-8 only, not ${quote(charset)}`;
-}
-
-function unsupported(text: string, types: readonly string[]): FhirError {
-  return new FhirError('unsupported-media-type', text, { headers: { Accept: types.join(', ') } });
 }
 
 function isServedVersion(parameters: ReadonlyMap<string, string>): boolean {
@@ -216,6 +232,19 @@ function unspace(format: string): string {
 
 /** Reads one media type; whether there can be such is not asked. RFC 9110, 8.3.1 */
 export function parseMediaType(text: string): MediaType {
+  const known = knownTypes.get(text);
+  if (known !== undefined) return known;
+  const read = readMediaType(text);
+  if (text.length <= LONGEST_KNOWN) {
+    if (knownTypes.size >= MOST_KNOWN) knownTypes.clear();
+    knownTypes.set(text, read);
+  }
+  return read;
+}
+
+const knownTypes = new Map<string, MediaType>();
+
+function readMediaType(text: string): MediaType {
   const [name = '', ...rest] = text.split(';');
   const parameters = new Map<string, string>();
   for (const parameter of rest) {

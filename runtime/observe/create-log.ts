@@ -1,5 +1,6 @@
-import { pino, stdTimeFunctions } from 'pino';
+import { pino } from 'pino';
 
+import { formatInstant } from '../fhir/instant.js';
 import type { Log, RequestRecord } from './log.js';
 
 /** Least level that is written. */
@@ -28,14 +29,14 @@ export function createLog(
       level,
       base,
       messageKey: 'message',
-      timestamp: stdTimeFunctions.isoTime,
+      timestamp: () => `,"time":"${formatInstant(Date.now())}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
     stream as { write(text: string): void },
   );
   return {
     request(record) {
-      log[record.status >= 500 ? 'error' : 'info']({ event: 'request', ...loggable(record) });
+      log[record.status >= 500 ? 'error' : 'info'](loggable(record));
     },
     defect: (requestId, error) => log.error({ event: 'defect', requestId, error: describe(error) }),
     info: (message) => log.info({ event: 'note' }, message),
@@ -48,6 +49,7 @@ function loggable(record: RequestRecord): object {
   const { requestId, method, route, interaction, status, duration, failure, params } = record;
   const names = params?.slice(0, MAX_PARAMETERS).map((name) => (PARAMETER.test(name) ? name : '?'));
   return {
+    event: 'request',
     requestId,
     method,
     route,

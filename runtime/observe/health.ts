@@ -36,7 +36,9 @@ export function createHealth(check: () => Promise<Check>, now: () => number = Da
 
   return {
     handle(req, res) {
-      const path = req.url?.split('?', 1)[0];
+      // Asked of each request.
+      if (req.url?.startsWith('/health/') !== true) return false;
+      const path = req.url.split('?', 1)[0];
       if (path !== '/health/live' && path !== '/health/ready') return false;
       if (req.method !== 'GET' && req.method !== 'HEAD') {
         res.setHeader('Allow', 'GET, HEAD');

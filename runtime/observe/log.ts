@@ -3,15 +3,15 @@ export interface RequestRecord {
   readonly requestId: string;
   readonly method: string;
   /** Template of the route: `[type]/[id]`; absent: none matched. */
-  readonly route?: string;
-  readonly interaction?: string;
+  readonly route?: string | undefined;
+  readonly interaction?: string | undefined;
   readonly status: number;
   /** Milliseconds. */
   readonly duration: number;
   /** Why the server could not serve, where no client is at fault: our code, and technical detail. */
-  readonly failure?: string;
+  readonly failure?: string | undefined;
   /** Names of the query parameters. */
-  readonly params?: readonly string[];
+  readonly params?: readonly string[] | undefined;
 }
 
 /** The application log. */

@@ -78,7 +78,8 @@ export function isPublic(address: string): boolean {
 
 /** An IPv4 address where one is written as an IPv6 address (`::ffff:10.0.0.1`, `0:0:0:0:0:ffff:a00:1`). */
 export function unmapped(address: string): string {
-  if (!isIPv6(address) || address.includes('%')) return address;
+  // Asked of each request: the pattern of IPv6 is long.
+  if (!address.includes(':') || !isIPv6(address) || address.includes('%')) return address;
   // A URL has one spelling for each address.
   const short = new URL(`http://[${address}]/`).hostname;
   const [, high, low] = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(short) ?? [];

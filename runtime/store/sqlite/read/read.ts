@@ -38,8 +38,8 @@ export function openReader(db: Database, dictionary: Dictionary, interrupt?: Que
 
   function toVersion(type: string, id: string, row: VersionRow | undefined): StoredVersion | undefined {
     if (row === undefined) return undefined;
-    const stored = { type, id, version: row.version, lastUpdated: row.updated };
-    return row.body === null ? stored : { ...stored, json: row.body };
+    const { version, updated: lastUpdated, body: json } = row;
+    return json === null ? { type, id, version, lastUpdated } : { type, id, version, lastUpdated, json };
   }
 
   return {
