@@ -8,8 +8,15 @@ export interface ScopeTarget {
   readonly level?: Level;
 }
 
+/** The same, of what may have such a member without a value. */
+export interface ScopeAim {
+  readonly interaction: Interaction;
+  readonly operation?: string | undefined;
+  readonly level?: Level | undefined;
+}
+
 /** Finds what an interaction or an operation requires of a token. */
-export type ScopeRows = (aim: ScopeTarget) => ScopeRow;
+export type ScopeRows = (aim: ScopeAim) => ScopeRow;
 
 /**
  * Makes the look-up of scope rows. What has no row is never served: the look-up throws, which is a defect of the tables

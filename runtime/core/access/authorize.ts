@@ -1,8 +1,10 @@
+import type { ScopeCondition, ScopeRow } from '../../contract/rest.js';
 import { readContent, type Content, type ContentReaders } from '../../auth/access/content.js';
 import { decide } from '../../auth/access/decide.js';
 import type { NeededScopes } from '../../auth/access/needed-scopes.js';
 import { isPlainlyGiven } from '../../auth/access/plainly-given.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
+import type { ScopeAim } from '../../auth/access/scope-rows.js';
 import type { Access } from '../../auth/scopes/access.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { BINARY } from '../binary/binary-content.js';
@@ -13,7 +15,7 @@ import { needsOfUrl } from '../search/authorize/search-needs.js';
 import type { Services } from '../services.js';
 
 /** A request as far as scopes are concerned: a call, or what its URL and its headers tell of it. */
-export interface Asked extends Pick<Call, 'interaction' | 'operation' | 'level'> {
+export interface Asked extends ScopeAim {
   readonly type?: string | undefined;
   readonly id?: string | undefined;
   readonly member?: string | undefined;
@@ -26,23 +28,23 @@ export interface Asked extends Pick<Call, 'interaction' | 'operation' | 'level'>
 /** What scopes are judged with. */
 export type ScopeServices = Pick<Services, 'scopeRows'> & SearchServices;
 
-interface Request extends Asked {
+interface Request {
+  readonly asked: Asked;
+  readonly row: ScopeRow;
   readonly resourceTypes: readonly string[];
-  /** Whether any one of the types touched is enough: only then all types count where the request names none. */
-  readonly needsAny: boolean;
 }
 
 /** What searches bring is judged by `search` and `readCriteria`, what contents bring where they are written. */
 const later = (): 'later' => 'later';
 
 const READERS: ContentReaders<Request> = {
-  'if-none-exist': ({ conditions }) => conditions.ifNoneExist !== undefined,
-  'conditional-reference': ({ references = [] }) => references.length > 0 && references,
-  'types-named': ({ member }) => (isNamed(member) ? [member] : 'later'),
-  'types-unnamed': ({ member }) => (isNamed(member) ? false : 'later'),
+  'if-none-exist': ({ asked: { conditions } }) => conditions.ifNoneExist !== undefined,
+  'conditional-reference': ({ asked: { references = [] } }) => references.length > 0 && references,
+  'types-named': ({ asked: { member } }) => (isNamed(member) ? [member] : 'later'),
+  'types-unnamed': ({ asked: { member } }) => (isNamed(member) ? false : 'later'),
   // Operations that need something of each type they touch learn the types from their parameters.
-  touched: ({ interaction, level, resourceTypes, needsAny }) =>
-    interaction === 'history-system' || (level === 'system' && needsAny) ? resourceTypes : 'later',
+  touched: ({ asked: { interaction, level }, row, resourceTypes }) =>
+    interaction === 'history-system' || (level === 'system' && needsAny(row)) ? resourceTypes : 'later',
   chain: later,
   'untyped-chain': later,
   list: later,
@@ -62,6 +64,11 @@ const READERS: ContentReaders<Request> = {
   'hfql-statement': later,
   'hfql-introspection': later,
 };
+
+/** Whether any one of the types touched is enough: only then all types count where the request names none. */
+function needsAny({ needs }: ScopeRow): boolean {
+  return needs.some(({ on, when }) => on === 'any' && when === undefined);
+}
 
 function isNamed(member: string | undefined): member is string {
   return member !== undefined && member !== '*';
@@ -83,9 +90,13 @@ export function missingScopes(asked: Asked, access: Access, services: ScopeServi
   const { scopeRows, tables } = services;
   if (access === OPEN_ACCESS || isExportRead(asked)) return undefined;
   const row = scopeRows(asked);
-  if (asked.interaction !== 'search-compartment' && isPlainlyGiven(row, asked.type, access)) return undefined;
-  const needsAny = row.needs.some(({ on, when }) => on === 'any' && when === undefined);
-  const content = readContent(row, { ...asked, resourceTypes: tables.resourceTypes, needsAny }, READERS);
+  const request = { asked, row, resourceTypes: tables.resourceTypes };
+  const brings = (condition: ScopeCondition): boolean => {
+    const brought = READERS[condition](request);
+    return brought !== false && brought !== 'later';
+  };
+  if (asked.interaction !== 'search-compartment' && isPlainlyGiven(row, asked.type, access, brings)) return undefined;
+  const content = readContent(row, request, READERS);
   const needed = neededFor(asked, content, access, scopeRows);
   const isSearch = asked.interaction.startsWith('search-');
   const more = needed === undefined || !isSearch ? undefined : needsOfUrl(asked, access, services);

@@ -1,4 +1,4 @@
-import type { IndexEntry, QuantityEntry } from '../entry.js';
+import type { CanonicalQuantity, IndexEntry, QuantityEntry } from '../entry.js';
 import type { Converters } from './converter.js';
 import { numberOf, objectOf, textOf } from './json.js';
 import { canonicalUnit, toCanonical } from './ucum/canonical.js';
@@ -42,13 +42,7 @@ export const quantityConverters: Converters = {
     return (value, { out }) => {
       const span = sampledSpan(value);
       if (span !== undefined) {
-        push(out, {
-          kind: 'quantity',
-          param,
-          value: span.low,
-          ...span,
-          ...unitOf(objectOf(objectOf(value)?.['origin'])),
-        });
+        push(out, entryOf(param, span.low, span, unitOf(objectOf(objectOf(value)?.['origin']))));
       }
     };
   },
@@ -57,25 +51,40 @@ export const quantityConverters: Converters = {
 type Json = Readonly<Record<string, unknown>>;
 type Unit = Pick<QuantityEntry, 'system' | 'code' | 'unit'>;
 type Ends = Pick<QuantityEntry, 'low' | 'high'>;
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+// Members are assigned one by one: an Observation has many quantities, and to spread objects takes several times as long.
 
 function unitOf(quantity: Json | undefined): Unit {
   const system = textOf(quantity?.['system']);
   const unit = textOf(quantity?.['unit']);
   const code = textOf(quantity?.['code']) ?? unit;
-  return {
-    ...(system !== undefined && { system }),
-    ...(code !== undefined && { code }),
-    ...(unit !== undefined && { unit }),
-  };
+  const found: Writable<Unit> = {};
+  if (system !== undefined) found.system = system;
+  if (code !== undefined) found.code = code;
+  if (unit !== undefined) found.unit = unit;
+  return found;
 }
+
+function entryOf(param: string, value: number, { low, high }: Ends, { system, code, unit }: Unit): QuantityEntry {
+  const entry: Writable<QuantityEntry> = { kind: 'quantity', param, value };
+  if (low !== undefined) entry.low = low;
+  if (high !== undefined) entry.high = high;
+  if (system !== undefined) entry.system = system;
+  if (code !== undefined) entry.code = code;
+  if (unit !== undefined) entry.unit = unit;
+  return entry;
+}
+
+const NO_ENDS: Ends = {};
 
 function pushQuantity(out: IndexEntry[], param: string, value: unknown): void {
   const quantity = objectOf(value);
   const amount = numberOf(quantity?.['value']);
   if (quantity === undefined || amount === undefined) return;
   const comparator = textOf(quantity['comparator']);
-  const ends = (point: number): Ends => (comparator === undefined ? {} : openInterval(comparator, point));
-  push(out, { kind: 'quantity', param, value: amount, ...ends(amount), ...unitOf(quantity) }, ends);
+  const ends = (point: number): Ends => (comparator === undefined ? NO_ENDS : openInterval(comparator, point));
+  push(out, entryOf(param, amount, ends(amount), unitOf(quantity)), ends);
 }
 
 /**
@@ -83,7 +92,7 @@ function pushQuantity(out: IndexEntry[], param: string, value: unknown): void {
  *
  * @param endsOf the ends around a value; absent: they are converted as the value is
  */
-function push(out: IndexEntry[], entry: QuantityEntry, endsOf?: (point: number) => Ends): void {
+function push(out: IndexEntry[], entry: Writable<QuantityEntry>, endsOf?: (point: number) => Ends): void {
   const unit = entry.system === UCUM && entry.code !== undefined ? canonicalUnit(entry.code) : undefined;
   if (unit === undefined) {
     out.push(entry);
@@ -92,11 +101,15 @@ function push(out: IndexEntry[], entry: QuantityEntry, endsOf?: (point: number) 
   const { low, high } = entry;
   const convert = (point: number): number => toFinite(toCanonical(point, unit));
   const value = convert(entry.value);
-  const ends = endsOf?.(value) ?? {
-    ...(low !== undefined && { low: convert(low) }),
-    ...(high !== undefined && { high: convert(high) }),
-  };
-  out.push({ ...entry, canonical: { unit: unit.unit, value, ...ends } });
+  const canonical: Writable<CanonicalQuantity> = { unit: unit.unit, value };
+  const ends =
+    endsOf === undefined
+      ? { low: low === undefined ? low : convert(low), high: high === undefined ? high : convert(high) }
+      : endsOf(value);
+  if (ends.low !== undefined) canonical.low = ends.low;
+  if (ends.high !== undefined) canonical.high = ends.high;
+  entry.canonical = canonical;
+  out.push(entry);
 }
 
 /** What a comparator says. Ends lie within, so those of `<` and `>` are the numbers next to the value. */
@@ -128,14 +141,14 @@ function pushRange(out: IndexEntry[], param: string, value: unknown): void {
       pushQuantity(out, param, highEnd);
     } else {
       const [least, most] = [Math.min(low, high), Math.max(low, high)];
-      push(out, { kind: 'quantity', param, value: least, low: least, high: most, ...unit });
+      push(out, entryOf(param, least, { low: least, high: most }, unit));
     }
     return;
   }
   const point = low ?? high;
   if (point === undefined) return;
   const end = low === undefined ? { high: point } : { low: point };
-  push(out, { kind: 'quantity', param, value: point, ...end, ...unit });
+  push(out, entryOf(param, point, end, unit));
 }
 
 function sameUnit(a: Unit, b: Unit): boolean {

@@ -13,7 +13,7 @@ const given = [...LETTERS.flatMap((letters) => [`system/*.${letters}`, `system/O
 
 describe('what scopes give plainly', () => {
   const pairs = given.flatMap((scope) => tables.scopes.rows.map((row) => ({ scope, row })));
-  const plain = pairs.filter(({ scope, row }) => isPlainlyGiven(row, 'Observation', scopes.access(scope)));
+  const plain = pairs.filter(({ scope, row }) => isPlainlyGiven(row, 'Observation', scopes.access(scope), () => false));
 
   it('is never refused nor narrowed by the decision', () => {
     for (const { scope, row } of plain) {
@@ -25,7 +25,8 @@ describe('what scopes give plainly', () => {
 
   it('is a read where reading is given, and nothing where there is no type', () => {
     const read = tables.scopes.rows.find(({ interaction }) => interaction === 'read')!;
-    const told = (scope: string, type?: string): boolean => isPlainlyGiven(read, type, scopes.access(scope));
+    const told = (scope: string, type?: string): boolean =>
+      isPlainlyGiven(read, type, scopes.access(scope), () => false);
     expect(told('system/Observation.r', 'Observation')).toBe(true);
     expect(told('system/Observation.s', 'Observation')).toBe(false);
     expect(told('system/Observation.r', 'Patient')).toBe(false);

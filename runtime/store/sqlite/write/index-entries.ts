@@ -186,10 +186,9 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
       groups++;
       const group = entry.isCovered === true ? -groups : groups;
       for (const [i, part] of entry.parts.entries()) {
-        const owner = { resource, type, code: entry.param, part: i + 1, group };
         // Known though there is no value yet: so the parts of a composite can be counted.
         dictionary.param(type, entry.param, i + 1);
-        for (const value of part) addOne(value, { ...owner, n: n++ });
+        for (const value of part) addOne(value, { resource, type, code: entry.param, part: i + 1, group, n: n++ });
       }
       n = addCoded(entry, resource, type, n);
     }
