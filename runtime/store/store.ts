@@ -152,15 +152,15 @@ export interface PageQuery {
    */
   readonly sort: readonly SortKey[];
   /** `FindPage.next` of the page before: what comes after it. */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Greatest number of resources; 0: only the total. */
   readonly count: number;
   /** Whether the total is wanted: at any cost, or where few matches (`CHEAP_TOTAL`) or little time suffice. */
   readonly total: 'accurate' | 'cheap' | 'none';
   /** Other resources that come with the page; absent: none. */
-  readonly include?: IncludePlan;
+  readonly include?: IncludePlan | undefined;
   /** URL of this server's base: absolute references below it lead where relative ones do. Absent: no absolute one leads here. */
-  readonly base?: string;
+  readonly base?: string | undefined;
 }
 
 /** Other resources that are wanted with a page. https://hl7.org/fhir/R5/search.html#include */

@@ -118,6 +118,8 @@ export function neededFor(
   const { interaction, type, member } = asked;
   const row = scopeRows(asked);
   const isCompartment = interaction === 'search-compartment';
+  const brings = (condition: ScopeCondition): boolean => (content[condition] ?? false) !== false;
+  if (!isCompartment && isPlainlyGiven(row, type, access, brings)) return undefined;
   const searched = isCompartment ? (isNamed(member) ? member : undefined) : type;
   const decision = decide(
     {

@@ -21,10 +21,11 @@ export function recordConstraints(access: Access): RecordedAccess {
     return reach;
   };
   return {
-    ...access,
-    constraints,
     on: (type, letters) => note(type, access.on(type, letters)),
     onAny: (type, anyOf) => note(type, access.onAny(type, anyOf)),
+    isWhole: (type, letters) => access.isWhole(type, letters),
+    holds: (custom) => access.holds(custom),
+    constraints,
   };
 }
 

@@ -43,7 +43,8 @@ export async function parseSearch(call: Call, services: Services): Promise<Asked
   const walk = await openWalk(call, services.pages);
   const request = readSearchRequest(
     {
-      ...(scope.type === undefined ? { types: scope.types } : { type: scope.type }),
+      type: scope.type,
+      types: scope.type === undefined ? scope.types : undefined,
       params: walk.params,
       isLenient: (call.prefer.handling ?? services.search.handling) === 'lenient',
       isPosted: call.form !== undefined || walk.after !== undefined,
@@ -94,8 +95,8 @@ async function execute(
   const graph =
     request.graph === undefined ? undefined : await openGraph(request.graph, types, walk.began, call, services);
   const count = Math.min(request.count, maxResults - walk.shown);
-  const place = { ...(walk.after !== undefined && { after: walk.after }), ...(include !== undefined && { include }) };
-  const stored = await findPage(parts, request, { sort, count, total, ...place }, call, services, constraints);
+  const query = { sort, count, total, after: walk.after, include };
+  const stored = await findPage(parts, request, query, call, services, constraints);
   const page = await withShipped(stored, parts, request, count, call, services, constraints);
   const there = page.included ?? [];
   const reached = await graph?.follow(page.versions, there, services.search.includes - there.length);

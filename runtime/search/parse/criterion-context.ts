@@ -13,9 +13,9 @@ export interface CriterionContext extends ValueContext {
   /** Holds what the words of all criteria may cost together; absent: each criterion has a budget of its own. */
   readonly text?: { budget?: TextBudget };
   /** Absent: hierarchies of resources are not followed. */
-  readonly hierarchy?: HierarchyContext;
+  readonly hierarchy?: HierarchyContext | undefined;
   /** Absent: chains and reverse chains are refused, because the type that is searched is unknown. */
-  readonly links?: LinkContext;
+  readonly links?: LinkContext | undefined;
 }
 
 /** What is known where a chain or reverse chain begins. */

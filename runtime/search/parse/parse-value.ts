@@ -31,7 +31,7 @@ export interface ValueContext {
   /** Milliseconds since the epoch, for `ap` of dates. */
   readonly now: number;
   /** Base URL of this server, whose absolute references are as good as relative ones. */
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
 }
 
 /** Reads one value. @throws FhirError `parameter-invalid`, `prefix-unknown` for what cannot be one */

@@ -41,8 +41,7 @@ export async function findPage(
   const run = async (within: AbortSignal | undefined): Promise<FindPage> => {
     const targets = await readTargets(parts, request, { signal: within, base }, services, constraints);
     try {
-      const asked = { ...query, ...(base !== '' && { base: baseKey(base) }) };
-      return await find(targets, asked, within, store);
+      return await find(targets, query, base === '' ? undefined : baseKey(base), within, store);
     } catch (error) {
       throw error instanceof FhirError && error.code === 'too-costly'
         ? tooCostly(error, query, criteria, parts)
@@ -132,14 +131,16 @@ function isEverything(condition: Condition): boolean {
 
 function find(
   parts: readonly Target[],
-  query: PageQuery,
+  { sort, after, count, total, include }: PageQuery,
+  base: string | undefined,
   signal: AbortSignal | undefined,
   store: Pick<Store, 'find' | 'findMultiType'>,
 ): Promise<FindPage> {
   const [only] = parts;
-  return parts.length === 1 && only !== undefined
-    ? store.find({ ...only, ...query }, signal)
-    : store.findMultiType({ parts, ...query }, signal);
+  if (parts.length !== 1 || only === undefined)
+    return store.findMultiType({ parts, sort, after, count, total, include, base }, signal);
+  const { type, where } = only;
+  return store.find({ type, where, sort, after, count, total, include, base }, signal);
 }
 
 function tooCostly(

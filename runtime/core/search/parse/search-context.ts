@@ -18,9 +18,9 @@ export interface SentParameter {
 /** The input of `readSearchRequest`. */
 export interface SearchInput {
   /** The type whose parameters are valid; absent: the parameters that all types have are valid. */
-  readonly type?: string;
+  readonly type?: string | undefined;
   /** Without `type`: the types that are searched, of which `_type` chooses. Absent: all. */
-  readonly types?: readonly string[];
+  readonly types?: readonly string[] | undefined;
   readonly params: readonly SentParameter[];
   /** Unknown parameters are ignored instead of refused. */
   readonly isLenient: boolean;
@@ -53,19 +53,18 @@ export function searchContext(
   const definitions = searchDefinitions(tables);
   const owner = type ?? rootOf(tables.search);
   const rows = definitions.rowsOf(owner);
-  const common = {
+  const context = {
     rows,
     isResourceType: definitions.isResourceType,
     zone,
     now,
-    ...(base !== '' && { baseUrl: base }),
+    baseUrl: base === '' ? undefined : base,
     maxAlternatives: isPosted ? settings.postValues : settings.values,
     text: {},
+    hierarchy: type === undefined ? undefined : { type, hierarchies: definitions.hierarchies() },
+    links: type === undefined ? undefined : { type, definitions, most: settings.links },
   };
-  if (type === undefined) return { context: common, owner, check: (name) => checkCommon(name, rows) };
-  const hierarchy = { type, hierarchies: definitions.hierarchies() };
-  const links = { type, definitions, most: settings.links };
-  return { context: { ...common, hierarchy, links }, owner, check: () => {} };
+  return { context, owner, check: type === undefined ? (name) => checkCommon(name, rows) : () => {} };
 }
 
 /** The type that all types inherit from: the only one without a base. https://hl7.org/fhir/R5/resource.html */

@@ -36,7 +36,8 @@ export function openPageReader(contents: ContentReader, interrupt: QueryInterrup
     for (const [id, version, updated, json] of hasMembers ? contents.byKeysOfMembers(keys) : contents.byKeys(keys)) {
       trace?.read(2);
       versions.push({ type: shown[versions.length]!.type, id, version, lastUpdated: updated, json });
-      if (!shared.has(json)) size += json.length;
+      // To look a text up it is gone through: only where several may share it.
+      if (!hasMembers || !shared.has(json)) size += json.length;
       if (hasMembers) shared.add(json);
       interrupt.step();
       if (size >= MAX_PAGE) break;
