@@ -92,8 +92,8 @@ export function commit<T>(
     answerTime,
     signal: signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]),
   };
-  // Each of the concurrent searches of a transaction adds a listener. It takes a hundredth of a create.
-  if (keys.length > 1 || changes > 1) setMaxListeners(0, turn.signal);
+  // Each of the concurrent searches of a transaction adds a listener.
+  setMaxListeners(0, turn.signal);
   const patience = answerTime === Infinity ? Infinity : QUEUE_TIME;
   const work = queue.run(keys, patience, () => commitInTurn(store, decide, turn));
   if (whenDone !== undefined) work.then(whenDone, whenDone);
