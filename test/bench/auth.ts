@@ -84,7 +84,9 @@ async function tokens(client: ChildProcess, { port, forms }: Served): Promise<Me
 
 async function serve(flags: Record<string, string>): Promise<Served> {
   const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
-  const { config } = readConfig({ store: `sqlite:${join(folder, 'kiln.db')}`, port: '0', ...flags }, {});
+  // Only reads are measured, of an official example that breaks a rule.
+  const given = { store: `sqlite:${join(folder, 'kiln.db')}`, port: '0', validation: 'structure', ...flags };
+  const { config } = readConfig(given, {});
   const server = await startServer(config, SILENT);
   const { origin, port } = new URL(server.url);
   const forms = async (count: number): Promise<string[]> => {

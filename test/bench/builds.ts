@@ -1,10 +1,11 @@
 import { Agent } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 
 import { MongoClient } from 'mongodb';
 
 import { clinic } from './data/clinic.js';
 import type { Bench, Measured, Row } from './measuring/row.js';
-import { cpuOf } from './measuring/waits.js';
+import { cpuOf, MONGO_REST } from './measuring/waits.js';
 import { startByHand, startKiln, STORE, type KilnServer } from './servers/kiln-server.js';
 import { requestKinds, type RequestKind } from './servers/request-kinds.js';
 import { sender, timesOf } from './servers/send.js';
@@ -42,8 +43,11 @@ export const bench: Bench = async () => {
     // Both get the same requests.
     const kinds = servers.map(() => requestKinds(resources, records));
     const rows: Row[] = [];
-    for (const [n, { name }] of kinds[0]!.entries()) {
+    let hasWritten = false;
+    for (const [n, { name, isWrite = false }] of kinds[0]!.entries()) {
       if (other === BY_HAND && !BY_HAND_KINDS.includes(name)) continue;
+      if (isOpen && hasWritten && !isWrite) await setTimeout(MONGO_REST);
+      hasWritten = isWrite;
       const [ours, theirs] = await inTurns(servers, (i) => kinds[i]![n]!, isOpen, database);
       const floor = { name: other === BY_HAND ? 'by hand' : 'the other build', measured: theirs! };
       rows.push({ name: `${STORE}: ${name}`, unit: 'requests', measured: ours!, floor });

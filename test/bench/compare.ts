@@ -11,6 +11,7 @@ import type { ByHand } from './compare/by-hand.js';
 import { goalRows, type Work } from './compare/goal-rows.js';
 import { load } from './data/load-clinic.js';
 import type { Bench, Measured, Row } from './measuring/row.js';
+import { MONGO_REST } from './measuring/waits.js';
 
 const RESOURCES = 12_000;
 /** Pieces of work that are under way at a time. */
@@ -18,11 +19,6 @@ const CLIENTS = 8;
 /** How long a row of ours runs before it is measured, in milliseconds: as V8 has compiled what a server runs that is up for a minute. */
 const WARM_UP = 1500;
 const ROUNDS = 4;
-/**
- * How long a MongoDB rests after the load, in milliseconds. Until the cluster's time goes on, which it does each ten seconds, and some
- * seconds more, what was loaded last counts as being written still, so nothing of it is remembered.
- */
-const REST = 20_000;
 /** Pieces of a round, as a share of those of the warm-up. */
 const SHARE = 1 / 8;
 
@@ -38,7 +34,7 @@ export const bench: Bench = async () => {
     const resources = [...clinic(RESOURCES).resources];
     await load(store, resources);
     await byHand.fill(resources);
-    if (url !== undefined) await setTimeout(REST);
+    if (url !== undefined) await setTimeout(MONGO_REST);
     const rows: Row[] = [];
     for (const { name: kind, ours, theirs, unit = 'requests', each = 1 } of goalRows(store, byHand, resources)) {
       const totals = [emptyTotal(), emptyTotal()] as const;

@@ -5,6 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Pause between an answer and the next request, in milliseconds. */
 const PAUSE = 2;
 
+/**
+ * How long a MongoDB rests after many writes before searches are measured, in milliseconds. Until the cluster's time goes on, which it does
+ * each ten seconds, and some seconds more, what was written last counts as being written still, so nothing of it is remembered.
+ */
+export const MONGO_REST = 20_000;
+
 /** One request beside others. */
 export interface Wait {
   /** Until its answer was there, in milliseconds. */

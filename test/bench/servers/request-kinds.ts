@@ -9,6 +9,7 @@ const ENTRIES = 20;
 /** Requests that belong together: most often one. */
 export interface RequestKind {
   readonly name: string;
+  readonly isWrite?: boolean;
   /** Sends one of the kind, another each time. */
   readonly run: (send: Send) => Promise<unknown>;
 }
@@ -27,11 +28,13 @@ export function requestKinds(resources: readonly Resource[], records: Clinic): r
   const get = (name: string, path: () => string): RequestKind => ({ name, run: (send) => send('GET', path()) });
   const post = (name: string, path: string, body: () => object): RequestKind => ({
     name,
+    isWrite: true,
     run: (send) => send('POST', path, JSON.stringify(body())),
   });
 
   const update: RequestKind = {
     name: 'update',
+    isWrite: true,
     run(send) {
       const resource = changed();
       return send('PUT', `/Observation/${String(resource['id'])}`, JSON.stringify(resource));

@@ -1,9 +1,12 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
+import { BRINGS, type Content } from '../../../runtime/auth/access/content.js';
 import { decide } from '../../../runtime/auth/access/decide.js';
 import { isPlainlyGiven } from '../../../runtime/auth/access/plainly-given.js';
 import { createScopes } from '../../../runtime/auth/scopes/create-scopes.js';
+import type { ScopeCondition } from '../../../runtime/contract/rest.js';
 import { utc } from '../../../runtime/search/values/zone.js';
 
 const scopes = createScopes({ tables, zone: utc, base: '' });
@@ -21,6 +24,32 @@ describe('what scopes give plainly', () => {
       expect(['open', 'allowed', 'pending']).toContain(decide(demand, scopes.access(scope)).is);
     }
     expect(plain.map(({ scope }) => scope)).not.toContain(CONSTRAINED);
+  });
+
+  it('is never refused by the decision, whatever else the request brings', () => {
+    const brought = (condition: ScopeCondition) =>
+      fc.constantFrom<unknown>(
+        undefined,
+        false,
+        { fact: true, types: ['Patient'], groups: [['Patient', 'Group']] }[BRINGS[condition]],
+      );
+    const conditions = Object.keys(BRINGS) as ScopeCondition[];
+    const contents = fc.record(Object.fromEntries(conditions.map((each) => [each, brought(each)])));
+    const some = fc.record({ scope: fc.subarray(given, { minLength: 1, maxLength: 3 }), content: contents });
+    let plainly = 0;
+    fc.assert(
+      fc.property(some, fc.constantFrom(...tables.scopes.rows), ({ scope, content }, row) => {
+        const access = scopes.access(scope.join(' '));
+        const known = content as Content;
+        if (!isPlainlyGiven(row, 'Observation', access, (each) => (known[each] ?? false) !== false)) return;
+        plainly++;
+        const decision = decide({ row, type: 'Observation', content: known }, access);
+        expect(['open', 'allowed', 'pending']).toContain(decision.is);
+        if (decision.is === 'allowed') expect(decision.narrowed).toEqual([]);
+      }),
+      { numRuns: 3000 },
+    );
+    expect(plainly).toBeGreaterThan(100);
   });
 
   it('is a read where reading is given, and nothing where there is no type', () => {
