@@ -3,7 +3,7 @@ import { readConfig, type Flags } from '../config/read-config.js';
 import type { Config } from '../config/settings.js';
 import { describeStaleIndex } from '../core/definitions/index-status.js';
 import type { LiveSet } from '../core/definitions/definitions.js';
-import { nearest } from '../fhir/nearest.js';
+import { didYouMean } from '../fhir/nearest.js';
 import { openReindexRecord, type ReindexRecord } from '../jobs/reindex/reindex-record.js';
 import { reindexType } from '../jobs/reindex/reindex.js';
 import { isMongoUrl } from '../config/mongo-url.js';
@@ -41,8 +41,7 @@ export async function runReindex({ type }: ReindexFlags, flags: Flags, terminal:
   try {
     const { openCore, RESOURCE_TYPES, storeExists } = await import('../server.js');
     if (type !== undefined && !RESOURCE_TYPES.includes(type)) {
-      const near = nearest(type.slice(0, 64), RESOURCE_TYPES);
-      const hint = near === undefined ? '' : `; did you mean ${near}?`;
+      const hint = didYouMean(type, RESOURCE_TYPES);
       throw new ConfigError(`--type ${JSON.stringify(type)}: there is no such resource type${hint}`);
     }
     if (!isMongoUrl(config.store) && !storeExists(config.store))

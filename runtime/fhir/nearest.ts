@@ -9,6 +9,15 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
+/** What a misspelt word most likely means, as the end of a message: `; did you mean Patient?`. Empty where none is near. */
+export function didYouMean(word: string, candidates: Iterable<string>): string {
+  const near = nearest(word.slice(0, LONGEST), candidates);
+  return near === undefined ? '' : `; did you mean ${near}?`;
+}
+
+/** Of a longer word its beginning counts. */
+const LONGEST = 64;
+
 /** Letters to insert, delete or replace to make one word the other. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);

@@ -65,23 +65,14 @@ export function negotiate(
   format: string | undefined,
   served: readonly FormatName[],
 ): Negotiated {
-  if (format !== undefined || accept === undefined || accept.length > LONGEST_KNOWN)
-    return judgeAll(accept, format, served);
-  let known = knownForms.get(served);
-  if (known === undefined) knownForms.set(served, (known = new Map()));
-  let form = known.get(accept);
-  if (form === undefined) {
-    form = judgeAll(accept, format, served);
-    if (known.size >= MOST_KNOWN) known.clear();
-    known.set(accept, form);
-  }
-  return form;
+  if (format !== undefined || accept === undefined) return judgeAll(accept, format, served);
+  let known = negotiated.get(served);
+  if (known === undefined) negotiated.set(served, (known = remembering((text) => judgeAll(text, undefined, served))));
+  return known(accept);
 }
 
-/** What headers came to: clients send few different ones. */
-const knownForms = new WeakMap<readonly FormatName[], Map<string, Negotiated>>();
-const MOST_KNOWN = 64;
-const LONGEST_KNOWN = 200;
+/** What `Accept` came to, by what can be written. */
+const negotiated = new WeakMap<readonly FormatName[], (accept: string) => Negotiated>();
 
 function judgeAll(accept: string | undefined, format: string | undefined, served: readonly FormatName[]): Negotiated {
   const wanted = format === undefined ? accept : unspace(format);
@@ -231,18 +222,7 @@ function unspace(format: string): string {
 }
 
 /** Reads one media type; whether there can be such is not asked. RFC 9110, 8.3.1 */
-export function parseMediaType(text: string): MediaType {
-  const known = knownTypes.get(text);
-  if (known !== undefined) return known;
-  const read = readMediaType(text);
-  if (text.length <= LONGEST_KNOWN) {
-    if (knownTypes.size >= MOST_KNOWN) knownTypes.clear();
-    knownTypes.set(text, read);
-  }
-  return read;
-}
-
-const knownTypes = new Map<string, MediaType>();
+export const parseMediaType = remembering(readMediaType);
 
 function readMediaType(text: string): MediaType {
   const [name = '', ...rest] = text.split(';');
@@ -260,4 +240,23 @@ function splitList(header: string): string[] {
 
 function quote(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}
+
+/** Texts that are remembered at most, and their greatest length: clients send few different ones. */
+const MOST_KNOWN = 64;
+const LONGEST_KNOWN = 200;
+
+/** The same function, which remembers what it made of short texts. */
+function remembering<T>(read: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>();
+  return (text) => {
+    if (text.length > LONGEST_KNOWN) return read(text);
+    let found = known.get(text);
+    if (found === undefined) {
+      found = read(text);
+      if (known.size >= MOST_KNOWN) known.clear();
+      known.set(text, found);
+    }
+    return found;
+  };
 }

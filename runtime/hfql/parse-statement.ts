@@ -1,4 +1,4 @@
-import { nearest } from '../fhir/nearest.js';
+import { didYouMean } from '../fhir/nearest.js';
 import {
   StatementError,
   unescaped,
@@ -115,8 +115,7 @@ class Parser {
     const token = this.take();
     if (token.kind !== 'word') throw this.unexpected(token, 'a resource type');
     if (this.resourceTypes.includes(token.text)) return token.text;
-    const near = nearest(token.text.slice(0, 64), this.resourceTypes);
-    const hint = near === undefined ? '' : `; did you mean ${near}?`;
+    const hint = didYouMean(token.text, this.resourceTypes);
     throw new StatementError(
       `There is no resource type ${JSON.stringify(token.text.slice(0, 64))} ${this.place(token)}${hint}`,
     );

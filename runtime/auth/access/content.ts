@@ -60,11 +60,11 @@ export function readContent<Request>(
   request: Request,
   readers: ContentReaders<Request>,
 ): Content {
-  const asked = new Set<keyof ContentReaders<Request>>();
+  const content: Record<string, unknown> = {};
   for (const { on, when } of needs) {
-    if (when !== undefined) asked.add(when);
-    else if (on === 'each' || on === 'any') asked.add('touched');
+    const name = when ?? (on === 'each' || on === 'any' ? 'touched' : undefined);
+    const value = name === undefined ? 'later' : readers[name](request);
+    if (name !== undefined && value !== 'later') content[name] = value;
   }
-  const found = [...asked].map((name) => [name, readers[name](request)] as const);
-  return Object.fromEntries(found.filter(([, value]) => value !== 'later')) as Content;
+  return content as Content;
 }

@@ -1,5 +1,5 @@
 import type { Tables } from '../../contract/tables.js';
-import { nearest } from '../../fhir/nearest.js';
+import { didYouMean } from '../../fhir/nearest.js';
 import type { ConstraintReader } from './constraint.js';
 import { readScope } from './parse-scope.js';
 import { SCOPES_LIMITS, type ScopeRules } from './read-scopes.js';
@@ -25,18 +25,13 @@ export function explainScopes(dropped: readonly string[], settings: ScopeFaultSe
 }
 
 function faultOf(text: string, { rules, resourceTypes, constraints }: ScopeFaultSettings): string {
-  if (text.startsWith('__')) return `is no scope${meant(text, rules.customs)}`;
+  if (text.startsWith('__')) return `is no scope${didYouMean(text, rules.customs)}`;
   // What `.read` means makes no difference to whether it is a scope.
   const scope = readScope(text, 'rs');
   if (typeof scope === 'string') return scope;
   const { type, pairs } = scope;
-  if (type !== '*' && !rules.knows(type)) return `names no resource type${meant(type, resourceTypes)}`;
+  if (type !== '*' && !rules.knows(type)) return `names no resource type${didYouMean(type, resourceTypes)}`;
   const faults = pairs.map(([name, value]) => constraints.fault(type, name, value));
   const fault = faults.find((each) => each !== undefined);
   return fault === undefined ? `is one too many: ${SCOPES_LIMITS.count} are read` : `cannot be bound so: ${fault}`;
-}
-
-function meant(word: string, words: readonly string[]): string {
-  const near = nearest(word.slice(0, 64), words);
-  return near === undefined ? '' : `; did you mean ${near}?`;
 }

@@ -22,15 +22,6 @@ export interface TokenRequest {
   readonly scope?: string | undefined;
 }
 
-const ASKED = `; asked for was ${EVERYTHING}, --scope asks for others`;
-/** What to do about a refusal that does not say why. */
-const HINTS: ReadonlyMap<unknown, string> = new Map([
-  [
-    'invalid_client',
-    '; kiln client list prints who is registered with which keys, and the log of the server has the reason',
-  ],
-]);
-
 /** There is no server yet, and may be in a moment. */
 export class ServerUnreachable extends Error {}
 
@@ -41,10 +32,16 @@ export async function requestToken({ clientId, key, endpoint, scope = EVERYTHING
   const { access_token: token, error, error_description: text } = await readAnswer(answer, endpoint);
   if (answer.status === 200 && typeof token === 'string' && TOKEN.test(token)) return token;
   const why = [error, text].filter((each) => typeof each === 'string').join(': ');
-  const hint = error === 'invalid_scope' && scope === EVERYTHING ? ASKED : (HINTS.get(error) ?? '');
   throw new Error(
-    `no token for ${clientId}: ${printable(why === '' ? `${endpoint} answered ${answer.status}` : why)}${hint}`,
+    `no token for ${clientId}: ${printable(why === '' ? `${endpoint} answered ${answer.status}` : why)}${hintOf(error, scope)}`,
   );
+}
+
+/** What to do about a refusal that does not say it. */
+function hintOf(error: unknown, scope: string): string {
+  if (error === 'invalid_scope' && scope === EVERYTHING) return `; asked for was ${scope}, --scope asks for others`;
+  if (error !== 'invalid_client') return '';
+  return '; kiln client list prints who is registered with which keys, and the log of the server has the reason';
 }
 
 /**

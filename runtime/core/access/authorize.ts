@@ -1,4 +1,4 @@
-import type { ScopeCondition, ScopeRow } from '../../contract/rest.js';
+import type { ScopeRow } from '../../contract/rest.js';
 import { readContent, type Content, type ContentReaders } from '../../auth/access/content.js';
 import { decide } from '../../auth/access/decide.js';
 import type { NeededScopes } from '../../auth/access/needed-scopes.js';
@@ -90,13 +90,7 @@ export function missingScopes(asked: Asked, access: Access, services: ScopeServi
   const { scopeRows, tables } = services;
   if (access === OPEN_ACCESS || isExportRead(asked)) return undefined;
   const row = scopeRows(asked);
-  const request = { asked, row, resourceTypes: tables.resourceTypes };
-  const brings = (condition: ScopeCondition): boolean => {
-    const brought = READERS[condition](request);
-    return brought !== false && brought !== 'later';
-  };
-  if (asked.interaction !== 'search-compartment' && isPlainlyGiven(row, asked.type, access, brings)) return undefined;
-  const content = readContent(row, request, READERS);
+  const content = readContent(row, { asked, row, resourceTypes: tables.resourceTypes }, READERS);
   const needed = neededFor(asked, content, access, scopeRows);
   const isSearch = asked.interaction.startsWith('search-');
   const more = needed === undefined || !isSearch ? undefined : needsOfUrl(asked, access, services);
@@ -118,8 +112,7 @@ export function neededFor(
   const { interaction, type, member } = asked;
   const row = scopeRows(asked);
   const isCompartment = interaction === 'search-compartment';
-  const brings = (condition: ScopeCondition): boolean => (content[condition] ?? false) !== false;
-  if (!isCompartment && isPlainlyGiven(row, type, access, brings)) return undefined;
+  if (!isCompartment && isPlainlyGiven(row, type, access, content)) return undefined;
   const searched = isCompartment ? (isNamed(member) ? member : undefined) : type;
   const decision = decide(
     {

@@ -33,11 +33,7 @@ export type LiveVersion = StoredVersion & { readonly json: string };
 
 /** The version, if there is one and it has content. */
 export function liveVersion(stored: StoredVersion | undefined): LiveVersion | undefined {
-  return hasContent(stored) ? stored : undefined;
-}
-
-function hasContent(stored: StoredVersion | undefined): stored is LiveVersion {
-  return stored?.json !== undefined;
+  return stored?.json === undefined ? undefined : (stored as LiveVersion);
 }
 
 /** The version ids in `If-Match` (`wanted`) and `If-None-Match` (`unwanted`). @throws FhirError `header-invalid` */

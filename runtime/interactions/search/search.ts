@@ -44,7 +44,7 @@ export async function parseSearch(call: Call, services: Services): Promise<Asked
   const request = readSearchRequest(
     {
       type: scope.type,
-      types: scope.type === undefined ? scope.types : undefined,
+      types: scope.types,
       params: walk.params,
       isLenient: (call.prefer.handling ?? services.search.handling) === 'lenient',
       isPosted: call.form !== undefined || walk.after !== undefined,

@@ -30,7 +30,7 @@ export const quantityConverters: Converters = {
       const amount = numberOf(money?.['value']);
       const code = textOf(money?.['currency']);
       if (amount === undefined) return;
-      out.push({ kind: 'quantity', param, value: amount, ...(code !== undefined && { system: CURRENCIES, code }) });
+      out.push(entryOf(param, amount, NO_ENDS, code === undefined ? {} : { system: CURRENCIES, code }));
     };
   },
   Range: ({ param }) => {
@@ -98,16 +98,14 @@ function push(out: IndexEntry[], entry: Writable<QuantityEntry>, endsOf?: (point
     out.push(entry);
     return;
   }
-  const { low, high } = entry;
   const convert = (point: number): number => toFinite(toCanonical(point, unit));
+  const convertEnd = (point: number | undefined): number | undefined =>
+    point === undefined ? undefined : convert(point);
   const value = convert(entry.value);
   const canonical: Writable<CanonicalQuantity> = { unit: unit.unit, value };
-  const ends =
-    endsOf === undefined
-      ? { low: low === undefined ? low : convert(low), high: high === undefined ? high : convert(high) }
-      : endsOf(value);
-  if (ends.low !== undefined) canonical.low = ends.low;
-  if (ends.high !== undefined) canonical.high = ends.high;
+  const { low, high } = endsOf?.(value) ?? { low: convertEnd(entry.low), high: convertEnd(entry.high) };
+  if (low !== undefined) canonical.low = low;
+  if (high !== undefined) canonical.high = high;
   entry.canonical = canonical;
   out.push(entry);
 }

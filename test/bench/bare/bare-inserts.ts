@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 
 import { stampBody } from '../../../runtime/store/body.js';
 import { openWriteClock } from '../../../runtime/store/sqlite/file/clock.js';
-import { connect } from '../../../runtime/store/sqlite/file/connect.js';
+import { connect, WRITER_CACHE } from '../../../runtime/store/sqlite/file/connect.js';
 import { openDictionary } from '../../../runtime/store/sqlite/write/dictionary.js';
 import { openIndexWriter } from '../../../runtime/store/sqlite/write/index-entries.js';
 import type { Put } from '../../../runtime/store/store.js';
@@ -14,7 +14,7 @@ export function openBare(file: string): {
   /** All in one transaction. */
   insertAll(puts: readonly Put[]): void;
 } {
-  const db = connect(file, { cache: 4096 });
+  const db = connect(file, { cache: WRITER_CACHE });
   db.pragma('wal_autocheckpoint = 1000');
   const dictionary = openDictionary(db);
   const index = openIndexWriter(db, dictionary);

@@ -9,6 +9,7 @@ const ENTRIES = 20;
 /** Requests that belong together: most often one. */
 export interface RequestKind {
   readonly name: string;
+  /** Whether it changes what others find. */
   readonly isWrite?: boolean;
   /** Sends one of the kind, another each time. */
   readonly run: (send: Send) => Promise<unknown>;

@@ -16,7 +16,7 @@ const given = [...LETTERS.flatMap((letters) => [`system/*.${letters}`, `system/O
 
 describe('what scopes give plainly', () => {
   const pairs = given.flatMap((scope) => tables.scopes.rows.map((row) => ({ scope, row })));
-  const plain = pairs.filter(({ scope, row }) => isPlainlyGiven(row, 'Observation', scopes.access(scope), () => false));
+  const plain = pairs.filter(({ scope, row }) => isPlainlyGiven(row, 'Observation', scopes.access(scope), {}));
 
   it('is never refused nor narrowed by the decision', () => {
     for (const { scope, row } of plain) {
@@ -41,7 +41,7 @@ describe('what scopes give plainly', () => {
       fc.property(some, fc.constantFrom(...tables.scopes.rows), ({ scope, content }, row) => {
         const access = scopes.access(scope.join(' '));
         const known = content as Content;
-        if (!isPlainlyGiven(row, 'Observation', access, (each) => (known[each] ?? false) !== false)) return;
+        if (!isPlainlyGiven(row, 'Observation', access, known)) return;
         plainly++;
         const decision = decide({ row, type: 'Observation', content: known }, access);
         expect(['open', 'allowed', 'pending']).toContain(decision.is);
@@ -54,11 +54,10 @@ describe('what scopes give plainly', () => {
 
   it('is a read where reading is given, and nothing where there is no type', () => {
     const read = tables.scopes.rows.find(({ interaction }) => interaction === 'read')!;
-    const told = (scope: string, type?: string): boolean =>
-      isPlainlyGiven(read, type, scopes.access(scope), () => false);
-    expect(told('system/Observation.r', 'Observation')).toBe(true);
-    expect(told('system/Observation.s', 'Observation')).toBe(false);
-    expect(told('system/Observation.r', 'Patient')).toBe(false);
-    expect(told('system/*.r')).toBe(false);
+    const isGiven = (scope: string, type?: string): boolean => isPlainlyGiven(read, type, scopes.access(scope), {});
+    expect(isGiven('system/Observation.r', 'Observation')).toBe(true);
+    expect(isGiven('system/Observation.s', 'Observation')).toBe(false);
+    expect(isGiven('system/Observation.r', 'Patient')).toBe(false);
+    expect(isGiven('system/*.r')).toBe(false);
   });
 });

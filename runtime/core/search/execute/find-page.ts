@@ -5,7 +5,7 @@ import { FhirError } from '../../../fhir/errors.js';
 import { baseKey } from '../../../path/own-base.js';
 import { isLink, isUnresolved } from '../../../search/query/criterion.js';
 import { NOTHING, type CodeSet, type Condition, type Target } from '../../../search/query/query.js';
-import type { FindPage, FindQuery, PageQuery, Store } from '../../../store/store.js';
+import type { FindMultiTypeQuery, FindPage, FindQuery, PageQuery, Store } from '../../../store/store.js';
 import { checkConstraintIndexes } from '../../access/constraint-index-status.js';
 import type { Call } from '../../call.js';
 import type { Services } from '../../services.js';
@@ -129,6 +129,9 @@ function isEverything(condition: Condition): boolean {
   return 'all' in condition && condition.all.length === 0;
 }
 
+/** All members, so that one that is new cannot be left out where they are written out: to spread a query takes several times as long. */
+type Whole<T> = { readonly [K in keyof T]-?: T[K] | undefined };
+
 function find(
   parts: readonly Target[],
   { sort, after, count, total, include }: PageQuery,
@@ -137,10 +140,12 @@ function find(
   store: Pick<Store, 'find' | 'findMultiType'>,
 ): Promise<FindPage> {
   const [only] = parts;
-  if (parts.length !== 1 || only === undefined)
-    return store.findMultiType({ parts, sort, after, count, total, include, base }, signal);
+  if (parts.length !== 1 || only === undefined) {
+    const query = { parts, sort, after, count, total, include, base } satisfies Whole<FindMultiTypeQuery>;
+    return store.findMultiType(query, signal);
+  }
   const { type, where } = only;
-  return store.find({ type, where, sort, after, count, total, include, base }, signal);
+  return store.find({ type, where, sort, after, count, total, include, base } satisfies Whole<FindQuery>, signal);
 }
 
 function tooCostly(

@@ -1,5 +1,5 @@
 import { FhirError } from '../../../fhir/errors.js';
-import { nearest } from '../../../fhir/nearest.js';
+import { didYouMean } from '../../../fhir/nearest.js';
 import { belowBase } from '../../../path/own-base.js';
 
 /** A relative URL with a query, which can only be a conditional reference. */
@@ -21,8 +21,7 @@ export function criteriaOfReference(
   const type = local.slice(0, local.indexOf('?'));
   if (resourceTypes.includes(type)) return local;
   if (!RELATIVE_SEARCH.test(local)) return undefined;
-  const near = type === '' ? undefined : nearest(type.slice(0, 64), resourceTypes);
-  const hint = near === undefined ? '' : `; did you mean ${near}?`;
+  const hint = type === '' ? '' : didYouMean(type, resourceTypes);
   const what = type === '' ? 'no resource type' : `the unknown resource type ${JSON.stringify(type.slice(0, 64))}`;
   throw new FhirError('bundle-entry', `The conditional reference names ${what}${hint}`, { expression: place() });
 }

@@ -13,6 +13,12 @@ const OPEN_TIMEOUT = 10_000;
 /** Patients and the keys of tokens are in the file: its owner alone reads it, and the log, which SQLite makes alike. */
 export const PRIVATE = 0o600;
 
+/**
+ * Memory of the writer for pages, in kB. More makes commits slower: where a B-tree was balanced, SQLite gives a page the number of the lock
+ * page for a moment, and so looks through all pages at the commit for those beyond the end of the file (pcache1Truncate).
+ */
+export const WRITER_CACHE = 4096;
+
 /** How a connection is going to be used. */
 export interface ConnectOptions {
   /** Most memory for pages, in kB. */

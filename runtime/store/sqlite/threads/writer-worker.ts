@@ -7,7 +7,7 @@ import { createYoungCollector } from '../../../fhir/collect-young.js';
 import { openVersionAppender } from '../write/append-version.js';
 import { openBlobWriter } from '../write/blob-tables.js';
 import { openPreconditionCheck } from '../write/check-preconditions.js';
-import { connect } from '../file/connect.js';
+import { connect, WRITER_CACHE } from '../file/connect.js';
 import { openDictionary } from '../write/dictionary.js';
 import { whyAnother } from '../file/file-identity.js';
 import { openExpunger } from '../write/expunge.js';
@@ -32,16 +32,10 @@ import { openWriter } from '../write/write.js';
 /** Bounds of a group, so that other processes get the lock too. */
 const MAX_GROUP = 200;
 
-/**
- * Memory for pages, in kB. More makes commits slower: where a B-tree was balanced, SQLite gives a page the number of the lock page for a
- * moment, and so looks through all pages at the commit for those beyond the end of the file (pcache1Truncate).
- */
-const CACHE = 4096;
-
 const port = parentPort!;
 const settings = workerData as ThreadSettings;
 const { file, identity, isTemporary, lockWait, blobGrace, cleanInterval } = settings;
-const db = connect(file, { cache: CACHE, timeout: 0, isTemporary, identity });
+const db = connect(file, { cache: WRITER_CACHE, timeout: 0, isTemporary, identity });
 if (settings.maxPages !== undefined) db.pragma(`max_page_count = ${settings.maxPages}`);
 
 const fault = openFault(settings.faultAt, settings.faultAfter);
