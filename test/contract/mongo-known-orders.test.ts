@@ -73,13 +73,15 @@ describeOnMongod('the order of matches that a process on MongoDB remembers', () 
       Array.from({ length: 20 }, (_, n) => put(`r${n}`, 0, 'x', entriesOf(n, n % 2 === 0 ? 'a' : 'b'), TYPE)),
     );
     const both: Condition = { all: [where, { param: 'name', any: [{ is: 'string-begins', folded: 'n0' }] }] };
-    const marks = (): number =>
-      sent.filter(({ filter }) => JSON.stringify(filter ?? {}).includes('reindexings')).length;
-    for (const read of [0, 1, 1]) {
+    const counts: number[] = [];
+    for (let time = 0; time < 4; time++) {
       const page = await reader.find(asked({ where: both }));
       expect([idsOf(page), page.total, page.next]).toEqual([['r18', 'r12', 'r6', 'r0'], 4, undefined]);
-      expect(marks()).toBe(read);
+      counts.push(sent.filter(({ hint }) => /(?:token|string)\.p/.test(JSON.stringify(hint ?? {}))).length);
     }
+    const [first, second, ...others] = counts;
+    expect(second).toBeGreaterThan(first!);
+    expect(others).toEqual([second, second]);
     await writer.write([put('r6', 1, 'x', entriesOf(6, 'b'), TYPE), put('r3', 1, 'x', entriesOf(3), TYPE)]);
     expect(idsOf(await reader.find(asked({ where: both })))).toEqual(['r18', 'r12', 'r3', 'r0']);
   });

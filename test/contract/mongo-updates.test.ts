@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
-import { openCopies } from '../../runtime/store/mongo/write/copies.js';
+import { openCopies } from '../../runtime/store/mongo/write/single/copies.js';
 import type { HistoryQuery, Store } from '../../runtime/store/store.js';
 import { EVENTUALLY } from '../eventually.js';
 import { describeOnMongod } from '../mongod/for-tests.js';

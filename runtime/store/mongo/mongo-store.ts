@@ -7,7 +7,7 @@ import type { Store } from '../store.js';
 import { openAmend } from './write/amend.js';
 import { openBlobs } from './write/blobs.js';
 import { openCausal } from './read/causal.js';
-import { openCopies } from './write/copies.js';
+import { openCopies } from './write/single/copies.js';
 import { openPreconditionCheck } from './write/check-preconditions.js';
 import { openServerClock, type ServerClock } from './clock.js';
 import { connect, type Connected } from './connect.js';

@@ -96,6 +96,14 @@ async function updateFault() {
   return { acknowledged: true };
 }
 
+/** Updates of three resources at once. What was read a moment ago is not read again, so that all are at the same step in the same moment. */
+async function updatesFault() {
+  const ids = ['a', 'b', 'c'];
+  await Promise.all(ids.map((id) => store.read('Patient', id)));
+  await Promise.all(ids.map((id) => store.write([change(id, 1, 'new')])));
+  return { acknowledged: true };
+}
+
 /** One write of a thousand changes and one, at a step of which the process is killed. */
 async function piecesFault() {
   const many = Array.from({ length: 1000 }, (_, n) => change(`n${n}`, 0, 'new'));
@@ -105,7 +113,7 @@ async function piecesFault() {
 
 process.send?.('ready');
 await new Promise((resolve) => process.once('message', resolve));
-const roles = { race, update, load, fault, updateFault, piecesFault, ...guardRoles(store, name, count) };
+const roles = { race, update, load, fault, updateFault, updatesFault, piecesFault, ...guardRoles(store, name, count) };
 const result: object = await roles[role as keyof typeof roles]();
 await store.close();
 process.send?.({ transactions, ...result }, () => {

@@ -17,7 +17,15 @@ export interface Child {
 /** Starts a role of `child.ts`; resolves when it is ready to begin. */
 export async function startChild(
   url: string,
-  role: 'race' | 'update' | 'load' | 'fault' | 'updateFault' | 'piecesFault' | keyof ReturnType<typeof guardRoles>,
+  role:
+    | 'race'
+    | 'update'
+    | 'load'
+    | 'fault'
+    | 'updateFault'
+    | 'updatesFault'
+    | 'piecesFault'
+    | keyof ReturnType<typeof guardRoles>,
   name: string,
   count = 0,
 ): Promise<Child> {

@@ -33,14 +33,40 @@ export function skipName(bytes: Buffer, at: number): number {
 /** The fields of a document on its first level. */
 export function fieldsOf(bytes: Raw): Map<string, Field> {
   const fields = new Map<string, Field>();
-  const end = bytes.readInt32LE(0) - 1;
-  for (let from = 4; from < end;) {
-    const type = bytes[from]!;
-    const at = skipName(bytes, from + 1);
-    fields.set(bytes.toString('latin1', from + 1, at - 1), { type, at });
-    from = at + sizeOf(bytes, type, at);
-  }
+  forMembers(bytes, 0, (from, end, value) => fields.set(nameIn(bytes, from, end), value));
   return fields;
+}
+
+/** The `_id` of a document. */
+export function idOf(bytes: Raw): string {
+  // The server puts it first.
+  const isFirst = bytes.length > 8 && bytes[5] === 0x5f && bytes[6] === 0x69 && bytes[7] === 0x64 && bytes[8] === 0;
+  const field = isFirst ? { type: bytes[4]!, at: 9 } : fieldsOf(bytes).get('_id');
+  if (field === undefined) throw new Error('a document has no "_id"');
+  return readValue(bytes, field) as string;
+}
+
+/** Names that were read before: there are few, and to decode one takes several times as long as to compare it. */
+const NAMES: string[] = new Array<string>(1024).fill('');
+const LONGEST_NAME = 24;
+
+function nameIn(bytes: Buffer, from: number, end: number): string {
+  if (end - from > LONGEST_NAME) return bytes.toString('utf8', from, end);
+  let hash = 0;
+  for (let i = from; i < end; i++) hash = (hash * 31 + bytes[i]!) | 0;
+  const place = hash & (NAMES.length - 1);
+  const known = NAMES[place]!;
+  if (isText(bytes, from, end, known)) return known;
+  const name = bytes.toString('utf8', from, end);
+  NAMES[place] = name;
+  return name;
+}
+
+/** Whether some bytes are the ASCII characters of a text. */
+function isText(bytes: Buffer, from: number, end: number, text: string): boolean {
+  if (text.length !== end - from) return false;
+  for (let i = from; i < end; i++) if (bytes[i] !== text.charCodeAt(i - from)) return false;
+  return true;
 }
 
 /** Bytes of a value. */
@@ -77,10 +103,16 @@ export function readValue(bytes: Buffer, { type, at }: Field): unknown {
   switch (type) {
     case TYPE.string:
       return bytes.toString('utf8', at + 4, at + 3 + bytes.readInt32LE(at));
-    case TYPE.document:
-      return new Map(membersOf(bytes, at));
-    case TYPE.array:
-      return [...membersOf(bytes, at)].map(([, value]) => value);
+    case TYPE.document: {
+      const members = new Map<string, unknown>();
+      forMembers(bytes, at, (from, end, value) => members.set(nameIn(bytes, from, end), readValue(bytes, value)));
+      return members;
+    }
+    case TYPE.array: {
+      const elements: unknown[] = [];
+      forMembers(bytes, at, (_from, _end, value) => elements.push(readValue(bytes, value)));
+      return elements;
+    }
     case TYPE.int32:
       return bytes.readInt32LE(at);
     case TYPE.double:
@@ -101,12 +133,13 @@ export function readValue(bytes: Buffer, { type, at }: Field): unknown {
   }
 }
 
-function* membersOf(bytes: Buffer, start: number): Generator<[string, unknown]> {
+/** Calls back with where the name of each member begins and ends, and its value. */
+function forMembers(bytes: Buffer, start: number, each: (from: number, end: number, value: Field) => void): void {
   const end = start + bytes.readInt32LE(start) - 1;
   for (let from = start + 4; from < end;) {
     const type = bytes[from]!;
     const at = skipName(bytes, from + 1);
-    yield [bytes.toString('utf8', from + 1, at - 1), readValue(bytes, { type, at })];
+    each(from + 1, at - 1, { type, at });
     from = at + sizeOf(bytes, type, at);
   }
 }

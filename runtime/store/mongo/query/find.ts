@@ -1,6 +1,6 @@
 import { isContainedType } from '../../contained-resources.js';
 import type { FindPage, FindQuery } from '../../store.js';
-import type { Raw } from '../bson/bson.js';
+import { idOf, type Raw } from '../bson/bson.js';
 import { VERSION_AND_REFERENCES, VERSION_ONLY } from '../bson/stored-version.js';
 import { completeOf } from '../write/complete.js';
 import { openFinder } from './links/finder.js';
@@ -10,7 +10,6 @@ import { translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot } from '../read/snapshot.js';
 import { toKey } from './links/held.js';
 import { readPageVersions } from './links/page-versions.js';
-import { idOf } from './links/read-all.js';
 import { openAsk } from './ask.js';
 import { readFindCursor, writeFindCursor, type FindCursor } from './cursor.js';
 import { toOrder, type Order } from './compile/order.js';

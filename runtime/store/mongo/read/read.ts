@@ -1,10 +1,11 @@
 import type { ClientSession } from 'mongodb';
 
 import type { StoredVersion, ResourceKey } from '../../store.js';
-import type { Raw } from '../bson/bson.js';
+import { idOf, type Raw } from '../bson/bson.js';
 import type { Causal } from './causal.js';
 import { keyOf, pastKeyOf, type Collections } from '../bson/documents.js';
 import { toStoredVersion, VERSION_ONLY } from '../bson/stored-version.js';
+import { grouped } from '../grouped.js';
 import { answered } from './answered.js';
 import type { Recent } from './recent.js';
 
@@ -56,10 +57,21 @@ export function openReader(
 
   const read = <T>(work: (session: ClientSession) => Promise<T>): Promise<T> => answered(time, causal.read(work));
 
+  const readCurrent = grouped<string, Raw | null>((keys) =>
+    read(async (session) => {
+      const [first, ...others] = keys;
+      if (others.length === 0) return [await resource.findOne<Raw>({ _id: first! }, { ...current, session })];
+      const filter = { _id: { $in: [...new Set(keys)] } };
+      const all = await resource.find<Raw>(filter, { ...current, session, batchSize: keys.length + 1 }).toArray();
+      const found = new Map(all.map((bytes) => [idOf(bytes), bytes]));
+      return keys.map((key) => found.get(key) ?? null);
+    }),
+  );
+
   return {
     async current(type, id) {
       const key = keyOf({ type, id });
-      const bytes = await read((session) => resource.findOne<Raw>({ _id: key }, { ...current, session }));
+      const bytes = await readCurrent(key);
       if (bytes !== null) recent.note(key, bytes);
       return toVersion(bytes);
     },

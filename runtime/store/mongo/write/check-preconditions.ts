@@ -1,7 +1,7 @@
 import type { ClientSession, Db, Document } from 'mongodb';
 
 import type { Precondition } from '../../store.js';
-import { fieldsOf, readValue, type Raw } from '../bson/bson.js';
+import { idOf } from '../bson/bson.js';
 import { toOrder } from '../query/compile/order.js';
 import { openSearch } from '../query/open-search.js';
 import { findPage } from '../query/page.js';
@@ -116,8 +116,4 @@ function idsOnly(snapshot: Snapshot): Snapshot {
 function isSame(ids: readonly string[], found: readonly string[]): boolean {
   const expected = new Set(found);
   return ids.length === expected.size && ids.every((id) => expected.has(id));
-}
-
-function idOf(bytes: Raw): string {
-  return String(readValue(bytes, fieldsOf(bytes).get('_id')!));
 }

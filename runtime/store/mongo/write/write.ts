@@ -12,8 +12,8 @@ import {
 } from '../../store.js';
 import { findVersions, openApply } from './apply-changes.js';
 import { keyOf, pastKeyOf } from '../bson/documents.js';
-import { commandOptions, SLACK, type CommandOptions } from './command-options.js';
-import type { Copies } from './copies.js';
+import { SLACK, type CommandOptions } from './command-options.js';
+import type { Copies } from './single/copies.js';
 import { openKeyQueue } from '../../key-queue.js';
 import { countContained } from '../../write-contained.js';
 import { timeOf } from '../../write-time.js';
@@ -31,7 +31,8 @@ import { lockPreconditions } from './lock-preconditions.js';
 import { planWrite, toDocument, type FoundVersion } from './plan-write.js';
 import { openRestamper } from './restamp.js';
 import { TooLate, type Work } from './transaction.js';
-import { openUpdate } from './update.js';
+import { openInsert } from './single/inserts.js';
+import { openUpdate } from './single/update.js';
 import type { WriterParts } from './writer-parts.js';
 
 /**
@@ -61,6 +62,7 @@ export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): 
   const queue = openKeyQueue();
   const restamp = openRestamper(parts);
   const apply = openApply(parts);
+  const insert = openInsert(resource, causal, time);
   const update = openUpdate(parts, copies, recent);
 
   async function create(change: Put, deadline: number): Promise<Written> {
@@ -68,8 +70,7 @@ export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): 
     const begun = performance.now();
     const { document, stored } = toDocument(change, 1, stamps.begin().next(undefined), slotOf);
     try {
-      // The driver retries after a lost connection, and the server recognizes the retry. So a duplicate was written by another request.
-      await causal.write((session) => resource.insertOne(document, commandOptions(session, deadline - SLACK)()));
+      await insert({ document, size: stored.json?.length ?? 0, deadline });
     } catch (error) {
       if (isDuplicate(error)) throw await conflictOf(change);
       // It may have been sent before the connection broke, and the repetition have found no server.

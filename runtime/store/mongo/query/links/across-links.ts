@@ -1,3 +1,4 @@
+import { idOf } from '../../bson/bson.js';
 import { partsWithMembers, seekLater, type Seek } from '../../../next-contained-type.js';
 import {
   mergeMultiType,
@@ -26,7 +27,7 @@ import type { Finder } from './found.js';
 import { toKey } from './held.js';
 import { include } from './includes.js';
 import { typesIn } from './links.js';
-import { chunksOf, idOf, readByKeys } from './read-all.js';
+import { chunksOf, readByKeys } from './read-all.js';
 
 /** Types that are asked at a time. */
 const AT_A_TIME = 8;

@@ -1,9 +1,8 @@
 import type { Document } from 'mongodb';
 
 import type { Ask } from '../ask.js';
-import type { Raw } from '../../bson/bson.js';
+import { idOf, type Raw } from '../../bson/bson.js';
 import { VERSION_ONLY } from '../../bson/stored-version.js';
-import { idOf } from './read-all.js';
 
 /** Current versions with some keys. */
 export interface Bodies {

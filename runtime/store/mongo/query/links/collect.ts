@@ -4,13 +4,13 @@ import type { Stretch } from '../plan/access.js';
 import { compile, everyOf, restOf, type Conjunct } from '../compile/compile.js';
 import { drivingIn } from '../plan/driving.js';
 import { hasLinks, type Plan } from '../plan/plan.js';
-import { fieldsOf } from '../../bson/bson.js';
+import { idOf, fieldsOf } from '../../bson/bson.js';
 import type { Batch } from '../../read/snapshot.js';
 import { needOf, projectionOf, toHeld, type Held, type Need } from './held.js';
 import { TooFar } from './asked.js';
 import { hold } from './hold.js';
 import type { Links, Size } from './links.js';
-import { chunksOf, idOf } from './read-all.js';
+import { chunksOf } from './read-all.js';
 import { sizeOf } from './size.js';
 
 /** Keys of what fulfils a plan; undefined: there are more than so many, or so many have to be looked at. */

@@ -1,3 +1,4 @@
+import { idOf } from '../../bson/bson.js';
 import type { Document } from 'mongodb';
 
 import { entryAccess } from '../plan/access.js';
@@ -8,7 +9,7 @@ import { referenceParam } from '../../bson/index-rows.js';
 import { isCanonicalOf, keyOfPlace, placesOf, toHeld, type Held } from './held.js';
 import { TooFar, type Asked, type Beyond, type Reach } from './asked.js';
 import type { Links } from './links.js';
-import { CHUNK, chunksOf, idOf, readAllBy } from './read-all.js';
+import { CHUNK, chunksOf, readAllBy } from './read-all.js';
 
 type Has = PlannedTarget & { readonly param: string };
 

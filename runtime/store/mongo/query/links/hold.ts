@@ -1,3 +1,4 @@
+import { idOf } from '../../bson/bson.js';
 import type { Document } from 'mongodb';
 
 import { compile, everyOf, restOf } from '../compile/compile.js';
@@ -7,7 +8,7 @@ import { holdChain } from './chain.js';
 import { holdHas } from './has.js';
 import { needOf, projectionOf, toHeld, type Held, type Need } from './held.js';
 import type { Links } from './links.js';
-import { idOf, readByKeys } from './read-all.js';
+import { readByKeys } from './read-all.js';
 
 /**
  * Those of some resources that fulfil a plan.

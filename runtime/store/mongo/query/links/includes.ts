@@ -7,7 +7,7 @@ import type { Ask } from '../ask.js';
 import { LIVING } from '../compile/compile.js';
 import { toOrder } from '../compile/order.js';
 import type { FindParts } from '../parts.js';
-import { fieldsOf, readValue, type Raw } from '../../bson/bson.js';
+import { idOf, fieldsOf, readValue, type Raw } from '../../bson/bson.js';
 import { keyOf, pastKeyOf, type ReferenceRow } from '../../bson/documents.js';
 import { BY_ENTRY } from '../../indexes.js';
 import { referenceParam } from '../../bson/index-rows.js';
@@ -17,7 +17,7 @@ import { FEW_TYPES } from './chain.js';
 import { openFinder } from './finder.js';
 import { placeIn, projectionOf, toHeld, toKey, URL_PARAM } from './held.js';
 import { typesIn } from './links.js';
-import { chunksOf, idOf, readAllBy, readByKeys } from './read-all.js';
+import { chunksOf, readAllBy, readByKeys } from './read-all.js';
 import { openSources, type Sources } from './sources.js';
 
 /** Greatest size of all bodies that come with a page, in characters: what an answer of the server holds, as pages have it. */
@@ -46,7 +46,7 @@ export function include(
 ): Promise<Included> {
   const { ask, base } = source;
   const sources = openSources(ask, base);
-  const known = referencesIn(documents);
+  const known = referencesIn(documents, plan);
   return runStepsLater(collectIncludes(plan, versions, ROOM, base), (step) => answer(source, { sources, known }, step));
 }
 
@@ -75,16 +75,19 @@ async function answer(source: IncludeSource, { sources, known }: AtHand, step: I
   }
 }
 
-/** Those that documents hold. */
-function referencesIn(documents: readonly Raw[]): References {
+/** Those that documents hold, of the parameters that are followed. */
+function referencesIn(documents: readonly Raw[], { directives }: IncludePlan): References {
+  const forwards = directives.filter(({ isReverse }) => !isReverse).flatMap(({ params }) => params);
+  const followed = new Set<unknown>(forwards.flatMap((param) => [param, referenceParam(param, 'url')]));
   const byKey: References = new Map();
   for (const bytes of documents) {
     const field = fieldsOf(bytes).get('reference');
     if (field === undefined) continue;
     const rows = readValue(bytes, field) as readonly ReadonlyMap<string, unknown>[];
+    const references = rows.filter((row) => followed.has(row.get('p')));
     byKey.set(
       idOf(bytes),
-      rows.flatMap((row) => toEntry(Object.fromEntries(row) as unknown as ReferenceRow)),
+      references.flatMap((row) => toEntry(Object.fromEntries(row) as unknown as ReferenceRow)),
     );
   }
   return byKey;

@@ -1,3 +1,4 @@
+import { idOf } from '../../bson/bson.js';
 import { isContainedType } from '../../../contained-resources.js';
 import type { Snapshot } from '../../read/snapshot.js';
 import type { Ask } from '../ask.js';
@@ -16,7 +17,6 @@ import { isOfItself } from '../plan/plan.js';
 import { countAll, countCheaply } from '../total.js';
 import type { Finder } from './found.js';
 import { candidateProjection } from './held.js';
-import { idOf } from './read-all.js';
 
 /** Of a search without links: by what is known of it, if anything is. @param probed what was counted before */
 export async function ownFinder(

@@ -1,13 +1,12 @@
 import { isContainedType, placeOfContained, plainType } from '../../../contained-resources.js';
 import type { StoredVersion } from '../../../store.js';
-import type { Raw } from '../../bson/bson.js';
+import { idOf, type Raw } from '../../bson/bson.js';
 import { keyOf } from '../../bson/documents.js';
 import type { Ask } from '../ask.js';
 import { withinOf } from '../../write/contained-resources.js';
 import { toStoredVersions } from '../../bson/stored-version.js';
 import { readBodies } from './bodies.js';
 import { toKey } from './held.js';
-import { idOf } from './read-all.js';
 
 /** Characters of bodies after which a page ends early; what is within a resource has one with all others there. */
 const MAX_PAGE = 16 * 1024 * 1024;

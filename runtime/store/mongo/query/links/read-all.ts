@@ -2,8 +2,7 @@ import type { Document } from 'mongodb';
 
 import type { Ask } from '../ask.js';
 import { everyOf } from '../compile/compile.js';
-import type { Raw } from '../../bson/bson.js';
-import { fieldsOf, readValue } from '../../bson/bson.js';
+import { idOf, type Raw } from '../../bson/bson.js';
 
 /** Keys that one command names. */
 export const CHUNK = 2000;
@@ -11,11 +10,6 @@ export const CHUNK = 2000;
 /** Pieces of a list. */
 export function* chunksOf<T>(all: readonly T[], size = CHUNK): Generator<readonly T[]> {
   for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size);
-}
-
-/** The `_id` of a document. */
-export function idOf(bytes: Raw): string {
-  return readValue(bytes, fieldsOf(bytes).get('_id')!) as string;
 }
 
 /** Documents with these keys that fulfil some filters, a piece at a time. */

@@ -1,6 +1,6 @@
 import type { IncludeStep, VersionKey } from '../../../include-steps.js';
 import type { ResourceKey, StoredVersion } from '../../../store.js';
-import type { Raw } from '../../bson/bson.js';
+import { idOf, type Raw } from '../../bson/bson.js';
 import { keyOf } from '../../bson/documents.js';
 import type { Ask } from '../ask.js';
 import { everyOf, LIVING } from '../compile/compile.js';
@@ -10,7 +10,7 @@ import { BY_ENTRY } from '../../indexes.js';
 import { toStoredVersions, VERSION_ONLY } from '../../bson/stored-version.js';
 import { isCanonicalOf, placesBelow, placesOf, toHeld, toKey } from './held.js';
 import { canonicalsOf } from './named.js';
-import { chunksOf, idOf, readAllBy } from './read-all.js';
+import { chunksOf, readAllBy } from './read-all.js';
 
 type Step = Extract<IncludeStep, { ask: 'sources' }>;
 

@@ -1,3 +1,4 @@
+import { idOf } from '../../bson/bson.js';
 import type { Document } from 'mongodb';
 
 import type { Batch } from '../../read/snapshot.js';
@@ -5,7 +6,6 @@ import type { Ask } from '../ask.js';
 import { everyOf, restOf } from '../compile/compile.js';
 import { valuesOf, type Order } from '../compile/order.js';
 import { computedFields } from '../computed.js';
-import { idOf } from '../links/read-all.js';
 import type { Search } from '../open-search.js';
 import { drivingIn } from '../plan/driving.js';
 import { compareMatches, type Match } from './match.js';

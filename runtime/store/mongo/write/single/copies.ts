@@ -1,9 +1,9 @@
 import type { Filter } from 'mongodb';
 import { randomUUID } from 'node:crypto';
 
-import { answered } from '../read/answered.js';
-import { keyOf, type Collections, type PastDocument } from '../bson/documents.js';
-import { PENDING } from '../indexes.js';
+import { answered } from '../../read/answered.js';
+import { keyOf, type Collections, type PastDocument } from '../../bson/documents.js';
+import { PENDING } from '../../indexes.js';
 
 /** How long marks of finished copies are collected before one command removes them, in milliseconds. */
 const PAUSE = 100;

@@ -1,15 +1,17 @@
 import type { ClientSession, Filter } from 'mongodb';
 
-import { VersionConflict, type Change, type StoredVersion } from '../../store.js';
-import { readValue, type Raw } from '../bson/bson.js';
-import { keyOf, type PastDocument, type ResourceDocument } from '../bson/documents.js';
-import type { Recent } from '../read/recent.js';
-import { readHead, VERSION_ONLY } from '../bson/stored-version.js';
-import { isConnectionLost, isDuplicate, isSelectionFailed, outcomeUnknown } from '../mongo-errors.js';
-import { commandOptions, SLACK } from './command-options.js';
+import { VersionConflict, type Change, type StoredVersion } from '../../../store.js';
+import { readValue, type Raw } from '../../bson/bson.js';
+import { keyOf, type PastDocument, type ResourceDocument } from '../../bson/documents.js';
+import type { Recent } from '../../read/recent.js';
+import { readHead, VERSION_ONLY } from '../../bson/stored-version.js';
+import { isDuplicate } from '../../mongo-errors.js';
+import { commandOptions, SLACK } from '../command-options.js';
 import type { Copies } from './copies.js';
-import { planWrite, toFound, toStep } from './plan-write.js';
-import type { WriterParts } from './writer-parts.js';
+import { openInsert } from './inserts.js';
+import { openReplace } from './replaces.js';
+import { planWrite, toFound, toStep } from '../plan-write.js';
+import type { WriterParts } from '../writer-parts.js';
 
 /**
  * Updates or deletes one resource that has and had nothing within it. A transaction takes the server more than twice as long.
@@ -33,39 +35,28 @@ export type Update = (
  */
 export function openUpdate(
   {
-    collections: { resource, history },
+    collections,
     causal,
     stamps,
     slotOf,
+    time,
     fault,
-  }: Pick<WriterParts, 'collections' | 'causal' | 'stamps' | 'slotOf' | 'fault'>,
+  }: Pick<WriterParts, 'collections' | 'causal' | 'stamps' | 'slotOf' | 'time' | 'fault'>,
   copies: Copies,
   recent: Recent,
 ): Update {
-  /** Undefined: another write has left its copy, or is at the same. */
-  async function insertCopy(past: PastDocument, given: Given): Promise<boolean> {
+  const { resource, history } = collections;
+  const insert = openInsert(history, causal, time);
+  const replace = openReplace(collections, causal, copies, time);
+
+  /** Whether it was inserted; if not, another write has left its copy, or is at the same. */
+  async function insertCopy(past: PastDocument, size: number, deadline: number): Promise<boolean> {
     try {
-      await causal.write((session) => history.insertOne({ ...past, ...copies.mark }, given(session)));
+      await insert({ document: { ...past, ...copies.mark }, size, deadline });
       return true;
     } catch (error) {
       if (isDuplicate(error)) return false;
       throw error;
-    }
-  }
-
-  async function replace(
-    filter: Filter<ResourceDocument>,
-    { _id, ...replacement }: ResourceDocument,
-    given: Given,
-  ): Promise<boolean> {
-    try {
-      // The driver retries after a lost connection, and the server recognizes the retry.
-      const { matchedCount } = await causal.write((session) =>
-        resource.replaceOne(filter, replacement, given(session)),
-      );
-      return matchedCount === 1;
-    } catch (error) {
-      throw isConnectionLost(error) || isSelectionFailed(error) ? outcomeUnknown() : error;
     }
   }
 
@@ -98,10 +89,11 @@ export function openUpdate(
     const begun = performance.now();
     const planned = planWrite([change], new Map([[key, found]]), stamps.begin());
     const { past, current, written } = toStep(planned, slotOf);
-    const [copy, next] = [past[0]!, current[0]!.document];
-    if (!(await insertCopy(copy, given))) return undefined;
+    const [copy, document] = [past[0]!, current[0]!.document];
+    if (!(await insertCopy(copy, bytes.length, deadline))) return undefined;
     fault('history');
-    if (!(await replace(sameAs(bytes), next, given))) {
+    const size = written[0]?.json?.length ?? 0;
+    if (!(await replace({ filter: sameAs(bytes), document, copy, size, deadline }))) {
       await removeCopy(copy, given);
       return undefined;
     }
