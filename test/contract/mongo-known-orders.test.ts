@@ -1,5 +1,5 @@
-import { beforeEach, expect, it } from 'vitest';
-import type { Document } from 'mongodb';
+import { Db, MongoServerError, type Document } from 'mongodb';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import { matches, type Candidate } from '../../runtime/search/query/match.js';
@@ -138,6 +138,88 @@ describeOnMongod('the order of matches that a process on MongoDB remembers', () 
     expect(idsOf(await reader.find(asked({ where: mine })))).toEqual(['r9', 'r8', 'r7', 'r5']);
     const upwards = { sort: [key('date', false, 'when')] };
     expect(idsOf(await reader.find(asked(upwards)))).toEqual(['r0', 'r1', 'r2', 'r3']);
+  });
+
+  describe('pages of several searches at once', () => {
+    const UPWARDS = { sort: [key('date', false, 'when')] };
+    /** Commands that read resources by their keys. */
+    const reads = (): number => sent.filter(({ filter }) => Array.isArray((filter as { _id?: Document } | undefined)?._id?.['$in']) && filter._id.$in[0].startsWith(TYPE)).length; // prettier-ignore
+    /** The third begins with the second page. */
+    const findThree = async (): Promise<(readonly string[])[]> => {
+      const [{ next }] = await Promise.all([reader.find(asked()), reader.find(asked(UPWARDS))]);
+      sent = [];
+      const three = [asked(), asked(UPWARDS), asked({ after: next! })].map((each) => reader.find(each));
+      return (await Promise.all(three)).map(idsOf);
+    };
+    const THREE = [
+      ['r11', 'r10', 'r9', 'r8'],
+      ['r0', 'r1', 'r2', 'r3'],
+      ['r7', 'r6', 'r5', 'r4'],
+    ];
+    afterEach(() => void vi.restoreAllMocks());
+
+    it('are read by one command', async () => {
+      await fill(12);
+      await findThree();
+      expect([await findThree(), reads()]).toEqual([THREE, 1]);
+    });
+
+    it('are read by each alone if that fails', async () => {
+      await fill(12);
+      await findThree();
+      let isDue = true;
+      const original = Db.prototype.command;
+      vi.spyOn(Db.prototype, 'command').mockImplementation(async function (this: Db, command, options) {
+        const keys = ((command['filter'] as Document | undefined)?.['_id'] as Document | undefined)?.['$in'] as unknown;
+        const isShared = Array.isArray(keys) && keys.length > COUNT + 1;
+        if (!isShared || !isDue) return original.call(this, command, options);
+        isDue = false;
+        throw new MongoServerError({ message: 'no', code: 50 });
+      });
+      expect(await findThree()).toEqual(THREE);
+      expect(isDue).toBe(false);
+    });
+
+    it('are read by each alone if one answer does not hold them', async () => {
+      const large = 'x'.repeat(2_200_000);
+      for (let n = 0; n < 12; n++) await writer.write([put(`r${n}`, 0, large, entriesOf(n), TYPE)]);
+      await findThree();
+      expect([await findThree(), reads()]).toEqual([THREE, 4]);
+    });
+
+    it('are read for the others if one is given up', async () => {
+      await fill(12);
+      await findThree();
+      const client = new AbortController();
+      const given = reader.find(asked(), client.signal);
+      const others = [reader.find(asked()), reader.find(asked(UPWARDS))];
+      client.abort(new Error('gone'));
+      await expect(given).rejects.toThrow('gone');
+      expect((await Promise.all(others)).map(idsOf)).toEqual(THREE.slice(0, 2));
+    });
+
+    it('are each of one moment, while others write', { timeout: 60_000 }, async () => {
+      await fill(12);
+      await findThree();
+      const random = createRandom(seedOfRun());
+      const dates = new Map(Array.from({ length: 12 }, (_, n) => [`r${n}`, { version: 1, when: n }]));
+      for (let round = 0; round < 60; round++) {
+        const id = `r${random.below(12)}`;
+        const { version } = dates.get(id)!;
+        // Each date once, so that there is one order.
+        const when = 20 + round * 2 * (random.chance(0.5) ? 1 : -1);
+        const finds = [asked(), asked(UPWARDS), asked(), asked(UPWARDS)].map((each) => reader.find(each));
+        const write = writer.write([put(id, version, 'x', entriesOf(when), TYPE)]);
+        const before = [...dates].sort(([, a], [, b]) => b.when - a.when).map(([name]) => name);
+        dates.set(id, { version: version + 1, when });
+        const after = [...dates].sort(([, a], [, b]) => b.when - a.when).map(([name]) => name);
+        for (const [i, page] of (await Promise.all(finds)).entries()) {
+          const of = (names: readonly string[]) => (i % 2 === 0 ? names : names.toReversed()).slice(0, COUNT);
+          expect([of(before), of(after)]).toContainEqual(idsOf(page));
+        }
+        await write;
+      }
+    });
   });
 
   it('gives the same pages as a search that knows nothing, whatever is written', { timeout: 60_000 }, async () => {

@@ -1,6 +1,7 @@
 import type { Document } from 'mongodb';
 
-import type { Batch, Snapshot } from '../read/snapshot.js';
+import type { Batch } from '../read/batch.js';
+import type { Snapshot } from '../read/snapshot.js';
 import type { Access, Stretch } from './plan/access.js';
 import { VERSION_ONLY } from '../bson/stored-version.js';
 
@@ -38,6 +39,8 @@ export interface Ask {
   isLonger(filter: Document, hint: Document, than: number): Promise<boolean>;
   /** Fields of current versions, as they are asked for. */
   read(query: ReadQuery): Promise<Batch>;
+  /** The same of current versions with some keys, in any order. */
+  byKeys(keys: readonly string[], projection: Document): Promise<Batch>;
   readonly sent: readonly Sent[];
   /** What `find` asks for of each document. */
   readonly projection: Document;
@@ -67,6 +70,16 @@ export function openAsk(snapshot: Snapshot, projection: Document = VERSION_ONLY,
     read({ collection: from = collection, ...query }) {
       sent.push({ find: from, ...query });
       return snapshot.find({ collection: from, ...query });
+    },
+    byKeys(keys, fields) {
+      sent.push({
+        find: collection,
+        filter: { _id: { $in: keys } },
+        hint: { _id: 1 },
+        projection: fields,
+        limit: keys.length,
+      });
+      return snapshot.byKeys(keys, fields);
     },
     find(filter, sort, hint, limit, stretch) {
       const query = { filter, sort, limit, ...(hint !== undefined && { hint }), ...stretch };

@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 
-import type { Batch } from '../read/snapshot.js';
+import type { Batch } from '../read/batch.js';
 import type { Ask } from './ask.js';
 import { everyOf } from './compile/compile.js';
 import type { FindCursor } from './cursor.js';

@@ -1,5 +1,5 @@
 import { readValue, TYPE, type Raw } from '../bson/bson.js';
-import type { Batch } from '../read/snapshot.js';
+import type { Batch } from '../read/batch.js';
 import type { Ask } from './ask.js';
 import { everyOf, restOf, waysInto, type Conjunct, type Way } from './compile/compile.js';
 import { drivingIn } from './plan/driving.js';

@@ -1,4 +1,4 @@
-import type { Batch } from '../read/snapshot.js';
+import type { Batch } from '../read/batch.js';
 import { valueStretch } from './plan/access.js';
 import type { Ask } from './ask.js';
 import { chooseFurther } from './plan/choose.js';

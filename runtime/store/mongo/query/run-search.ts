@@ -115,7 +115,11 @@ function passLevels(
 }
 
 /** The same, with so many commands at a time, and none after the end: where one fails, others may wait still. */
-function inTurn({ time, find, pipeline, explain, aggregate }: Snapshot, most: number, isOver: () => boolean): Snapshot {
+function inTurn(
+  { time, find, byKeys, pipeline, explain, aggregate }: Snapshot,
+  most: number,
+  isOver: () => boolean,
+): Snapshot {
   const turns = openTurns(most);
   const bounded =
     <A extends unknown[], R>(command: (...args: A) => Promise<R>) =>
@@ -132,6 +136,7 @@ function inTurn({ time, find, pipeline, explain, aggregate }: Snapshot, most: nu
   return {
     time,
     find: bounded(find),
+    byKeys: bounded(byKeys),
     pipeline: bounded(pipeline),
     explain: bounded(explain),
     aggregate: bounded(aggregate),

@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 
 import { readHead } from '../bson/stored-version.js';
-import type { Batch } from '../read/snapshot.js';
+import type { Batch } from '../read/batch.js';
 import type { Stretch } from './plan/access.js';
 import type { Ask } from './ask.js';
 import { everyOf } from './compile/compile.js';

@@ -1,6 +1,6 @@
 import { FhirError } from '../../../fhir/errors.js';
 import type { Place } from '../place.js';
-import type { ClusterTime } from './snapshot.js';
+import type { ClusterTime } from './batch.js';
 
 /** What a walk through history remembers between its pages: all of it was found on the first page's snapshot. */
 export interface HistoryCursor {

@@ -2,7 +2,8 @@ import type { Document } from 'mongodb';
 
 import { fieldsOf, readValue } from '../bson/bson.js';
 import { REMOVALS } from '../write/removals.js';
-import type { ClusterTime, Snapshot } from './snapshot.js';
+import type { ClusterTime } from './batch.js';
+import type { Snapshot } from './snapshot.js';
 import { countWalk, FEW_TYPES, type Walk, type WalkPage } from './walk.js';
 
 /** Newer versions than this are counted into what is remembered; after a while so are few, which a first page then need not show all. */

@@ -2,14 +2,11 @@ import type { ClientSession, Db, Document, Timestamp } from 'mongodb';
 import { setMaxListeners } from 'node:events';
 
 import type { Causal } from './causal.js';
-import { fieldsOf, readValue, skipName, type Raw } from '../bson/bson.js';
+import type { Raw } from '../bson/bson.js';
+import { readBatch, timeOf, type Batch, type ClusterTime } from './batch.js';
+import { VERSION_ONLY } from '../bson/stored-version.js';
+import { openSharedReads } from './shared-reads.js';
 import { isTimeUp, storeBusy, tooCostly } from '../mongo-errors.js';
-
-/** A moment of the cluster: seconds, and the operation within the second. */
-export interface ClusterTime {
-  readonly seconds: number;
-  readonly increment: number;
-}
 
 /** What is asked of one collection. */
 export interface FindQuery {
@@ -36,17 +33,12 @@ export interface Pipeline {
   readonly limit: number;
 }
 
-/** What one answer of the server held. */
-export interface Batch {
-  readonly documents: readonly Raw[];
-  /** There are more within the limit, but they did not fit into the answer. */
-  readonly isCut: boolean;
-}
-
 /** Reads of one moment, all within one budget of time. The moment is that of the first of them. */
 export interface Snapshot {
   time(): Promise<ClusterTime>;
   find(query: FindQuery): Promise<Batch>;
+  /** Current versions with some keys, those that are there, in any order. */
+  byKeys(keys: readonly string[], projection: Document): Promise<Batch>;
   pipeline(query: Pipeline): Promise<Batch>;
   /** How the server does a command of one of these: it does it, now. */
   explain(command: Document): Promise<Document>;
@@ -92,6 +84,7 @@ export interface Snapshots {
 
 /** @param makeTimestamp the driver's, which is loaded when there is a database */
 export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: ClusterTime) => Timestamp): Snapshots {
+  const readShared = openSharedReads(db, causal, makeTimestamp);
   return {
     async run({ budget, stopAfter = budget, signal, late = storeBusy }, work, at) {
       if (budget <= 0) throw tooCostly();
@@ -145,8 +138,24 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
         return time!;
       }
 
+      const alone = toSnapshot(db, send, timeOfAll, explain);
+
+      /** By a command that several share, if there are others. */
+      async function byKeys(keys: readonly string[], projection: Document): Promise<Batch> {
+        const isDeciding = time === undefined && first !== undefined;
+        if (isDeciding || projection !== VERSION_ONLY) return alone.byKeys(keys, projection);
+        const asked = { keys, time, left: deadline - performance.now() };
+        const shared = unlessStopped(readShared(asked), stop.signal);
+        if (time === undefined) {
+          first = shared.then((found) => (time = found?.time)).finally(() => (first = undefined));
+          await first;
+        }
+        const found = await shared;
+        return found === undefined ? alone.byKeys(keys, projection) : { documents: found.documents, isCut: false };
+      }
+
       try {
-        return await work(toSnapshot(db, send, timeOfAll, explain));
+        return await work({ ...alone, byKeys });
       } catch (error) {
         stop.signal.throwIfAborted();
         if (isTimeUp(error)) throw tooCostly();
@@ -159,18 +168,39 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
   };
 }
 
+/** What the work gives, unless the signal is given before. What becomes of the work then is not reported. */
+async function unlessStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let onAbort = (): void => {};
+  const stopped = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, stopped]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
 /** Sends a command that reads. @param atMost how long it may take, in milliseconds, where that is less than is left */
 export type Send = (what: Document, options: { readonly raw?: boolean }, atMost?: number) => Promise<Document>;
 
 /** Reads of one moment, by whatever way commands are sent. */
 export function toSnapshot(db: Db, send: Send, time: Snapshot['time'], explain: Snapshot['explain']): Snapshot {
+  async function find({ collection, limit, ...query }: FindQuery): Promise<Batch> {
+    // Of one more, so that the server sees that there is none, and keeps no cursor.
+    const answer = await send({ find: collection, ...query, limit, batchSize: limit + 1 }, { raw: true });
+    return readBatch(db, collection, answer['cursor'] as Raw);
+  }
+
   return {
     time,
     explain,
-    async find({ collection, limit, ...query }) {
-      // Of one more, so that the server sees that there is none, and keeps no cursor.
-      const answer = await send({ find: collection, ...query, limit, batchSize: limit + 1 }, { raw: true });
-      return readBatch(db, collection, answer['cursor'] as Raw);
+    find,
+    byKeys(keys, projection) {
+      const filter = { _id: { $in: [...keys] } };
+      return find({ collection: 'resource', filter, hint: { _id: 1 }, projection, limit: keys.length });
     },
     async pipeline({ collection, limit, ...query }) {
       const cursor = { batchSize: limit + 1 };
@@ -183,32 +213,4 @@ export function toSnapshot(db: Db, send: Send, time: Snapshot['time'], explain: 
       return (answer['cursor'] as { firstBatch: Document[] }).firstBatch;
     },
   };
-}
-
-/** The moment that an answer is of. */
-function timeOf(cursor: Raw | Document): ClusterTime {
-  if (!Buffer.isBuffer(cursor)) {
-    const { atClusterTime } = cursor as { atClusterTime: Timestamp };
-    return { seconds: atClusterTime.t, increment: atClusterTime.i };
-  }
-  const field = fieldsOf(cursor).get('atClusterTime');
-  if (field === undefined) throw new Error('an answer of MongoDB is of no moment');
-  return { seconds: cursor.readUInt32LE(field.at + 4), increment: cursor.readUInt32LE(field.at) };
-}
-
-/** The documents in the bytes of an answer. The cursor behind it, if there is more, is closed. */
-function readBatch(db: Db, collection: string, cursor: Raw): Batch {
-  const fields = fieldsOf(cursor);
-  const [id, batch] = [fields.get('id'), fields.get('firstBatch')];
-  if (id === undefined || batch === undefined) throw new Error('an answer of MongoDB has no batch');
-  const number = readValue(cursor, id) as bigint;
-  if (number !== 0n) void db.command({ killCursors: collection, cursors: [number] }).catch(() => {});
-  const documents: Raw[] = [];
-  const end = batch.at + cursor.readInt32LE(batch.at) - 1;
-  for (let from = batch.at + 4; from < end;) {
-    const at = skipName(cursor, from + 1);
-    from = at + cursor.readInt32LE(at);
-    documents.push(cursor.subarray(at, from));
-  }
-  return { documents, isCut: number !== 0n };
 }

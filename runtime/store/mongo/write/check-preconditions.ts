@@ -107,6 +107,7 @@ function idsOnly(snapshot: Snapshot): Snapshot {
   return {
     ...snapshot,
     find: (query) => snapshot.find(query.projection === VERSION_ONLY ? { ...query, projection } : query),
+    byKeys: (keys, fields) => snapshot.byKeys(keys, fields === VERSION_ONLY ? projection : fields),
     pipeline: ({ pipeline, ...query }) =>
       snapshot.pipeline({ ...query, pipeline: [...pipeline, { $project: projection }] }),
   };

@@ -27,9 +27,7 @@ export async function readBodies(
   for (;;) {
     const missing = wanted.filter((key) => !found.has(key));
     if (missing.length === 0) break;
-    const filter = { _id: { $in: missing } };
-    const query = { filter, hint: { _id: 1 }, projection, limit: missing.length };
-    const { documents, isCut } = await ask.read(query);
+    const { documents, isCut } = await ask.byKeys(missing, projection);
     for (const bytes of documents) found.set(idOf(bytes), bytes);
     if (!isCut || documents.length === 0) break;
     const fitting = Math.min(documents.length, Math.floor(wanted.length / 2));

@@ -213,8 +213,10 @@ async function readBy(
   add: (stored: StoredVersion) => void,
 ): Promise<boolean> {
   if (keys.length === 0) return true;
-  const query = { collection, hint: { _id: 1 }, projection: VERSION_ONLY };
-  const { documents, isCut } = await ask.read({ ...query, filter: { _id: { $in: [...keys] } }, limit: keys.length });
+  const past = { collection, hint: { _id: 1 }, projection: VERSION_ONLY, limit: keys.length };
+  const { documents, isCut } = await (collection === 'resource'
+    ? ask.byKeys(keys, VERSION_ONLY)
+    : ask.read({ ...past, filter: { _id: { $in: [...keys] } } }));
   for (const bytes of documents) add(toStoredVersion(bytes));
   return !isCut;
 }

@@ -1,7 +1,7 @@
 import { idOf } from '../../bson/bson.js';
 import type { Document } from 'mongodb';
 
-import type { Batch } from '../../read/snapshot.js';
+import type { Batch } from '../../read/batch.js';
 import type { Ask } from '../ask.js';
 import { everyOf, restOf } from '../compile/compile.js';
 import { valuesOf, type Order } from '../compile/order.js';
