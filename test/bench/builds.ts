@@ -6,7 +6,7 @@ import { MongoClient } from 'mongodb';
 import { clinic } from './data/clinic.js';
 import type { Bench, Measured, Row } from './measuring/row.js';
 import { cpuOf, MONGO_REST } from './measuring/waits.js';
-import { startByHand, startKiln, STORE, type KilnServer } from './servers/kiln-server.js';
+import { BY_HAND, isByHand, startByHand, startKiln, STORE, type KilnServer } from './servers/kiln-server.js';
 import { requestKinds, type RequestKind } from './servers/request-kinds.js';
 import { sender, timesOf } from './servers/send.js';
 
@@ -17,11 +17,6 @@ const CLIENTS = 8;
 const WARM_UP = 4000;
 /** Then the builds take turns of so many milliseconds. */
 const [TURN, TURNS] = [1500, 3];
-
-/** In place of a build: a server of a few lines that does the same by hand. */
-const BY_HAND = 'by-hand';
-/** What it can do. */
-const BY_HAND_KINDS: readonly string[] = ['read', 'create', 'update', 'transaction of 20', '_include', 'chain of two'];
 
 /**
  * This build against another one, whose checkout `--build=FOLDER` names: the same requests over HTTP to a server of each. Processor time is
@@ -45,7 +40,7 @@ export const bench: Bench = async () => {
     const rows: Row[] = [];
     let hasWritten = false;
     for (const [n, { name, isWrite = false }] of kinds[0]!.entries()) {
-      if (other === BY_HAND && !BY_HAND_KINDS.includes(name)) continue;
+      if (other === BY_HAND && !isByHand(name)) continue;
       if (isOpen && hasWritten && !isWrite) await setTimeout(MONGO_REST);
       hasWritten = isWrite;
       const [ours, theirs] = await inTurns(servers, (i) => kinds[i]![n]!, isOpen, database);

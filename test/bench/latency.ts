@@ -1,11 +1,12 @@
 import { Agent } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 
 import { clinic } from './data/clinic.js';
 import type { Bench, Row } from './measuring/row.js';
-import { cpuOf } from './measuring/waits.js';
-import { startKiln, STORE } from './servers/kiln-server.js';
+import { cpuOf, MONGO_REST } from './measuring/waits.js';
+import { BY_HAND, isByHand, startByHand, startKiln, STORE } from './servers/kiln-server.js';
 import { requestKinds } from './servers/request-kinds.js';
-import { sender, timesOf } from './servers/send.js';
+import { sender, timesOf, type Send } from './servers/send.js';
 
 const RESOURCES = 12_000;
 /** Connections, each with one request at a time. */
@@ -15,20 +16,28 @@ const [WARM_UP, RUN] = [1000, 3000];
 
 /**
  * How long requests wait for their answers where eight clients keep a server busy that is a process of its own; the client and, with
- * `--store=mongodb://…`, the database share the cores with it. It runs `dist/`.
+ * `--store=mongodb://…`, the database share the cores with it. It runs `dist/`; with `--build=by-hand` it is the server of a few lines of
+ * `builds`.
  */
 export const bench: Bench = async () => {
   const records = clinic(RESOURCES);
   const resources = [...records.resources];
-  const server = await startKiln('.', true, resources);
+  const isHand = process.env['KILN_BENCH_BUILD'] === BY_HAND;
+  const server = await (isHand ? startByHand(RESOURCES) : startKiln('.', true, resources));
   const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
   try {
-    const send = sender(server.base, agent);
     const rows: Row[] = [];
-    for (const { name, run } of requestKinds(resources, records)) {
-      await timesOf(CLIENTS, () => run(send), WARM_UP);
+    let hasWritten = false;
+    for (const { name, run, isWrite = false } of requestKinds(resources, records)) {
+      if (isHand && !isByHand(name)) continue;
+      if (STORE === 'MongoDB' && hasWritten && !isWrite) await setTimeout(MONGO_REST);
+      hasWritten = isWrite;
+      await timesOf(CLIENTS, () => run(sender(server.base, agent)), WARM_UP);
+      const times: number[] = [];
+      const send = timed(sender(server.base, agent), times);
       const before = cpuOf(server.pid);
-      const times = await timesOf(CLIENTS, () => run(send), RUN);
+      await timesOf(CLIENTS, () => run(send), RUN);
+      times.sort((a, b) => a - b);
       const at = (share: number): number => times[Math.floor(times.length * share)]!;
       rows.push({
         name: `${STORE}, 8 clients: ${name}`,
@@ -47,3 +56,13 @@ export const bench: Bench = async () => {
     await server.stop();
   }
 };
+
+/** The same; notes how long each request takes, in milliseconds. */
+function timed(send: Send, times: number[]): Send {
+  return async (...request) => {
+    const start = performance.now();
+    const answer = await send(...request);
+    times.push(performance.now() - start);
+    return answer;
+  };
+}

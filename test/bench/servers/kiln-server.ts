@@ -69,7 +69,18 @@ export async function startKiln(build: string, isOpen: boolean, resources: reado
   };
 }
 
-/** A server that does the same by hand (`by-hand-server.ts`), with so many resources of the clinic. */
+/** In place of a build: a server of a few lines that does the same by hand. */
+export const BY_HAND = 'by-hand';
+
+/** What it can do. */
+const BY_HAND_KINDS: readonly string[] = ['read', 'create', 'update', 'transaction of 20', '_include', 'chain of two'];
+
+/** Whether it can do a kind of request. */
+export function isByHand(name: string): boolean {
+  return BY_HAND_KINDS.includes(name);
+}
+
+/** That server (`by-hand-server.ts`), with so many resources of the clinic. */
 export async function startByHand(count: number): Promise<KilnServer> {
   const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
   const name = `by_hand_${process.pid}_${folder.slice(-6)}`;
