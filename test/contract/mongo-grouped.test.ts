@@ -104,6 +104,30 @@ describeOnMongod('reads and writes of one moment share commands of MongoDB', () 
     expect(await names()).toEqual(['a1 one', 'b1 two']);
   });
 
+  /** Has a transaction of another program in the way of one document, until what this returns is called. */
+  async function block(id: string): Promise<(isCommitted: boolean) => Promise<void>> {
+    const session = client.startSession();
+    session.startTransaction();
+    const resource = db.collection<{ _id: string; [field: string]: unknown }>('resource');
+    const document = { type: 'Patient', id, version: 1, updated: new Date(), n: 0, resource: { text: 'theirs' } };
+    await resource.replaceOne({ _id: `Patient/${id}` }, document, { session, upsert: true });
+    return async (isCommitted) => {
+      await (isCommitted ? session.commitTransaction() : session.abortTransaction());
+      await session.endSession();
+    };
+  }
+
+  it.each([
+    ['committed', true, 'VersionConflict'],
+    ['undone', false, 'b1 mine'],
+  ])('a creation waits for a transaction that is %s, and the others do not', async (_, isCommitted, outcome) => {
+    const end = await block('b');
+    const all = ['a', 'b', 'c'].map((id) => writeAll(put(id, 0, 'mine')));
+    expect(await Promise.all([all[0], all[2]])).toEqual([['a1 mine'], ['c1 mine']]);
+    await end(isCommitted);
+    expect(await all[1]).toEqual([outcome]);
+  });
+
   describe('of what is there', () => {
     beforeEach(async () => {
       await other.write(IDS.map((id) => put(id, 0, 'one')));
@@ -151,6 +175,18 @@ describeOnMongod('reads and writes of one moment share commands of MongoDB', () 
       meanwhile(() => other.expunge({ type: 'Patient', id: 'b', current: true, limit: 9 }));
       expect(await writeAll(...updates())).toEqual(['a2 two', 'VersionConflict', 'c2 deleted']);
       expect(await names()).toEqual(UPDATED.filter((each) => !each.startsWith('b')));
+    });
+
+    it.each([
+      ['committed', true, 'b2 two'],
+      ['undone', false, 'b2 two'],
+    ])('an update waits for a transaction that is %s, and the others do not', async (_, isCommitted, outcome) => {
+      const end = await block('b');
+      const all = updates().map((each) => writeAll(each));
+      expect(await Promise.all([all[0], all[2]])).toEqual([['a2 two'], ['c2 deleted']]);
+      await end(isCommitted);
+      expect(await all[1]).toEqual([outcome]);
+      expect(await names()).toEqual(isCommitted ? UPDATED.with(2, 'b1 theirs') : UPDATED);
     });
 
     it('where the copy of one has gone before it is known whether it was replaced, that is unknown', async () => {

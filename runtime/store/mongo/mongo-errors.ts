@@ -10,6 +10,7 @@ import {
 import { FhirError } from '../../fhir/errors.js';
 
 /** Codes of the server, by what they mean for a client. https://www.mongodb.com/docs/manual/reference/error-codes/ */
+const DUPLICATE = 11000;
 const TIME_IS_UP = new Set([50, 262, 24]);
 const TOO_LARGE = new Set([10334, 17280, 17419, 17420, 17421]);
 /** `TransactionTooLargeForCache`, and what WiredTiger says itself where a server does not know that yet. */
@@ -81,9 +82,14 @@ export function isTimeUp(error: unknown): boolean {
   return error instanceof MongoServerError && TIME_IS_UP.has(Number(error.code));
 }
 
+/** Whether the code of a statement says that the server did not do it, and will not: a duplicate, or too large. */
+export function isRefusal(code: number): boolean {
+  return code === DUPLICATE || TOO_LARGE.has(code);
+}
+
 /** Whether a unique index refused a document. */
 export function isDuplicate(error: unknown): boolean {
-  return error instanceof MongoServerError && error.code === 11000;
+  return error instanceof MongoServerError && error.code === DUPLICATE;
 }
 
 /** Whether a transaction was undone, and may go through when it is tried again. */

@@ -33,6 +33,16 @@ describe('what is asked for in one turn of the event loop', () => {
     ]);
   });
 
+  it('and none waits for what becomes of another', async () => {
+    let finish = (_: string): void => {};
+    const later = new Promise<string>((resolve) => (finish = resolve));
+    const wait = grouped<string, string>(async (items) => items.map((item) => (item === 'slow' ? later : item)));
+    const [slow, fast] = [wait('slow'), wait('fast')];
+    expect(await fast).toBe('fast');
+    finish('done');
+    expect(await slow).toBe('done');
+  });
+
   it('fails where all of it fails, and what comes later does not', async () => {
     const { double } = doubling();
     const failed = await Promise.allSettled([double(1), double(NaN)]);

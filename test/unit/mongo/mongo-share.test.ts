@@ -1,7 +1,7 @@
 import { MongoBulkWriteError, MongoInvalidArgumentError, MongoNetworkError, MongoServerError } from 'mongodb';
 import { describe, expect, it } from 'vitest';
 
-import { errorsOf, share, type Single } from '../../../runtime/store/mongo/write/single/share.js';
+import { errorsOf, share, Stopped, type Single } from '../../../runtime/store/mongo/write/single/share.js';
 
 const TIME = 10_000;
 
@@ -14,21 +14,32 @@ function item(name: string, left = TIME, size = 100): Named {
 }
 
 describe('writes that share a command', () => {
-  function recording(fail?: Error) {
+  /** @param left what is not there after the server stopped; of others is, of what is wrong nothing is known */
+  function recording(fail?: Error, left: readonly string[] = []) {
     const calls: string[] = [];
+    const deadlines: number[] = [];
     const write = share<Named, string>(TIME, {
+      async look(items) {
+        calls.push(`look ${items.map(({ name }) => name).join()}`);
+        return items.map(({ name }) => (name === 'wrong' ? new Error(name) : left.includes(name) ? undefined : name));
+      },
+      async again({ name }) {
+        calls.push(`again ${name}`);
+        return name;
+      },
       async alone({ name }) {
         calls.push(name);
         if (name === 'wrong') throw new Error('wrong');
         return name;
       },
-      async together(items) {
+      async together(items, deadline) {
+        deadlines.push(deadline);
         calls.push(items.map(({ name }) => name).join());
         if (fail !== undefined) throw fail;
         return items.map(({ name }) => name);
       },
     });
-    return { calls, write };
+    return { calls, deadlines, write };
   }
 
   it('are small, and have time', async () => {
@@ -40,16 +51,34 @@ describe('writes that share a command', () => {
 
   it('end with the first of their deadlines', async () => {
     const deadlines: number[] = [];
-    const write = share<Named, void>(TIME, {
-      alone: async () => {},
+    const write = share<Named, true>(300, {
+      alone: async () => true,
+      again: async () => true,
+      look: async () => [],
       async together(items, deadline) {
         deadlines.push(deadline);
-        return items.map(() => undefined);
+        return items.map(() => true);
       },
     });
-    const [a, b] = [item('a', 9000), item('b', 8000)];
+    const [a, b] = [item('a', 300), item('b', 200)];
     await Promise.all([write(a), write(b)]);
     expect(deadlines).toEqual([b.deadline]);
+  });
+
+  it('and after a quarter of a second', async () => {
+    const { deadlines, write } = recording();
+    const begun = performance.now();
+    await Promise.all([item('a'), item('b')].map(write));
+    expect(deadlines[0]).toBeGreaterThan(begun + 250);
+    expect(deadlines[0]).toBeLessThan(begun + TIME / 2);
+  });
+
+  it('are looked for where the server stopped, what is not there is done alone, and so is what follows', async () => {
+    const { calls, write } = recording(new Stopped(), ['b']);
+    const results = await Promise.allSettled([item('a'), item('b'), item('wrong')].map(write));
+    expect(results.map((each) => (each.status === 'fulfilled' ? each.value : 'failed'))).toEqual(['a', 'b', 'failed']);
+    await Promise.all([item('c'), item('d')].map(write));
+    expect(calls).toEqual(['a,b,wrong', 'look a,b,wrong', 'again b', 'c', 'd']);
   });
 
   it('are done alone where one of them cannot be sent', async () => {
@@ -71,10 +100,10 @@ describe('errors of a bulk write', () => {
   const unknown = expect.objectContaining({ code: 'store-unavailable' });
 
   /** As the driver throws it. */
-  function bulkError(failed: readonly { index: number; code: number }[], concern?: { code: number }): Error {
+  function bulkError(failed: readonly { index: number; code: number }[], concern?: { code: number }, all = 64): Error {
     const result = { getWriteConcernError: () => concern } as never;
     const writeErrors = failed.map((each) => ({ ...each, errmsg: 'refused' })) as never;
-    return new MongoBulkWriteError({ message: 'refused', code: failed[0]?.code ?? 64, writeErrors }, result);
+    return new MongoBulkWriteError({ message: 'refused', code: failed[0]?.code ?? all, writeErrors }, result);
   }
 
   it('are those of its statements; the others were done', () => {
@@ -84,21 +113,36 @@ describe('errors of a bulk write', () => {
     expect((second as MongoServerError).code).toBe(11000);
   });
 
-  it('are unknown of the others if no majority confirmed them', () => {
+  it('are unknown of all if no majority confirmed them', () => {
     const errors = errorsOf(bulkError([{ index: 0, code: 11000 }], { code: 64 }), 2);
-    expect(errors).toEqual([expect.objectContaining({ code: 11000 }), unknown]);
+    expect(errors).toEqual([unknown, unknown]);
     expect(errorsOf(bulkError([], { code: 64 }), 2)).toEqual([unknown, unknown]);
   });
 
   it.each([
     ['a lost connection', new MongoNetworkError('gone')],
     ['a lost connection, wrapped', new MongoBulkWriteError(new MongoNetworkError('gone') as never, { getWriteConcernError: () => undefined } as never)],
-    ['the time of the server', new MongoServerError({ message: 'time is up', code: 50 })],
     ['no primary', new MongoServerError({ message: 'not primary', code: 10107 })],
     ['an argument', new MongoInvalidArgumentError('none')],
   ])('are unknown of all: %s', (_, error) => {
     expect(errorsOf(error, 2)).toEqual([unknown, unknown]);
   }); // prettier-ignore
+
+  it('are unknown of a statement that was not refused', () => {
+    const codes = [50, 11600, 112].map((code, index) => ({ index, code }));
+    expect(errorsOf(bulkError([...codes, { index: 3, code: 10334 }]), 5)).toEqual([
+      ...[unknown, unknown, unknown],
+      expect.objectContaining({ code: 10334 }),
+      undefined,
+    ]);
+  });
+
+  it.each([
+    ['stopped it', bulkError([], undefined, 50)],
+    ['had no majority in time', bulkError([], { code: 50 }, 50)],
+  ])('are to be looked for where the server %s', (_, error) => {
+    expect(() => errorsOf(error, 2)).toThrow(Stopped);
+  });
 
   it('are thrown where nothing was sent', () => {
     expect(() => errorsOf(new TypeError('no BSON'), 2)).toThrow('no BSON');

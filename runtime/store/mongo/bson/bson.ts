@@ -58,7 +58,8 @@ function nameIn(bytes: Buffer, from: number, end: number): string {
   const known = NAMES[place]!;
   if (isText(bytes, from, end, known)) return known;
   const name = bytes.toString('utf8', from, end);
-  NAMES[place] = name;
+  // Of ASCII alone: others are no texts of the same bytes.
+  if (name.length === end - from) NAMES[place] = name;
   return name;
 }
 

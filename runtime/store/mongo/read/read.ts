@@ -9,6 +9,9 @@ import { grouped } from '../grouped.js';
 import { answered } from './answered.js';
 import type { Recent } from './recent.js';
 
+/** Documents that are read alone: those of more bytes, and how many keys of them are remembered. */
+const LARGE = { size: 128 * 1024, keys: 1000 };
+
 /** Reads by key. They are asked of the primary, and what its majority has: so a write that this process answered is seen. */
 export interface Reader {
   current(type: string, id: string): Promise<StoredVersion | undefined>;
@@ -57,16 +60,30 @@ export function openReader(
 
   const read = <T>(work: (session: ClientSession) => Promise<T>): Promise<T> => answered(time, causal.read(work));
 
-  const readCurrent = grouped<string, Raw | null>((keys) =>
+  const findOne = (key: string, session: ClientSession): Promise<Raw | null> =>
+    resource.findOne<Raw>({ _id: key }, { ...current, session });
+
+  const readTogether = grouped<string, Raw | null>((keys) =>
     read(async (session) => {
       const [first, ...others] = keys;
-      if (others.length === 0) return [await resource.findOne<Raw>({ _id: first! }, { ...current, session })];
+      if (others.length === 0) return [await findOne(first!, session)];
       const filter = { _id: { $in: [...new Set(keys)] } };
       const all = await resource.find<Raw>(filter, { ...current, session, batchSize: keys.length + 1 }).toArray();
       const found = new Map(all.map((bytes) => [idOf(bytes), bytes]));
       return keys.map((key) => found.get(key) ?? null);
     }),
   );
+  const large = new Set<string>();
+
+  /** What was large when it was read last is read alone: nothing small waits for it again. */
+  async function readCurrent(key: string): Promise<Raw | null> {
+    const bytes = await (large.has(key) ? read((session) => findOne(key, session)) : readTogether(key));
+    large.delete(key);
+    if (bytes !== null && bytes.length > LARGE.size) large.add(key);
+    const [oldest] = large;
+    if (large.size > LARGE.keys && oldest !== undefined) large.delete(oldest);
+    return bytes;
+  }
 
   return {
     async current(type, id) {

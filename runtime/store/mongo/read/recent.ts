@@ -20,7 +20,8 @@ export function openRecent(): Recent {
     note(key, bytes) {
       known.delete(key);
       if (bytes.length > MOST.size) return;
-      known.set(key, bytes);
+      // Copied: the bytes belong to an answer that may be much larger.
+      known.set(key, Buffer.from(bytes));
       const [oldest] = known.keys();
       if (known.size > MOST.documents && oldest !== undefined) known.delete(oldest);
     },

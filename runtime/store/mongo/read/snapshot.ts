@@ -5,6 +5,7 @@ import type { Causal } from './causal.js';
 import type { Raw } from '../bson/bson.js';
 import { readBatch, timeOf, type Batch, type ClusterTime } from './batch.js';
 import { VERSION_ONLY } from '../bson/stored-version.js';
+import { openMomentAnswers } from './moment-answers.js';
 import { openSharedReads } from './shared-reads.js';
 import { isTimeUp, storeBusy, tooCostly } from '../mongo-errors.js';
 
@@ -85,6 +86,7 @@ export interface Snapshots {
 /** @param makeTimestamp the driver's, which is loaded when there is a database */
 export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: ClusterTime) => Timestamp): Snapshots {
   const readShared = openSharedReads(db, causal, makeTimestamp);
+  const answers = openMomentAnswers();
   return {
     async run({ budget, stopAfter = budget, signal, late = storeBusy }, work, at) {
       if (budget <= 0) throw tooCostly();
@@ -154,8 +156,15 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
         return found === undefined ? alone.byKeys(keys, projection) : { documents: found.documents, isCut: false };
       }
 
+      const find = (query: FindQuery): Promise<Batch> =>
+        hasContent(query) ? alone.find(query) : answers.get(time, query, () => alone.find(query), ({ documents }) => documents.length); // prettier-ignore
+      const aggregate: Snapshot['aggregate'] = (collection, pipeline, hint, atMost) => {
+        const ask = (): Promise<Document[]> => alone.aggregate(collection, pipeline, hint, atMost);
+        return answers.get(time, { collection, pipeline, hint }, ask, ({ length }) => length);
+      };
+
       try {
-        return await work({ ...alone, byKeys });
+        return await work({ ...alone, byKeys, find, aggregate });
       } catch (error) {
         stop.signal.throwIfAborted();
         if (isTimeUp(error)) throw tooCostly();
@@ -166,6 +175,11 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
       }
     },
   };
+}
+
+/** Whether it asks for more of documents than their keys and types. */
+function hasContent({ projection = { all: 1 } }: FindQuery): boolean {
+  return Object.keys(projection).some((field) => field !== '_id' && field !== 'type');
 }
 
 /** What the work gives, unless the signal is given before. What becomes of the work then is not reported. */

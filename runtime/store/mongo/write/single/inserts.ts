@@ -1,7 +1,9 @@
-import type { Collection, OptionalUnlessRequiredId } from 'mongodb';
+import { BSON, type Collection, type Filter, type OptionalUnlessRequiredId } from 'mongodb';
 
+import { idOf, type Raw } from '../../bson/bson.js';
 import { commandOptions, SLACK } from '../command-options.js';
 import type { Causal } from '../../read/causal.js';
+import { isDuplicate } from '../../mongo-errors.js';
 import { errorsOf, share, type Single } from './share.js';
 
 /** A document to be inserted. */
@@ -21,21 +23,49 @@ export function openInsert<T extends { readonly _id: string }>(
   causal: Causal,
   time: number,
 ): Insert<T> {
-  return share(time, {
-    async alone({ document, deadline }) {
-      // The driver retries after a lost connection, and the server recognizes the retry. So a duplicate was written by another request.
-      await causal.write((session) => collection.insertOne(document, commandOptions(session, deadline - SLACK)()));
-    },
-    together: (items, deadline) =>
-      causal.write(async (session) => {
-        const documents = items.map(({ document }) => document);
-        try {
-          const given = commandOptions(session, deadline - SLACK)();
-          await collection.insertMany(documents, { ...given, ordered: false });
-          return items.map(() => undefined);
-        } catch (error) {
-          return errorsOf(error, items.length);
-        }
-      }),
-  });
+  async function alone({ document, deadline }: Inserted<T>): Promise<true> {
+    // The driver retries after a lost connection, and the server recognizes the retry. So a duplicate was written by another request.
+    await causal.write((session) => collection.insertOne(document, commandOptions(session, deadline - SLACK)()));
+    return true;
+  }
+
+  /** Those that are there as they were sent. */
+  async function look(items: readonly Inserted<T>[]): Promise<readonly (true | undefined)[]> {
+    const filter = { _id: { $in: items.map(({ document }) => (document as T)._id) } } as Filter<T>;
+    const found = await causal.read((session) =>
+      collection.find<Raw>(filter, { session, raw: true, maxTimeMS: time }).toArray(),
+    );
+    const there = new Map(found.map((bytes) => [idOf(bytes), bytes]));
+    return items.map(({ document }) => {
+      const sent = BSON.serialize(document, { ignoreUndefined: true });
+      return there.get((document as T)._id)?.equals(sent) === true ? true : undefined;
+    });
+  }
+
+  async function again(inserted: Inserted<T>): Promise<true> {
+    try {
+      return await alone(inserted);
+    } catch (error) {
+      const [isThere] = isDuplicate(error) ? await look([inserted]) : [];
+      if (isThere === true) return true;
+      throw error;
+    }
+  }
+
+  async function together(items: readonly Inserted<T>[], deadline: number): Promise<readonly (true | Error)[]> {
+    const documents = items.map(({ document }) => document);
+    // Whatever comes of it, reads wait for it.
+    const failure = await causal.write(async (session) => {
+      const given = commandOptions(session, deadline - SLACK)();
+      return collection.insertMany(documents, { ...given, ordered: false }).then(
+        () => undefined,
+        (error: unknown) => ({ error }),
+      );
+    });
+    const errors = failure === undefined ? [] : errorsOf(failure.error, items.length);
+    return items.map((_item, i) => errors[i] ?? true);
+  }
+
+  const write = share<Inserted<T>, true>(time, { alone, together, look, again });
+  return async (inserted) => void (await write(inserted));
 }

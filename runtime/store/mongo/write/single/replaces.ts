@@ -31,9 +31,10 @@ export function openReplace(
 ): Replace {
   /**
    * The answer to several says how many were replaced, not which. A version that is not current any more was replaced by this process if
-   * its pending copy is in `history`: another process that replaces it puts a copy of its own there, in the same transaction.
+   * its pending copy is in `history`: another process that replaces it puts a copy of its own there, in the same transaction. Undefined: it
+   * is current, or has gone.
    */
-  async function look(items: readonly Replacement[]): Promise<readonly (boolean | Error)[]> {
+  async function look(items: readonly Replacement[]): Promise<readonly (boolean | Error | undefined)[]> {
     const keys = items.map(({ document }) => document._id);
     const copies = items.map(({ copy }) => copy._id);
     const [versions, kept] = await causal.read(async (session) => {
@@ -47,47 +48,53 @@ export function openReplace(
       ] as const;
     });
     return items.map(({ document, copy }) => {
-      if ((versions.get(document._id) ?? 0) < document.version) return false;
+      if ((versions.get(document._id) ?? 0) < document.version) return undefined;
       // Expunged since.
       return kept.has(copy._id) ? kept.get(copy._id) === mark.by : outcomeUnknown();
     });
   }
 
   /** The driver retries after a lost connection, and the server recognizes the retry. */
-  async function send(items: readonly Replacement[], deadline: number) {
+  async function alone({ filter, document: { _id, ...replacement }, deadline }: Replacement): Promise<boolean> {
+    try {
+      const { matchedCount } = await causal.write((session) =>
+        resource.replaceOne(filter, replacement, commandOptions(session, deadline - SLACK)()),
+      );
+      return matchedCount === 1;
+    } catch (error) {
+      throw isConnectionLost(error) || isSelectionFailed(error) ? outcomeUnknown() : error;
+    }
+  }
+
+  async function again(replacement: Replacement): Promise<boolean> {
+    if (await alone(replacement)) return true;
+    const [was] = await look([replacement]);
+    if (was instanceof Error) throw was;
+    return was ?? false;
+  }
+
+  async function together(items: readonly Replacement[], deadline: number): Promise<readonly (boolean | Error)[]> {
     const steps = items.map(({ filter, document: { _id, ...replacement } }) => ({
       replaceOne: { filter, replacement },
     }));
-    return causal.write(async (session) => {
-      try {
-        const given = commandOptions(session, deadline - SLACK)();
-        const { matchedCount } = await resource.bulkWrite(steps, { ...given, ordered: false });
-        return { matchedCount, errors: [] };
-      } catch (error) {
-        const matchedCount = error instanceof MongoBulkWriteError ? error.matchedCount : 0;
-        return { matchedCount, errors: errorsOf(error, items.length) };
-      }
+    // Whatever comes of it, reads wait for it.
+    const { matchedCount, failure } = await causal.write(async (session) => {
+      const given = commandOptions(session, deadline - SLACK)();
+      return resource.bulkWrite(steps, { ...given, ordered: false }).then(
+        (result) => ({ matchedCount: result.matchedCount, failure: undefined }),
+        (error: unknown) => ({
+          matchedCount: error instanceof MongoBulkWriteError ? error.matchedCount : 0,
+          failure: { error },
+        }),
+      );
     });
+    const errors = failure === undefined ? [] : errorsOf(failure.error, items.length);
+    const answered = items.filter((_item, i) => errors[i] === undefined);
+    if (matchedCount === answered.length) return items.map((_item, i) => errors[i] ?? true);
+    const were = await look(answered).catch(() => answered.map(outcomeUnknown));
+    const results = new Map(answered.map((item, i) => [item, were[i] ?? false]));
+    return items.map((item, i) => errors[i] ?? results.get(item)!);
   }
 
-  return share<Replacement, boolean>(time, {
-    async alone({ filter, document: { _id, ...replacement }, deadline }) {
-      try {
-        const { matchedCount } = await causal.write((session) =>
-          resource.replaceOne(filter, replacement, commandOptions(session, deadline - SLACK)()),
-        );
-        return matchedCount === 1;
-      } catch (error) {
-        throw isConnectionLost(error) || isSelectionFailed(error) ? outcomeUnknown() : error;
-      }
-    },
-    async together(items, deadline) {
-      const { matchedCount, errors } = await send(items, deadline);
-      const answered = items.filter((_item, i) => errors[i] === undefined);
-      if (matchedCount === answered.length) return items.map((_item, i) => errors[i] ?? true);
-      const were = await look(answered).catch(() => answered.map(outcomeUnknown));
-      const results = new Map(answered.map((item, i) => [item, were[i]!]));
-      return items.map((item, i) => errors[i] ?? results.get(item)!);
-    },
-  });
+  return share<Replacement, boolean>(time, { alone, together, look, again });
 }
