@@ -64,12 +64,15 @@ describeOnMongod('chains into what is within resources in MongoDB', () => {
     const onward = (links: number): Condition =>
       links === 0 ? urgent : { param: 'next', chain: [{ type: 'Task', where: onward(links - 1) }] };
     const named = { param: 'next', chain: [{ type: 'Task', where: { ids: ['t0'] } }] };
+    let others = 0;
     const search = async (isNameable: boolean, where: Condition, base?: string): Promise<[string[], number]> => {
       let commands = 0;
       const options = { isNameable: () => isNameable, onCommand: () => commands++ };
       const store = subject.keep(await openMongoStore(subject.url, options));
       const one = query('Task', { where, ...(base !== undefined && { base }) });
       await walk(store, one);
+      // What was answered is of another moment then.
+      await subject.store.write([put(`other${others++}`, 0, 'x', [], 'Basic')]);
       commands = 0;
       const found = await walk(store, one);
       return [found, commands];

@@ -125,6 +125,7 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
 
       /** The first command is of the newest moment, which holds all that was answered before; the others wait to be of the same. */
       async function send(what: Document, options: { readonly raw?: boolean }, atMost?: number): Promise<Document> {
+        // Until `first` is set nothing may be waited for: two would be the first.
         while (time === undefined && first !== undefined) await first.catch(() => {});
         if (time !== undefined) return command(what, time, options, atMost);
         const answer = causal.read((session) => command(what, undefined, { ...options, session }, atMost));
@@ -156,11 +157,20 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
         return found === undefined ? alone.byKeys(keys, projection) : { documents: found.documents, isCut: false };
       }
 
-      const find = (query: FindQuery): Promise<Batch> =>
-        hasContent(query) ? alone.find(query) : answers.get(time, query, () => alone.find(query), ({ documents }) => documents.length); // prettier-ignore
-      const aggregate: Snapshot['aggregate'] = (collection, pipeline, hint, atMost) => {
+      /** Undefined: the next command decides on it. */
+      async function moment(): Promise<ClusterTime | undefined> {
+        while (time === undefined && first !== undefined) await first.catch(() => {});
+        return time;
+      }
+
+      async function find(query: FindQuery): Promise<Batch> {
+        const ask = (): Promise<Batch> => alone.find(query);
+        return hasContent(query) ? ask() : answers.get(await moment(), query, ask, ({ documents }) => documents.length);
+      }
+
+      const aggregate: Snapshot['aggregate'] = async (collection, pipeline, hint, atMost) => {
         const ask = (): Promise<Document[]> => alone.aggregate(collection, pipeline, hint, atMost);
-        return answers.get(time, { collection, pipeline, hint }, ask, ({ length }) => length);
+        return answers.get(await moment(), { collection, pipeline, hint }, ask, ({ length }) => length);
       };
 
       try {
@@ -177,8 +187,9 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
   };
 }
 
-/** Whether it asks for more of documents than their keys and types. */
-function hasContent({ projection = { all: 1 } }: FindQuery): boolean {
+/** Whether it asks for more of resources than their keys and types. */
+function hasContent({ collection, projection = { all: 1 } }: FindQuery): boolean {
+  if (collection === 'setting') return false;
   return Object.keys(projection).some((field) => field !== '_id' && field !== 'type');
 }
 
