@@ -12,11 +12,12 @@ import type { Call, SentContent, SentPatch } from '../../core/call.js';
 import { hasContent, isPatch } from '../../interactions/registry.js';
 import { OPERATION_CONTENT } from '../../operations/registry.js';
 import type { Codecs } from '../response/codecs.js';
+import { abortedWith, closedWith } from './aborted-with.js';
 import type { Incoming } from './incoming.js';
 import { checkConditions, readConditions, readPreferences } from './headers.js';
 import { hasBody, openBody, readBody, type BodyLimits } from './read-body.js';
 import { readForm } from './read-form.js';
-import { abortedWith, parseBody, type ParsedBody } from './read-large.js';
+import { parseBody, type ParsedBody } from './read-large.js';
 import { readPatchBody } from './read-patch.js';
 import { checkUrlId } from '../router.js';
 
@@ -90,7 +91,8 @@ export async function readCall(
   if (wantsContent) call.wantsContent = true;
   if (row.method === 'DELETE' && row.interaction === 'operation') call.isDeletion = true;
   if (headers['accept-language'] !== undefined) call.languages = headers['accept-language'];
-  if (LONG.test(row.interaction)) call.signal = abortedWith(res);
+  if (SEARCHES.test(row.interaction)) call.signal = closedWith(res);
+  else if (LONG.test(row.interaction)) call.signal = abortedWith(res);
   return call;
 }
 
@@ -107,7 +109,9 @@ function operationContent(operation: string | undefined): readonly string[] {
 }
 
 /** Interactions that may take long enough for a client to leave before the answer comes. */
-const LONG = /^(?:search-|history-|bundle$|operation$)/;
+const LONG = /^(?:bundle$|operation$)/;
+/** The same; nothing of them goes on when the answer is out. */
+const SEARCHES = /^(?:search|history)-/;
 
 /** Operations that report what is wrong with a body themselves. */
 const REPORTING: ReadonlySet<string | undefined> = new Set(['Resource-validate']);

@@ -1,10 +1,9 @@
-import type { ServerResponse } from 'node:http';
-
 import type { Interaction } from '../../contract/index.js';
 import type { JsonValue } from '../../fhir/resource.js';
 import type { FormatName } from '../../format/negotiate.js';
 import { LARGE_BODY, type BodyPurpose } from '../../core/write/large-bodies.js';
 import type { Codecs } from '../response/codecs.js';
+import { abortedWith } from './aborted-with.js';
 import type { Incoming } from './incoming.js';
 
 /** What is done with bodies; of an interaction that is not named here it does itself what has to be done. */
@@ -39,13 +38,4 @@ export async function parseBody(
   const { body, release } = await large.read(bytes, { format, purpose }, abortedWith(res));
   whenDone(release);
   return { body, isGone: true };
-}
-
-/** Aborts when the connection ends before the answer is out. */
-export function abortedWith(res: ServerResponse): AbortSignal {
-  const controller = new AbortController();
-  res.once('close', () => {
-    if (!res.writableFinished) controller.abort();
-  });
-  return controller.signal;
 }

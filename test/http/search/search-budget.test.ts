@@ -1,4 +1,4 @@
-import { request } from 'node:http';
+import { Agent, request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 
 import { FhirError } from '../../../runtime/fhir/errors.js';
@@ -49,6 +49,45 @@ describe.each([
     await expect.poll(() => state.aborted).toBe(1);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(server.defects).toEqual([]);
+  });
+});
+
+describe('a client that goes away after searches that were answered on its connection', () => {
+  const toy = createToyStore();
+  const signals: (AbortSignal | undefined)[] = [];
+  let begun = (): void => {};
+  const last = new Promise<void>((resolve) => (begun = resolve));
+  const find: Store['find'] = (query, signal) => {
+    signals.push(signal);
+    if (signals.length < 3) return toy.find(query, signal);
+    begun();
+    return new Promise((_resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason as Error));
+    });
+  };
+  const server = useWholeServer({ store: { ...toy, find } });
+
+  it('has the work for the last one stopped, and nothing was stopped before', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const path = '/fhir/Patient?name=x';
+    for (let n = 0; n < 2; n++) {
+      const status = await new Promise((resolve, reject) => {
+        const answered = request({ host: '127.0.0.1', port: server.port, path, agent }, (res) => {
+          res.resume().on('end', () => resolve(res.statusCode));
+        });
+        answered.on('error', reject).end();
+      });
+      expect(status).toBe(200);
+    }
+    expect(signals.map((signal) => signal?.aborted)).toEqual([false, false]);
+    const req = request({ host: '127.0.0.1', port: server.port, path, agent });
+    req.on('error', () => {});
+    req.end();
+    await last;
+    req.destroy();
+    await expect.poll(() => signals[2]?.aborted).toBe(true);
+    expect(server.defects).toEqual([]);
+    agent.destroy();
   });
 });
 

@@ -15,9 +15,14 @@ export async function withinBudget<T>(
   if (time === undefined) return work(signal);
   const end = new AbortController();
   const timer = setTimeout(() => end.abort(new FhirError('too-costly')), time);
+  // Not `AbortSignal.any`: the signal may be that of a connection, which would keep one for each of its requests.
+  const onAbort = (): void => end.abort(signal?.reason);
+  if (signal?.aborted === true) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
   try {
-    return await work(signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]));
+    return await work(end.signal);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
   }
 }
