@@ -12,7 +12,8 @@ const [place = '', count = '0'] = process.argv.slice(2);
 const byHand = await open(place);
 await byHand.fill([...clinic(Number(count)).resources]);
 const { create, transaction } = byHand.sameKeys!;
-const versions = new Map<string, number>();
+/** Of each resource its version after the last update, which the next one waits for. */
+const last = new Map<string, { readonly version: number; readonly done: Promise<unknown> }>();
 let serial = 0;
 
 async function open(where: string): Promise<ByHand> {
@@ -34,9 +35,10 @@ async function answer(req: IncomingMessage): Promise<unknown> {
   }
   const body = JSON.parse(await bodyOf(req)) as Resource & { readonly entry?: readonly unknown[] };
   if (id !== undefined) {
-    const version = versions.get(id) ?? 1;
-    versions.set(id, version + 1);
-    await byHand.update(body, version);
+    const { version, done } = last.get(id) ?? { version: 1, done: Promise.resolve() };
+    const updated = done.then(() => byHand.update(body, version));
+    last.set(id, { version: version + 1, done: updated });
+    await updated;
   } else if (body.entry === undefined) await create(serial++);
   else await transaction(serial++, body.entry.length);
   return body;
