@@ -1,4 +1,4 @@
-import { Collection, MongoClient, MongoNetworkError, type Db } from 'mongodb';
+import { Collection, MongoBulkWriteError, MongoClient, MongoNetworkError, type Db } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
@@ -126,6 +126,19 @@ describeOnMongod('reads and writes of one moment share commands of MongoDB', () 
     expect(await Promise.all([all[0], all[2]])).toEqual([['a1 mine'], ['c1 mine']]);
     await end(isCommitted);
     expect(await all[1]).toEqual([outcome]);
+  });
+
+  it('creations that the server stopped in the middle are looked for: done, unknown, or done then', async () => {
+    const original = Collection.prototype.insertMany;
+    vi.spyOn(Collection.prototype, 'insertMany').mockImplementationOnce(async function (this: Collection, documents) {
+      await original.call(this, documents.slice(0, 2));
+      await other.write([put('b', 1, 'theirs')]);
+      const result = { getWriteConcernError: () => undefined } as never;
+      throw new MongoBulkWriteError({ message: 'operation exceeded time limit', code: 50 } as never, result);
+    });
+    const made = await writeAll(put('a', 0, 'one'), put('b', 0, 'two'), put('c', 0, 'three'));
+    expect(made).toEqual(['a1 one', 'store-unavailable', 'c1 three']);
+    expect(await names()).toEqual(['a1 one', 'b1 two', 'b2 theirs', 'c1 three']);
   });
 
   describe('of what is there', () => {

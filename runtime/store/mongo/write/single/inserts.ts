@@ -3,7 +3,8 @@ import { BSON, type Collection, type Filter, type OptionalUnlessRequiredId } fro
 import { idOf, type Raw } from '../../bson/bson.js';
 import { commandOptions, SLACK } from '../command-options.js';
 import type { Causal } from '../../read/causal.js';
-import { isDuplicate } from '../../mongo-errors.js';
+import { readHead } from '../../bson/stored-version.js';
+import { isDuplicate, outcomeUnknown } from '../../mongo-errors.js';
 import { errorsOf, share, type Single } from './share.js';
 
 /** A document to be inserted. */
@@ -18,7 +19,7 @@ interface Inserted<T> extends Single {
 export type Insert<T> = (inserted: Inserted<T>) => Promise<void>;
 
 /** @param time how long a write may take, in milliseconds */
-export function openInsert<T extends { readonly _id: string }>(
+export function openInsert<T extends { readonly _id: string; readonly version: number }>(
   collection: Collection<T>,
   causal: Causal,
   time: number,
@@ -29,16 +30,19 @@ export function openInsert<T extends { readonly _id: string }>(
     return true;
   }
 
-  /** Those that are there as they were sent. */
-  async function look(items: readonly Inserted<T>[]): Promise<readonly (true | undefined)[]> {
+  /** Those that are there as they were sent; where a later version is, there is no telling. */
+  async function look(items: readonly Inserted<T>[]): Promise<readonly (true | Error | undefined)[]> {
     const filter = { _id: { $in: items.map(({ document }) => (document as T)._id) } } as Filter<T>;
     const found = await causal.read((session) =>
       collection.find<Raw>(filter, { session, raw: true, maxTimeMS: time }).toArray(),
     );
     const there = new Map(found.map((bytes) => [idOf(bytes), bytes]));
     return items.map(({ document }) => {
-      const sent = BSON.serialize(document, { ignoreUndefined: true });
-      return there.get((document as T)._id)?.equals(sent) === true ? true : undefined;
+      const { _id, version } = document as T;
+      const stored = there.get(_id);
+      if (stored === undefined) return undefined;
+      if (stored.equals(BSON.serialize(document, { ignoreUndefined: true }))) return true;
+      return readHead(stored).version > version ? outcomeUnknown() : undefined;
     });
   }
 
@@ -46,9 +50,9 @@ export function openInsert<T extends { readonly _id: string }>(
     try {
       return await alone(inserted);
     } catch (error) {
-      const [isThere] = isDuplicate(error) ? await look([inserted]) : [];
-      if (isThere === true) return true;
-      throw error;
+      const [was] = isDuplicate(error) ? await look([inserted]) : [];
+      if (was === true) return true;
+      throw was ?? error;
     }
   }
 
