@@ -13,8 +13,8 @@ export function abortedWith(res: ServerResponse): AbortSignal {
 const ofConnections = new WeakMap<Socket, AbortSignal>();
 
 /**
- * The same for what has come to its end when the answer is out: one signal for all requests of a connection, which are answered one after the other. To
- * make one takes as long as a tenth of a short search.
+ * The same for what has come to its end when the answer is out: one signal for all requests of a connection, which are answered
+ * one after the other. To make one takes some 3 % of a short search.
  */
 export function closedWith(res: ServerResponse): AbortSignal {
   const { socket, req } = res;

@@ -14,7 +14,7 @@ function item(name: string, left = TIME, size = 100): Named {
 }
 
 describe('writes that share a command', () => {
-  /** @param left what is not there after the server stopped; of others is, of what is wrong nothing is known */
+  /** @param left names that `look` does not find after the server stopped; of the name `wrong` it gives an error, others it finds */
   function recording(fail?: Error, left: readonly string[] = []) {
     const calls: string[] = [];
     const deadlines: number[] = [];
@@ -73,7 +73,7 @@ describe('writes that share a command', () => {
     expect(deadlines[0]).toBeLessThan(begun + TIME / 2);
   });
 
-  it('are looked for where the server stopped, what is not there is done alone, and so is what follows', async () => {
+  it('are looked up after the server stopped the command: a missing one is sent alone, and so are the next writes', async () => {
     const { calls, write } = recording(new Stopped(), ['b']);
     const results = await Promise.allSettled([item('a'), item('b'), item('wrong')].map(write));
     expect(results.map((each) => (each.status === 'fulfilled' ? each.value : 'failed'))).toEqual(['a', 'b', 'failed']);

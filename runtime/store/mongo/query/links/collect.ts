@@ -4,7 +4,7 @@ import type { Stretch } from '../plan/access.js';
 import { compile, everyOf, restOf, type Conjunct } from '../compile/compile.js';
 import { drivingIn } from '../plan/driving.js';
 import { hasLinks, type Plan } from '../plan/plan.js';
-import { idOf, fieldsOf } from '../../bson/bson.js';
+import { fieldsOf, idOf } from '../../bson/bson.js';
 import type { Batch } from '../../read/batch.js';
 import { needOf, projectionOf, toHeld, type Held, type Need } from './held.js';
 import { TooFar } from './asked.js';

@@ -1,6 +1,6 @@
-import { idOf } from '../../bson/bson.js';
 import type { Document } from 'mongodb';
 
+import { idOf } from '../../bson/bson.js';
 import { entryAccess } from '../plan/access.js';
 import { everyOf } from '../compile/compile.js';
 import type { PlannedTarget } from '../plan/plan.js';

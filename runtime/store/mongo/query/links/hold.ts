@@ -1,6 +1,6 @@
-import { idOf } from '../../bson/bson.js';
 import type { Document } from 'mongodb';
 
+import { idOf } from '../../bson/bson.js';
 import { compile, everyOf, restOf } from '../compile/compile.js';
 import { conjunctsOf, hasLinks, isLink, mapLinks, relax, type Plan, type PlannedLink } from '../plan/plan.js';
 import type { Asked, Beyond, Reach } from './asked.js';

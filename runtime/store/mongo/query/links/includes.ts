@@ -7,7 +7,7 @@ import type { Ask } from '../ask.js';
 import { LIVING } from '../compile/compile.js';
 import { toOrder } from '../compile/order.js';
 import type { FindParts } from '../parts.js';
-import { idOf, fieldsOf, readValue, type Raw } from '../../bson/bson.js';
+import { fieldsOf, idOf, readValue, type Raw } from '../../bson/bson.js';
 import { keyOf, pastKeyOf, type ReferenceRow } from '../../bson/documents.js';
 import { BY_ENTRY } from '../../indexes.js';
 import { referenceParam } from '../../bson/index-rows.js';
