@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import type { IndexEntry } from '../../runtime/search/entry.js';
 import { localParam } from '../../runtime/search/parameter-kinds.js';
 import type { Condition } from '../../runtime/search/query/query.js';
 import { containedType } from '../../runtime/store/contained-resources.js';
@@ -90,6 +91,32 @@ describeOnMongod('chains into what is within resources in MongoDB', () => {
     expect(await search(false, onward(3), base)).toEqual([['t3'], least + 1]);
     expect(await search(true, onward(3), base)).toEqual([['t3'], least + 1]);
     expect((await search(true, named))[0]).toEqual(['t1']);
+  });
+
+  it('what leads to the other side is looked for first, and the base where there is something', async () => {
+    const base = 'http://here.example/fhir';
+    const link = (id: string): readonly IndexEntry[] => [of('next', reference({ type: 'Task', id }))];
+    await subject.store.write([
+      put('t0', 0, 'x', [of('code', token('urgent'))], 'Task'),
+      put('t1', 0, 'x', link('t0'), 'Task'),
+      put('t2', 0, 'x', link('t1'), 'Task'),
+    ]);
+    let others = 0;
+    const looks: boolean[] = [];
+    const onCommand = (_name: string, command: object): void => void looks.push(JSON.stringify(command).includes(`${base}/`)); // prettier-ignore
+    const store = subject.keep(await openMongoStore(subject.url, { isNameable: () => false, onCommand }));
+    const behind = (where: Condition): Condition => ({ param: 'next', chain: [{ type: 'Task', where }] });
+    const search = async (where: Condition): Promise<readonly string[]> => {
+      // What was answered is of another moment then.
+      await subject.store.write([put(`other${others++}`, 0, 'x', [], 'Basic')]);
+      looks.length = 0;
+      return walk(store, query('Task', { where: behind(behind(where)), base }));
+    };
+    expect(await search(urgent)).toEqual(['t2']);
+    // So that it is known of which moment it is: what was found out of that is not asked again.
+    expect(looks.indexOf(true)).toBeGreaterThan(0);
+    expect(await search({ param: 'code', any: [{ is: 'token', code: 'none' }] })).toEqual([]);
+    expect(looks).not.toContain(true);
   });
 });
 

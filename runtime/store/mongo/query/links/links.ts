@@ -32,10 +32,10 @@ export interface Links {
   /** Whether canonicals may name resources of a type. */
   isNameable(type: string): boolean;
   /**
-   * Looks for URLs and for the base in several parameters at once; where there are none, as mostly, `hasUrls` and `ownBase` need not ask
-   * any more.
+   * Has `hasUrls` and `ownBase` look for URLs and for the base in several parameters at once, when one of these is asked about: mostly there
+   * are none.
    */
-  lookFor(params: readonly LinkParam[]): Promise<void>;
+  lookFor(params: readonly LinkParam[]): void;
   /** Whether any reference of a parameter is a canonical, or another URL. */
   hasUrls(type: string, param: string): Promise<boolean>;
   /** The base, if any reference of a parameter names a place with it: else relative ones are all that lead to this server. */
@@ -81,6 +81,21 @@ export function openLinks(
 ): Links {
   let types: Promise<ReadonlySet<string>> | undefined;
   const [urls, bases] = [new Map<string, Promise<boolean>>(), new Map<string, Promise<string | undefined>>()];
+  const looks = new Map<string, () => Promise<boolean>>();
+
+  /** Whether a look at several parameters found nothing. */
+  async function isNothing(test: string): Promise<boolean> {
+    return (await looks.get(test)?.()) === true;
+  }
+
+  /** Whether nothing fulfils any of these, asked once. */
+  function noneOf(tests: readonly Document[]): () => Promise<boolean> {
+    const query = { filter: { $or: tests }, hint: BY_ENTRY.reference, projection: { _id: 1 }, limit: 1 };
+    let isNone: Promise<boolean> | undefined;
+    return () =>
+      (isNone ??= snapshot.find({ collection: 'resource', ...query }).then(({ documents }) => documents.length === 0));
+  }
+
   return {
     snapshot,
     probes,
@@ -91,35 +106,34 @@ export function openLinks(
     base,
     isNameable,
     types: () => (types ??= typesIn(snapshot)),
-    async lookFor(params) {
-      const [none, tests] = [new Map<string, () => void>(), [] as Document[]];
+    lookFor(params) {
+      const tests = new Map<string, Document>();
       for (const { type, param, isToNameable } of params) {
-        const name = `${type} ${param}`;
-        const add = (kind: string, row: Document, note: () => void): void => {
-          if (none.has(`${kind} ${name}`) || none.size === MOST_TESTS) return;
-          none.set(`${kind} ${name}`, note);
-          tests.push({ type, reference: { $elemMatch: row } });
+        const add = (test: string, row: Document): void => {
+          if (tests.size < MOST_TESTS) tests.set(test, { type, reference: { $elemMatch: row } });
         };
-        if (isToNameable) add('url', { p: referenceParam(param, 'url') }, () => urls.set(name, Promise.resolve(false)));
-        if (base === undefined) continue;
-        const to = rangeMatch(placesBelow(base));
-        add('base', { p: param, to }, () => bases.set(name, Promise.resolve(undefined)));
+        const name = `${type} ${param}`;
+        if (isToNameable) add(`url ${name}`, { p: referenceParam(param, 'url') });
+        if (base !== undefined) add(`base ${name}`, { p: param, to: rangeMatch(placesBelow(base)) });
       }
-      // One is as well looked for when it is needed.
-      if (tests.length < 2) return;
-      const query = { filter: { $or: tests }, hint: BY_ENTRY.reference, projection: { _id: 1 }, limit: 1 };
-      const { documents } = await snapshot.find({ collection: 'resource', ...query });
-      if (documents.length === 0) for (const note of none.values()) note();
+      // One is as well looked for by itself.
+      if (tests.size < 2) return;
+      const isNone = noneOf([...tests.values()]);
+      for (const test of tests.keys()) looks.set(test, isNone);
     },
     hasUrls(type, param) {
       const name = `${type} ${param}`;
-      const known = urls.get(name) ?? hasRows(snapshot, type, referenceParam(param, 'url'));
+      const look = async (): Promise<boolean> =>
+        !(await isNothing(`url ${name}`)) && hasRows(snapshot, type, referenceParam(param, 'url'));
+      const known = urls.get(name) ?? look();
       urls.set(name, known);
       return known;
     },
     ownBase(type, param) {
       const name = `${type} ${param}`;
-      const known = bases.get(name) ?? usedBase(snapshot, type, param, base);
+      const look = async (): Promise<string | undefined> =>
+        (await isNothing(`base ${name}`)) ? undefined : usedBase(snapshot, type, param, base);
+      const known = bases.get(name) ?? look();
       bases.set(name, known);
       return known;
     },

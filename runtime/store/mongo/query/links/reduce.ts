@@ -15,7 +15,7 @@ const TIMES = 4;
 /** Replaces links by what they come to, where few resources are behind them compared with all that is asked for. */
 export async function settle(links: Links, type: string, where: Plan): Promise<Plan> {
   const { few, some } = links.limits;
-  await links.lookFor(paramsOf(links, type, where));
+  links.lookFor(paramsOf(links, type, where));
   const plan = await reduce(links, type, where, few);
   if (linksOf(plan).length === 0 || (await fewestIn(links, type, plan, few)) <= few) return plan;
   const fewest = await fewestIn(links, type, plan, some);
@@ -90,12 +90,14 @@ async function rowsTo(
   { type, where }: PlannedTarget,
   most: number,
 ): Promise<readonly RowTest[] | undefined> {
-  const [keys, hasUrls, base] = await Promise.all([
-    collectKeys(links, type, where, most),
-    links.isNameable(type) && links.hasUrls(source, param),
-    links.ownBase(source, param),
-  ]);
+  // First: its moment is the newest, and of that moment it is perhaps known which references there are.
+  const keys = await collectKeys(links, type, where, most);
   if (keys === undefined) return undefined;
+  const isNone = keys.length === 0;
+  const [hasUrls, base] = await Promise.all([
+    !isNone && links.isNameable(type) && links.hasUrls(source, param),
+    isNone ? undefined : links.ownBase(source, param),
+  ]);
   const to = placesOf(keys, base);
   // Few of the keys, but of the places so many that a command may not hold them.
   if (to.length > keys.length && to.length > links.limits.most) return undefined;
