@@ -50,6 +50,8 @@ export interface SameKeys {
   create(n: number): Promise<unknown>;
   /** So many in one transaction. */
   transaction(n: number, count: number): Promise<unknown>;
+  /** Keeps a copy of a version and replaces it, as the store does. */
+  update?(n: number): Promise<unknown>;
 }
 
 /** Columns of what is stored by hand, beside id, version and body. */

@@ -11,7 +11,7 @@ import { clinic } from '../data/clinic.js';
 const [place = '', count = '0'] = process.argv.slice(2);
 const byHand = await open(place);
 await byHand.fill([...clinic(Number(count)).resources]);
-const { create, transaction } = byHand.sameKeys!;
+const { create, transaction, update } = byHand.sameKeys!;
 /** Of each resource its version after the last update, which the next one waits for. */
 const last = new Map<string, { readonly version: number; readonly done: Promise<unknown> }>();
 let serial = 0;
@@ -34,7 +34,8 @@ async function answer(req: IncomingMessage): Promise<unknown> {
     return byHand.include(params.get('code')!.split('|').at(-1)!);
   }
   const body = JSON.parse(await bodyOf(req)) as Resource & { readonly entry?: readonly unknown[] };
-  if (id !== undefined) {
+  if (id !== undefined && update !== undefined) await update(serial++);
+  else if (id !== undefined) {
     const { version, done } = last.get(id) ?? { version: 1, done: Promise.resolve() };
     const updated = done.then(() => byHand.update(body, version));
     last.set(id, { version: version + 1, done: updated });

@@ -15,7 +15,11 @@ export interface RequestKind {
   readonly run: (send: Send) => Promise<unknown>;
 }
 
-/** What servers are asked for. @param resources those that they hold */
+/**
+ * What servers are asked for: searches first, so that a build that writes more in a turn does not have more to search.
+ *
+ * @param resources those that they hold
+ */
 export function requestKinds(resources: readonly Resource[], records: Clinic): readonly RequestKind[] {
   const random = createRandom(3);
   const observations = resources.filter(({ resourceType }) => resourceType === 'Observation');
@@ -58,6 +62,11 @@ export function requestKinds(resources: readonly Resource[], records: Clinic): r
   );
   return [
     get('read', () => `/Observation/${String(any()['id'])}`),
+    get('_include', () => `/Observation?code=${code()}&_include=Observation:subject&_count=20`),
+    get('_summary=count', () => `/Observation?code=${code()}&_summary=count`),
+    get('chain of two', () => `/Observation?encounter.subject:Patient.identifier=${anyMrn()}`),
+    paging,
+    ...searches,
     post('create', '/Observation', created),
     update,
     post(`transaction of ${ENTRIES}`, '', () => {
@@ -65,11 +74,6 @@ export function requestKinds(resources: readonly Resource[], records: Clinic): r
     }),
     get('history of a type', () => '/Observation/_history?_count=20'),
     get('history of the system', () => '/_history?_count=20'),
-    get('_include', () => `/Observation?code=${code()}&_include=Observation:subject&_count=20`),
-    get('_summary=count', () => `/Observation?code=${code()}&_summary=count`),
-    get('chain of two', () => `/Observation?encounter.subject:Patient.identifier=${anyMrn()}`),
-    paging,
-    ...searches,
   ];
 }
 
