@@ -30,18 +30,11 @@ export function skipName(bytes: Buffer, at: number): number {
   return at + 1;
 }
 
-/** The fields of a document on its first level. @param start where it begins, if it is within another */
-export function fieldsOf(bytes: Raw, start = 0): Map<string, Field> {
+/** The fields of a document on its first level. */
+export function fieldsOf(bytes: Raw): Map<string, Field> {
   const fields = new Map<string, Field>();
-  forMembers(bytes, start, (from, end, value) => fields.set(nameIn(bytes, from, end), value));
+  forMembers(bytes, 0, (from, end, value) => fields.set(nameIn(bytes, from, end), value));
   return fields;
-}
-
-/** The elements of an array. */
-export function elementsOf(bytes: Raw, { at }: Field): Field[] {
-  const elements: Field[] = [];
-  forMembers(bytes, at, (_from, _end, value) => elements.push(value));
-  return elements;
 }
 
 /** The `_id` of a document. */
@@ -116,8 +109,11 @@ export function readValue(bytes: Buffer, { type, at }: Field): unknown {
       forMembers(bytes, at, (from, end, value) => members.set(nameIn(bytes, from, end), readValue(bytes, value)));
       return members;
     }
-    case TYPE.array:
-      return elementsOf(bytes, { type, at }).map((value) => readValue(bytes, value));
+    case TYPE.array: {
+      const elements: unknown[] = [];
+      forMembers(bytes, at, (_from, _end, value) => elements.push(readValue(bytes, value)));
+      return elements;
+    }
     case TYPE.int32:
       return bytes.readInt32LE(at);
     case TYPE.double:

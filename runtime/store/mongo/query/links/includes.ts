@@ -7,7 +7,7 @@ import type { Ask } from '../ask.js';
 import { LIVING } from '../compile/compile.js';
 import { toOrder } from '../compile/order.js';
 import type { FindParts } from '../parts.js';
-import { elementsOf, fieldsOf, idOf, readValue, type Raw } from '../../bson/bson.js';
+import { fieldsOf, idOf, readValue, type Raw } from '../../bson/bson.js';
 import { keyOf, pastKeyOf, type ReferenceRow } from '../../bson/documents.js';
 import { BY_ENTRY } from '../../indexes.js';
 import { referenceParam } from '../../bson/index-rows.js';
@@ -83,13 +83,11 @@ function referencesIn(documents: readonly Raw[], { directives }: IncludePlan): R
   for (const bytes of documents) {
     const field = fieldsOf(bytes).get('reference');
     if (field === undefined) continue;
-    const rows = elementsOf(bytes, field).filter(({ at }) =>
-      followed.has(readValue(bytes, fieldsOf(bytes, at).get('p')!)),
-    );
-    const references = rows.map((row) => Object.fromEntries(readValue(bytes, row) as ReadonlyMap<string, unknown>));
+    const rows = readValue(bytes, field) as readonly ReadonlyMap<string, unknown>[];
+    const references = rows.filter((row) => followed.has(row.get('p')));
     byKey.set(
       idOf(bytes),
-      references.flatMap((row) => toEntry(row as unknown as ReferenceRow)),
+      references.flatMap((row) => toEntry(Object.fromEntries(row) as unknown as ReferenceRow)),
     );
   }
   return byKey;

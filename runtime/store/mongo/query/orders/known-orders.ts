@@ -78,8 +78,8 @@ const MOST_CHANGED = 200;
 /** What the orders of a process take, about, in bytes: twenty of the largest. */
 const MEMORY = 20_000_000;
 
-/** Fewer are counted as fast as it is looked for what was written. */
-const MANY = 1000;
+/** Fewer are counted as fast as it is looked for what was written: some 5 µs each, and three short commands. */
+const MANY = 200;
 
 /** How long nothing is remembered of a type of which more changed, in milliseconds. */
 const BUSY = 5000;
