@@ -9,13 +9,13 @@ import { openSearch, type Search, type Sought } from '../open-search.js';
 import { knownFinder } from '../orders/known-finder.js';
 import { nameOfOrder } from '../orders/known-orders.js';
 import { listOrder } from '../orders/list-order.js';
-import { findPage } from '../page.js';
+import { findPage, type Found } from '../page.js';
 import type { FindParts } from '../parts.js';
 import { typeAccess } from '../plan/access.js';
 import { COLLECTED, type ProbedWay } from '../plan/choose.js';
 import { isOfItself } from '../plan/plan.js';
 import { countAll, countCheaply } from '../total.js';
-import type { Finder } from './found.js';
+import type { Finder, FoundPage } from './found.js';
 import { candidateProjection } from './held.js';
 
 /** Of a search without links: by what is known of it, if anything is. @param probed what was counted before */
@@ -45,17 +45,22 @@ export async function ownFinder(
   const all = [...probed, ...begun.choice.probed];
   // A first page without a total is mostly all that the client wants.
   const isListed = isUsed && (after !== undefined || sought.total !== 'none') && !orders.isBusy(type);
-  const most = isListed ? await listedAtMost(begun, sought.count) : 0;
+  // Mostly its page tells that there is no more.
+  const early = isListed && isUncounted(begun) ? await findPage(begun, sought.count + 1) : undefined;
+  const isWhole = early !== undefined && !early.batch.isCut && early.batch.documents.length <= sought.count;
+  const most = isListed && !isWhole ? await listedAtMost(begun, sought.count) : 0;
   if (most > 0) {
     const hits = begun.listed?.map((key) => ({ key, values: [] })) ?? (await listOrder(begun, most));
     if (hits !== undefined) {
       const hasFurtherPages = after !== undefined || hits.length > sought.count;
       const found = knownFinder(orders, search, await orders.keep(search, hits, hasFurtherPages), after, anew);
       const driving = begun.choice.best!.way.conjunct.name;
-      return { ...found, probed: all, page: async (limit) => ({ ...(await found.page(limit)), driving }) };
+      const page = async (limit: number): Promise<FoundPage> =>
+        early !== undefined && limit === sought.count + 1 ? toPage(early, order) : found.page(limit);
+      return { ...found, probed: all, page: async (limit) => ({ ...(await page(limit)), driving }) };
     }
   }
-  const found = plainFinder(begun, all);
+  const found = plainFinder(begun, all, early && { limit: sought.count + 1, found: early });
   return isKnowable ? { ...found, countAll: () => orders.total(search, found.countAll) } : found;
 }
 
@@ -76,7 +81,7 @@ const WALK_COST = 12;
 
 /** How many matches may be listed for a page: where there are more than a page, but not much; else 0. */
 async function listedAtMost(search: Search, count: number): Promise<number> {
-  const { snapshot, probes, type, choice, conjuncts, order } = search;
+  const { snapshot, probes, type, choice, order } = search;
   const { best } = choice;
   if (best === undefined) return 0;
   if (choice.isShort) return best.matches > count ? COLLECTED : 0;
@@ -89,22 +94,33 @@ async function listedAtMost(search: Search, count: number): Promise<number> {
     }
     return 0;
   }
-  // One value in the order of ids was not counted yet; where the index knows all that has it, it counts that too.
-  if (conjuncts.length > 1 || choice.probed.length > 0 || best.way.access.isExact === true) return 0;
+  if (!isUncounted(search)) return 0;
   const { matches, isMore } = await probes.count(snapshot, best.way.access, COLLECTED);
   return !isMore && matches > count ? COLLECTED : 0;
 }
 
-function plainFinder(search: Search, probed: readonly ProbedWay[]): Finder {
+/** Whether it is one value in the order of ids, which was not counted yet. Where the index knows all that has it, it counts that too. */
+function isUncounted({ choice, conjuncts, order }: Search): boolean {
+  const { best, isShort, probed } = choice;
+  if (best === undefined || isShort || order.by !== 'id') return false;
+  return conjuncts.length <= 1 && probed.length === 0 && best.way.access.isExact !== true;
+}
+
+function toPage({ batch: { documents, isCut }, driving }: Found, order: Order): FoundPage {
+  return { documents, isCut, driving, valuesAt: (place) => valuesOf(documents[place]!, order) };
+}
+
+/** @param early what was found up to a limit */
+function plainFinder(
+  search: Search,
+  probed: readonly ProbedWay[],
+  early: { readonly limit: number; readonly found: Found } | undefined,
+): Finder {
   const { ask, order, conjuncts, choice, listed } = search;
   return {
     ask,
     probed,
-    async page(limit) {
-      const { batch, driving } = await findPage(search, limit);
-      const { documents, isCut } = batch;
-      return { documents, isCut, driving, valuesAt: (place) => valuesOf(documents[place]!, order) };
-    },
+    page: async (limit) => toPage(limit === early?.limit ? early.found : await findPage(search, limit), order),
     async matches(limit) {
       const reading = ask.reading(candidateProjection({ params: [], names: false }));
       const { batch, driving } = await findPage({ ...search, ask: reading }, limit);
