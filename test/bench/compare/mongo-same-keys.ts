@@ -3,15 +3,10 @@ import type { Db, MongoClient } from 'mongodb';
 import { tables } from '../../../generated/tables.js';
 import { parametersOf } from '../../../runtime/search/parameters-of.js';
 import type { Raw } from '../../../runtime/store/mongo/bson/bson.js';
-import {
-  keyOf,
-  pastKeyOf,
-  type PastDocument,
-  type ResourceDocument,
-} from '../../../runtime/store/mongo/bson/documents.js';
+import type { ResourceDocument } from '../../../runtime/store/mongo/bson/documents.js';
 import { VERSION_ONLY } from '../../../runtime/store/mongo/bson/stored-version.js';
 import { grouped } from '../../../runtime/store/mongo/grouped.js';
-import { copyVersion, toDocument } from '../../../runtime/store/mongo/write/plan-write.js';
+import { copyVersion, toDocument, toPast } from '../../../runtime/store/mongo/write/plan-write.js';
 import { prepare } from '../../../runtime/store/mongo/write/prepare.js';
 import { clinic } from '../data/clinic.js';
 import { toPut } from '../data/load-clinic.js';
@@ -37,16 +32,14 @@ export async function openSameKeys(client: MongoClient, db: Db): Promise<SameKey
     return { ...documents[n % DOCUMENTS]!, _id: `Observation/${id}`, id, updated: new Date(), n, resource: content };
   };
   const versions = Array.from({ length: UPDATED }, () => 1);
-  await resource.insertMany(versions.map((_version, i) => document(i, `updated-${i}`)));
+  let filled: Promise<unknown> | undefined;
+  const fill = () => resource.insertMany(versions.map((_version, i) => document(i, `updated-${i}`)));
 
   /** The documents of one moment share commands, as in the store. No mark is left on copies, and nothing asks what became of a write. */
   const update = grouped<number, true>(async (places) => {
     const filter = { _id: { $in: places.map((place) => `Observation/updated-${place}`) } };
     const found = await resource.find<Raw>(filter, { raw: true, projection: VERSION_ONLY }).toArray();
-    const copies = found.map((bytes): PastDocument => {
-      const fields = copyVersion(bytes);
-      return { ...fields, _id: pastKeyOf(keyOf(fields), fields.version), until: new Date() };
-    });
+    const copies = found.map((bytes) => toPast(copyVersion(bytes), Date.now()));
     await history.insertMany(copies, { ordered: false });
     const steps = places.map((place) => {
       const { _id, ...replacement } = document(place, `updated-${place}`);
@@ -58,7 +51,10 @@ export async function openSameKeys(client: MongoClient, db: Db): Promise<SameKey
     return places.map(() => true);
   });
   return {
-    update: (n) => update(n % UPDATED),
+    async update(n) {
+      await (filled ??= fill());
+      await update(n % UPDATED);
+    },
     create: (n) => resource.insertOne(document(n, `same-${n}`), { ignoreUndefined: true }),
     transaction: (n, count) =>
       client.withSession((session) =>

@@ -80,20 +80,24 @@ export function openLinks(
   base: string | undefined,
 ): Links {
   let types: Promise<ReadonlySet<string>> | undefined;
-  const [urls, bases] = [new Map<string, Promise<boolean>>(), new Map<string, Promise<string | undefined>>()];
-  const looks = new Map<string, () => Promise<boolean>>();
+  const there = new Map<string, Promise<boolean>>();
+  const together = new Map<string, () => Promise<boolean>>();
 
-  /** Whether a look at several parameters found nothing. */
-  async function isNothing(test: string): Promise<boolean> {
-    return (await looks.get(test)?.()) === true;
+  /** Whether anything fulfils any of these, asked once. */
+  function anyOf(tests: readonly Document[]): () => Promise<boolean> {
+    const query = { filter: { $or: tests }, hint: BY_ENTRY.reference, projection: { _id: 1 }, limit: 1 };
+    let found: Promise<boolean> | undefined;
+    return () =>
+      (found ??= snapshot.find({ collection: 'resource', ...query }).then(({ documents }) => documents.length > 0));
   }
 
-  /** Whether nothing fulfils any of these, asked once. */
-  function noneOf(tests: readonly Document[]): () => Promise<boolean> {
-    const query = { filter: { $or: tests }, hint: BY_ENTRY.reference, projection: { _id: 1 }, limit: 1 };
-    let isNone: Promise<boolean> | undefined;
-    return () =>
-      (isNone ??= snapshot.find({ collection: 'resource', ...query }).then(({ documents }) => documents.length === 0));
+  /** Whether a parameter has references in a range, asked once; it need not be asked where it was looked for together with others in vain. */
+  function hasAny(test: string, type: string, param: string, range?: Range): Promise<boolean> {
+    const look = async (): Promise<boolean> =>
+      (await together.get(test)?.()) !== false && hasRows(snapshot, type, param, range);
+    const answer = there.get(test) ?? look();
+    there.set(test, answer);
+    return answer;
   }
 
   return {
@@ -118,24 +122,13 @@ export function openLinks(
       }
       // One is as well looked for by itself.
       if (tests.size < 2) return;
-      const isNone = noneOf([...tests.values()]);
-      for (const test of tests.keys()) looks.set(test, isNone);
+      const isAny = anyOf([...tests.values()]);
+      for (const test of tests.keys()) together.set(test, isAny);
     },
-    hasUrls(type, param) {
-      const name = `${type} ${param}`;
-      const look = async (): Promise<boolean> =>
-        !(await isNothing(`url ${name}`)) && hasRows(snapshot, type, referenceParam(param, 'url'));
-      const known = urls.get(name) ?? look();
-      urls.set(name, known);
-      return known;
-    },
-    ownBase(type, param) {
-      const name = `${type} ${param}`;
-      const look = async (): Promise<string | undefined> =>
-        (await isNothing(`base ${name}`)) ? undefined : usedBase(snapshot, type, param, base);
-      const known = bases.get(name) ?? look();
-      bases.set(name, known);
-      return known;
+    hasUrls: (type, param) => hasAny(`url ${type} ${param}`, type, referenceParam(param, 'url')),
+    async ownBase(type, param) {
+      if (base === undefined) return undefined;
+      return (await hasAny(`base ${type} ${param}`, type, param, placesBelow(base))) ? base : undefined;
     },
   };
 }
@@ -145,17 +138,6 @@ export async function typesIn(snapshot: Snapshot): Promise<ReadonlySet<string>> 
   const pipeline = [{ $match: { type: { $gte: '' } } }, { $sort: { type: 1 } }, { $group: { _id: '$type' } }];
   const rows = await snapshot.aggregate('resource', pipeline, BY_TYPE_AND_TIME);
   return new Set(rows.map(({ _id }) => String(_id)));
-}
-
-/** A base, if any reference of a parameter names a place with it. */
-async function usedBase(
-  snapshot: Snapshot,
-  type: string,
-  param: string,
-  base: string | undefined,
-): Promise<string | undefined> {
-  if (base === undefined) return undefined;
-  return (await hasRows(snapshot, type, param, placesBelow(base))) ? base : undefined;
 }
 
 async function hasRows(snapshot: Snapshot, type: string, p: string, range: Range = {}): Promise<boolean> {

@@ -48,6 +48,12 @@ export async function ownFinder(
   // Mostly its page tells that there is no more.
   const early = isListed && isUncounted(begun) ? await findPage(begun, sought.count + 1) : undefined;
   const isWhole = early !== undefined && !early.batch.isCut && early.batch.documents.length <= sought.count;
+  /** The same, whose first page is what was read. */
+  const shown = (finder: Finder): Finder => {
+    const page: Finder['page'] = async (limit) =>
+      early !== undefined && limit === sought.count + 1 ? toPage(early, order) : finder.page(limit);
+    return { ...finder, page };
+  };
   const most = isListed && !isWhole ? await listedAtMost(begun, sought.count) : 0;
   if (most > 0) {
     const hits = begun.listed?.map((key) => ({ key, values: [] })) ?? (await listOrder(begun, most));
@@ -55,12 +61,10 @@ export async function ownFinder(
       const hasFurtherPages = after !== undefined || hits.length > sought.count;
       const found = knownFinder(orders, search, await orders.keep(search, hits, hasFurtherPages), after, anew);
       const driving = begun.choice.best!.way.conjunct.name;
-      const page = async (limit: number): Promise<FoundPage> =>
-        early !== undefined && limit === sought.count + 1 ? toPage(early, order) : found.page(limit);
-      return { ...found, probed: all, page: async (limit) => ({ ...(await page(limit)), driving }) };
+      return shown({ ...found, probed: all, page: async (limit) => ({ ...(await found.page(limit)), driving }) });
     }
   }
-  const found = plainFinder(begun, all, early && { limit: sought.count + 1, found: early });
+  const found = shown(plainFinder(begun, all));
   return isKnowable ? { ...found, countAll: () => orders.total(search, found.countAll) } : found;
 }
 
@@ -110,17 +114,12 @@ function toPage({ batch: { documents, isCut }, driving }: Found, order: Order): 
   return { documents, isCut, driving, valuesAt: (place) => valuesOf(documents[place]!, order) };
 }
 
-/** @param early what was found up to a limit */
-function plainFinder(
-  search: Search,
-  probed: readonly ProbedWay[],
-  early: { readonly limit: number; readonly found: Found } | undefined,
-): Finder {
+function plainFinder(search: Search, probed: readonly ProbedWay[]): Finder {
   const { ask, order, conjuncts, choice, listed } = search;
   return {
     ask,
     probed,
-    page: async (limit) => toPage(limit === early?.limit ? early.found : await findPage(search, limit), order),
+    page: async (limit) => toPage(await findPage(search, limit), order),
     async matches(limit) {
       const reading = ask.reading(candidateProjection({ params: [], names: false }));
       const { batch, driving } = await findPage({ ...search, ask: reading }, limit);

@@ -93,11 +93,10 @@ async function rowsTo(
   // First: its moment is the newest, and of that moment it is perhaps known which references there are.
   const keys = await collectKeys(links, type, where, most);
   if (keys === undefined) return undefined;
-  const isNone = keys.length === 0;
-  const [hasUrls, base] = await Promise.all([
-    !isNone && links.isNameable(type) && links.hasUrls(source, param),
-    isNone ? undefined : links.ownBase(source, param),
-  ]);
+  const [hasUrls, base] =
+    keys.length === 0
+      ? [false, undefined]
+      : await Promise.all([links.isNameable(type) && links.hasUrls(source, param), links.ownBase(source, param)]);
   const to = placesOf(keys, base);
   // Few of the keys, but of the places so many that a command may not hold them.
   if (to.length > keys.length && to.length > links.limits.most) return undefined;
