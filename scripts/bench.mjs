@@ -1,6 +1,7 @@
 // Runs the benches of test/bench, all or those named: npm run bench -- extraction
 // Those of MongoDB need the address of one: npm run bench -- --store=mongodb://127.0.0.1:27017
 // To compare with another build: npm run bench -- builds --build=FOLDER [--store=…]
+// What searches cost as the data grow, to a million resources: npm run bench -- growth --large
 // They are compiled first: under vitest each call between modules takes a detour, and the floor would look too near.
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +23,8 @@ else await runAll(readArguments(process.argv.slice(2)));
 function readArguments(args) {
   const optionOf = (option) => args.find((arg) => arg.startsWith(option))?.slice(option.length);
   const [store, build] = ['--store=', '--build='].map(optionOf);
-  const names = args.filter((arg) => !/^--(?:store|build)=/.test(arg));
+  const names = args.filter((arg) => !/^--(?:store=|build=|large$)/.test(arg));
+  if (args.includes('--large')) process.env.KILN_BENCH_LARGE = 'yes';
   if (store !== undefined) process.env.KILN_BENCH_STORE = store;
   if (build !== undefined) process.env.KILN_BENCH_BUILD = build;
   return store !== undefined && names.length === 0 ? ['mongo'] : names;
