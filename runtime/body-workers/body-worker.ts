@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { createPatchers } from '../core/patch/patchers.js';
+import { linkPlans } from '../interactions/bundle/links/link-plan.js';
 import { createExtractor } from '../search/extract.js';
 import { tables } from '../tables.js';
 import { createValidator } from '../validate/create-validator.js';
@@ -21,6 +22,7 @@ const reading: Reading = {
   validation,
   extract: createExtractor(tables, { zone }),
   patchers: createPatchers(tables),
+  plans: linkPlans(tables),
 };
 let answers: AsyncGenerator<Answer> | undefined;
 

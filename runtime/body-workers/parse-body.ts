@@ -3,6 +3,8 @@ import { jsonMembers } from '../core/write/compose-change.js';
 import { BINARY } from '../core/binary/binary-content.js';
 import { faultsAround } from '../interactions/bundle/entry-faults.js';
 import { envelopeOf, openBundle } from '../interactions/bundle/envelope.js';
+import type { LinkFinder } from '../interactions/bundle/links/links.js';
+import { namesMadeWellFormed } from '../interactions/bundle/links/well-formed.js';
 import type { BodyPurpose } from '../core/write/large-bodies.js';
 import type { ParsedBody, ParsedContent } from '../core/write/parsed-bodies.js';
 import type { Services } from '../core/services.js';
@@ -17,6 +19,7 @@ export interface BodyServices {
   readonly rules: Services['rules'];
   readonly validation: Services['validation'];
   readonly extract: Services['extract'];
+  readonly plans: LinkFinder['plans'];
   /** Entries that a Bundle may have, and bytes that a resource may have. */
   readonly limits: { readonly entries: number; readonly resource: number };
 }
@@ -73,10 +76,12 @@ function takeBundle(tree: JsonValue, text: string | undefined, services: BodySer
     return { tree: { resourceType: bundle.resourceType, type, entry: [] }, prepared: { faults } };
   }
   const entries = new Map<number, readonly LocatedFault[]>();
+  const makeWellFormed = type === 'transaction' ? namesMadeWellFormed(opened.entries, services.plans) : undefined;
   for (const [index, entry] of opened.entries.entries()) {
     const resource = isObject(entry) ? entry['resource'] : undefined;
     const method = isObject(entry) ? storedBy(entry['request']) : undefined;
     if (method === undefined || !isObject(entry) || !isResource(resource)) continue;
+    makeWellFormed?.(resource);
     const faults = faultsOfWritten(method === 'POST' ? withoutId(resource) : resource, services);
     entries.set(index, faults);
     if (faults.length > 0) entry['resource'] = headOf(resource);

@@ -7,7 +7,7 @@ export type BundleEntry =
   | { readonly index: number; readonly error: Error };
 
 /**
- * The resources of a collection Bundle, in order. One without id gets that of its `fullUrl` (`urn:uuid:…`, or a URL that
+ * The resources of a collection Bundle, in order. One without id gets that of its `fullUrl` (`urn:uuid:…` or another URN, or a URL that
  * ends in its type and an id), so that loading it again finds it again; references from entry to entry by `urn:` are
  * rewritten to type and id. https://hl7.org/fhir/R5/bundle.html#references
  */
@@ -22,7 +22,7 @@ export function bundleEntries(bundle: Resource): BundleEntry[] {
     const { id: own, resourceType: type } = resource as Resource;
     const fullUrl = typeof entry['fullUrl'] === 'string' ? entry['fullUrl'] : '';
     const id = typeof own === 'string' ? own : idOfUrl(fullUrl, type);
-    if (id !== undefined && /^urn:(uuid|oid):/i.test(fullUrl)) targets.set(fullUrl, `${type}/${id}`);
+    if (id !== undefined && /^urn:/i.test(fullUrl)) targets.set(fullUrl, `${type}/${id}`);
     return { index, resource: resource as Resource, id };
   });
   if (targets.size > 0) {
@@ -32,8 +32,11 @@ export function bundleEntries(bundle: Resource): BundleEntry[] {
 }
 
 function idOfUrl(fullUrl: string, type: string): string | undefined {
-  const [, urn] = /^urn:(?:uuid|oid):(.*)$/i.exec(fullUrl) ?? [];
-  const id = urn?.toLowerCase() ?? (fullUrl.includes(`/${type}/`) ? fullUrl.split('/').at(-1) : undefined);
+  const [, uuid, urn] = /^urn:(?:(?:uuid|oid):(.*)|(.*))$/i.exec(fullUrl) ?? [];
+  const id =
+    uuid?.toLowerCase() ??
+    urn?.replaceAll(':', '-') ??
+    (fullUrl.includes(`/${type}/`) ? fullUrl.split('/').at(-1) : undefined);
   return id !== undefined && isId(id) ? id : undefined;
 }
 

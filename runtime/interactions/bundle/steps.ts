@@ -160,11 +160,10 @@ function compareSteps(a: Step, b: Step): number {
 
 async function readStep({ entry, call, links }: Draft, placeholders: Placeholders, services: Services): Promise<Step> {
   if (call instanceof FhirError) throw call;
+  if (links instanceof FhirError) throw links;
   const needs = entriesInQuery(call.type, paramsOf(call), (text) => placeholders.find(text, entry), services.tables);
   const plan = needs.size > 0 ? undefined : await planOf(call, services);
-  if (!(links instanceof FhirError)) return { entry, call, links, needs, ...(plan === undefined ? {} : { plan }) };
-  await plan?.drop?.();
-  throw links;
+  return { entry, call, links, needs, ...(plan === undefined ? {} : { plan }) };
 }
 
 /** Whether criteria determine the target of a step. */

@@ -53,8 +53,17 @@ function areCriteria(text: string): boolean {
 const OID = /^urn:oid:[0-2](?:\.(?:0|[1-9][0-9]*))+(?:[?#].*)?$/;
 const UUID = /^urn:uuid:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?:[?#].*)?$/;
 
+/** Whether a URN is a UUID or an OID in name only: `urn:uuid:patient`. */
+export function isMalformedUrn(url: string): boolean {
+  return (url.startsWith('urn:oid:') && !OID.test(url)) || (url.startsWith('urn:uuid:') && !UUID.test(url));
+}
+
+/** Types whose values are URLs. */
+const URLS: ReadonlySet<string> = new Set(['uri', 'url', 'canonical', 'oid', 'uuid']);
+
 /** Checks a URL by what its scheme allows, and that one within the resource leads somewhere; the run is at it. */
 export function checkLink(url: string, type: string, run: RuleRun): void {
+  if (!URLS.has(type)) return;
   if (type === 'canonical' && url.length > 1 && url.startsWith('#') && !run.containedById.has(url.slice(1))) {
     run.report('reference-invalid', 'reference', `the resource contains no ${JSON.stringify(url.slice(0, 64))}`);
   } else if (type === 'canonical' && run.tools.isThorough && url.endsWith('|')) {
@@ -67,12 +76,9 @@ export function checkLink(url: string, type: string, run: RuleRun): void {
 }
 
 function checkUrn(url: string, run: RuleRun): void {
-  const shown = (): string => JSON.stringify(url.slice(0, 64));
-  if (url.startsWith('urn:oid:') && !OID.test(url)) {
-    run.report('url-invalid-in-content', 'url', `${shown()} is no OID: urn:oid:1.2.3`);
-  } else if (url.startsWith('urn:uuid:') && !UUID.test(url)) {
-    run.report('url-invalid-in-content', 'url', `${shown()} is no UUID: urn:uuid: and 32 digits`);
-  }
+  if (!isMalformedUrn(url)) return;
+  const why = url.startsWith('urn:oid:') ? 'no OID: urn:oid:1.2.3' : 'no UUID: urn:uuid: and 32 digits';
+  run.report('url-invalid-in-content', 'url', `${JSON.stringify(url.slice(0, 64))} is ${why}`);
 }
 
 function list(targets: readonly string[]): string {

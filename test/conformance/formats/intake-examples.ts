@@ -9,6 +9,7 @@ import { readXml } from '../../../runtime/format/xml/read-xml.js';
 import { answersTo, type Reading } from '../../../runtime/body-workers/answers.js';
 import { openCollector } from '../../../runtime/body-workers/collect.js';
 import { composePut } from '../../../runtime/core/write/compose-change.js';
+import { linkPlans } from '../../../runtime/interactions/bundle/links/link-plan.js';
 import type { BodyPurpose } from '../../../runtime/core/write/large-bodies.js';
 import { createPatchers } from '../../../runtime/core/patch/patchers.js';
 import { parsedBodyOf } from '../../../runtime/core/write/parsed-bodies.js';
@@ -30,6 +31,7 @@ const reading: Reading = {
   validation: 'structure',
   extract,
   patchers: createPatchers(tables),
+  plans: linkPlans(tables),
 };
 
 /** Takes a text in as a thread does. */

@@ -5,6 +5,7 @@ import { describeOnMongod, mongodUrl, newDatabase } from '../../mongod/for-tests
 import { batches } from './batch.js';
 import { transactions } from './transaction.js';
 import { transactionPatches } from './transaction-patches.js';
+import { transactionPlaceholders } from './transaction-placeholders.js';
 import { transactionReferences } from './transaction-references.js';
 import { transactionsOfTwo } from './transactions-of-two.js';
 
@@ -18,6 +19,7 @@ describeOnMongod('Bundles on MongoDB', () => {
   });
   transactions(stores[0]);
   transactionPatches(stores[0]);
+  transactionPlaceholders(stores[0]);
   transactionReferences(stores[0]);
   batches(stores[0]);
   describe('transactions of two servers', () => transactionsOfTwo(...stores));

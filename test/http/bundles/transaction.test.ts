@@ -7,6 +7,7 @@ import { openStore } from '../../contract/open-store.js';
 import { batches } from './batch.js';
 import { transactions } from './transaction.js';
 import { transactionPatches } from './transaction-patches.js';
+import { transactionPlaceholders } from './transaction-placeholders.js';
 import { transactionReferences } from './transaction-references.js';
 import { transactionsOfTwo } from './transactions-of-two.js';
 
@@ -15,6 +16,7 @@ describe.each(['toy:', 'sqlite::memory:'])('Bundles on %s', async (url) => {
   afterAll(() => store.close());
   transactions(store);
   transactionPatches(store);
+  transactionPlaceholders(store);
   transactionReferences(store);
   batches(store);
 });

@@ -133,6 +133,29 @@ const BODIES: [string, string, string, string][] = [
     '/',
     JSON.stringify(bundle('batch', ...Array.from({ length: 51 }, () => entry(patient())))),
   ],
+  [
+    'a transaction whose placeholders are no UUIDs',
+    'POST',
+    '/',
+    JSON.stringify(
+      bundle(
+        'transaction',
+        { fullUrl: 'urn:uuid:one', ...entry(patient()) },
+        entry(patient({ link: [{ other: { reference: 'urn:uuid:one' }, type: 'seealso' }] })),
+      ),
+    ),
+  ],
+  [
+    'a transaction that has them as text and as links',
+    'POST',
+    '/',
+    JSON.stringify(
+      bundle('transaction', {
+        fullUrl: 'urn:uuid:one',
+        ...entry(patient({ managingOrganization: { reference: 'urn:uuid:one', display: 'urn:uuid:one' } })),
+      }),
+    ),
+  ],
   ['a Bundle that is not executed', 'POST', '/', JSON.stringify(bundle('collection', { resource: patient() }))],
   ['a Bundle that is stored', 'POST', '/Bundle', JSON.stringify(bundle('batch', entry(patient())))],
   [

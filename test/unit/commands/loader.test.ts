@@ -322,16 +322,19 @@ describe('kiln load', () => {
         },
         { resource: patient('a', { generalPractitioner: [{ reference: 'urn:uuid:other' }] }) },
         { resource: patient('a', { active: true }) },
+        { fullUrl: 'urn:x:a:1', resource: patient('', { id: undefined }) },
+        { resource: { resourceType: 'Basic', id: '8', subject: { reference: 'urn:x:a:1' } } },
         { response: { status: '200' } },
         { resource: { resourceType: 'Nothing', id: 'x' } },
       ),
     );
-    expect(await apply(path)).toEqual({ ...none, created: 3, updated: 1, failed: 2 });
+    expect(await apply(path)).toEqual({ ...none, created: 5, updated: 1, failed: 2 });
+    expect((await store.read('Basic', '8'))?.json).toContain('"reference":"Patient/x-a-1"');
     expect((await store.read('Basic', '7'))?.json).toContain(`"reference":"Patient/${uuid}"`);
     expect((await store.readVersion('Patient', 'a', 1))?.json).toContain('urn:uuid:other');
     expect(told()).toEqual([
-      'c.json entry[4]: the entry has no resource',
-      'c.json entry[5]: unknown resource type "Nothing"',
+      'c.json entry[6]: the entry has no resource',
+      'c.json entry[7]: unknown resource type "Nothing"',
     ]);
   });
 

@@ -10,6 +10,8 @@ import { findLinks, type Link, type LinkFinder } from '../links/links.js';
 import { locateLink } from '../links/locate.js';
 import { findPatchLinks } from '../links/patch-links.js';
 import type { Placeholders } from '../links/placeholders.js';
+import { takeVersionRequest } from '../links/version-request.js';
+import { writeWellFormed } from '../links/well-formed.js';
 
 /** An entry that writes, before any lookup. Its faults are reported together with those found later. */
 export interface Draft {
@@ -50,6 +52,7 @@ async function linksOf(
   const place = (holder: object, key: string | number): string =>
     `${entryPath(entry.index)}.resource${locateLink(resource, holder, key)}`;
   const finder: LinkFinder = {
+    takeVersionRequest,
     plans: linkPlans(tables),
     find: (text) => placeholders.find(text, entry),
     criteriaOf: (text, holder, key) => criteriaOfReference(text, base, tables.resourceTypes, () => place(holder, key)),
@@ -64,7 +67,10 @@ async function linksOf(
       return writer === undefined ? { criteria: `${type}?_id=${id}` } : { entry: writer, rest: '' };
     },
   };
-  return patch === undefined ? findLinks(resource, finder) : findPatchLinks(patch, type ?? '', finder);
+  if (patch !== undefined) return findPatchLinks(patch, type ?? '', finder);
+  const links = findLinks(resource, finder);
+  writeWellFormed(links);
+  return links;
 }
 
 function unknownPlaceholder(text: string, expression: string): FhirError {

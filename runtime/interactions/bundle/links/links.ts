@@ -2,8 +2,7 @@ import type { JsonObject, JsonValue, Resource } from '../../../fhir/resource.js'
 import { isObject } from '../../../fhir/resource.js';
 import type { LinkPlace, LinkPlan } from './link-plan.js';
 import { narrativeTargets } from './narrative-links.js';
-import { isUrn } from './placeholders.js';
-import { takeVersionRequest } from './version-request.js';
+import { isPlaceholder, isUrn } from './placeholders.js';
 
 /** A value that refers to another entry's resource, or to a resource by criteria. */
 export interface Link {
@@ -35,10 +34,12 @@ export interface LinkFinder {
   readonly find: (text: string) => number | undefined;
   /** Criteria `Type?…` of a conditional reference; undefined for other texts. @throws FhirError for an unknown type */
   readonly criteriaOf: (text: string, holder: object, key: string | number) => string | undefined;
-  /** Called for a `urn:` reference that is not the `fullUrl` of any entry. */
+  /** Called for a reference `urn:uuid:…` or `urn:oid:…` that is not the `fullUrl` of any entry. */
   readonly onUnknown: (text: string, holder: object, key: string | number) => void;
   /** The target of a reference to a resource of this server, by its type and id. */
   readonly findStored: (text: string) => LinkTarget | undefined;
+  /** Whether a Reference asks for the version of its target; takes away what asks. */
+  readonly takeVersionRequest: (reference: JsonObject) => boolean;
 }
 
 /**
@@ -87,7 +88,7 @@ export function visit(
     if (isObject(value)) walkObject(value, place, finder, out);
   } else if (place === 'resource') walkResource(value, finder, out);
   else if (typeof value === 'string') {
-    const isVersioned = place === 'reference' && isObject(holder) && takeVersionRequest(holder);
+    const isVersioned = place === 'reference' && isObject(holder) && finder.takeVersionRequest(holder);
     pushLink(out, { holder, key, text: value, to: targetOf(holder, key, value, place, finder) }, isVersioned, finder);
   }
 }
@@ -131,7 +132,7 @@ export function referenceTarget(
   const criteria = text.includes('?') ? finder.criteriaOf(text, holder, key) : undefined;
   if (criteria !== undefined) return { criteria };
   const target = findWithRest(text, finder);
-  if (target === undefined && isUrn(text)) finder.onUnknown(text, holder, key);
+  if (target === undefined && isPlaceholder(text)) finder.onUnknown(text, holder, key);
   return target;
 }
 

@@ -3,6 +3,7 @@ import { readReference } from '../../../path/reference-text.js';
 import { Phase, type Entry } from '../entry.js';
 import { entryPath } from '../entry-error.js';
 import { baseKey, belowBase } from '../../../path/own-base.js';
+import { wellFormed } from './well-formed.js';
 
 /** Names by which entries refer to each other's resources before the server assigns ids. */
 export interface Placeholders {
@@ -27,16 +28,22 @@ export interface StoredTarget {
 }
 
 const AMBIGUOUS = -1;
-const URN = /^urn:(?:uuid|oid):/i;
+const URN = /^urn:/i;
+const UUID_OR_OID = /^urn:(?:uuid|oid):/i;
 
-/** Whether a text has the form of a placeholder. */
+/** Whether a text is a URN, which as an identifier can be a placeholder. */
 export function isUrn(text: string): boolean {
   return URN.test(text);
 }
 
+/** Whether a text has the form of a placeholder, and would lead nowhere without an entry. */
+export function isPlaceholder(text: string): boolean {
+  return UUID_OR_OID.test(text);
+}
+
 /**
- * Collects the names of the entries that write: their `fullUrl`, which may be `urn:uuid:…`, `urn:oid:…` or the URL of a
- * resource on any server; for a create without a `fullUrl`, the `Type/id` in its resource.
+ * Collects the names of the entries that write: their `fullUrl`, which may be any absolute URI: `urn:uuid:…`, `urn:x:patient`, or
+ * the URL of a resource on any server; for a create without a `fullUrl`, the `Type/id` in its resource.
  *
  * An absolute reference refers to the entry with the same URL, a relative one to an entry with the same base: resources of
  * several servers may have the same `Type/id`. https://hl7.org/fhir/R5/bundle.html#references
@@ -105,9 +112,10 @@ export function collectPlaceholders(entries: readonly Entry[], base: string): Pl
   };
 }
 
-/** Lower case for URNs: UUIDs are case-insensitive. RFC 9562, 4 */
+/** Lower case for UUIDs and OIDs: UUIDs are case-insensitive. RFC 9562, 4 */
 function keyOf(url: string): string {
-  return isUrn(url) ? url.toLowerCase() : baseKey(url);
+  const text = wellFormed(url);
+  return isPlaceholder(text) ? text.toLowerCase() : baseKey(text);
 }
 
 /** The name that a created resource had at its source. */
