@@ -20,8 +20,10 @@ import { takeCensus } from './verify/census.js';
 import { verifyDefinitions } from './verify/definitions.js';
 import { verifyCensus, verifyModel, verifyScopes } from './verify/verify.js';
 
-/** Options: a package to read instead of the pinned one. */
+/** Options: what to read instead of what the checkout has. */
 export interface GenerateOptions {
+  /** The folder of the definitions. */
+  readonly definitions?: string;
   /** `NAME@VERSION`, or the path of a package tarball. */
   readonly package?: string;
 }
@@ -33,7 +35,7 @@ export interface GenerateOptions {
  */
 export async function makeModel(options: GenerateOptions = {}): Promise<Model> {
   const root = projectRoot();
-  const definitions = loadDefinitions(join(root, 'definitions'));
+  const definitions = loadDefinitions(options.definitions ?? join(root, 'definitions'));
   const pins = definitions.packages;
   const main = pinOf(pins, 'definitions');
   const pinned = `${main.name}@${main.version}`;
@@ -53,7 +55,6 @@ export async function makeModel(options: GenerateOptions = {}): Promise<Model> {
     corrections: definitions.errata
       .filter((erratum) => erratum.package === published.name || erratum.package === expansions?.name)
       .map(({ target, reason }) => ({ target, reason })),
-    canonical: definitions.settings.canonical,
     operations: definitions.operations,
     scopes: definitions.scopes,
     aliases: definitions.aliases.filter((alias) => alias.package === published.name),

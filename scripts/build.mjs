@@ -203,26 +203,30 @@ const EXAMPLE =
   /^(?:SearchParameter-(?:example.*|filter)|OperationDefinition-example.*|CompartmentDefinition-example.*)[.]json$/;
 
 /**
- * The definitions with the corrections that the tables are made with, so that the server shows what it enforces. One line says which
+ * The definitions, of the package and our own, with the corrections that the tables are made with, so that the server shows what it enforces. One line says which
  * of them are in which block, then come the blocks. Returns whether all corrections apply.
  */
 async function packConformance() {
   const folder = dirname(createRequire(import.meta.url).resolve('hl7.fhir.r5.core/package.json'));
   const target = join(dist, CONFORMANCE);
-  const corrections = join(root, 'definitions', 'errata.json');
   const names = readdirSync(folder).filter((name) => SHIPPED.test(name) && !EXAMPLE.test(name));
   // It takes seconds, and what it is made of seldom changes.
-  const sources = [join(folder, 'package.json'), corrections, fileURLToPath(import.meta.url)];
+  const maintained = readdirSync(join(root, 'definitions'), { recursive: true }).map((name) =>
+    join(root, 'definitions', name),
+  );
+  const sources = [join(folder, 'package.json'), join(root, MANIFEST), fileURLToPath(import.meta.url), ...maintained];
   if (existsSync(target) && sources.every((each) => statSync(target).mtimeMs > statSync(each).mtimeMs)) return true;
   const { correctDefinition } = await import(pathToFileURL(join(dist, 'generator', 'load', 'errata.js')).href);
-  const { errata } = JSON.parse(readFileSync(corrections, 'utf8'));
+  const { loadDefinitions } = await import(pathToFileURL(join(dist, 'generator', 'load', 'definitions.js')).href);
+  const { errata, operations } = loadDefinitions(join(root, 'definitions'));
   const mine = errata.filter((each) => each.package === 'hl7.fhir.r5.core');
   const faults = [];
-  const definitions = names.sort().flatMap((name) => {
+  const corrected = names.sort().flatMap((name) => {
     const published = JSON.parse(readFileSync(join(folder, name), 'utf8'));
     const own = mine.filter(({ target: url }) => url === published.url);
     return correctDefinition(published, own, faults) ?? [];
   });
+  const definitions = [...corrected, ...operations].map(withoutMarks);
   // The generator says so in its own words.
   if (faults.length > 0) {
     process.stderr.write(`kiln: corrections that do not apply: ${faults.join('; ')}\n`);
@@ -239,6 +243,12 @@ async function packConformance() {
   }
   writeFileSync(target, Buffer.concat([Buffer.from(`${JSON.stringify(index)}\n`), ...blocks]));
   return true;
+}
+
+/** Without the extensions that only the generator reads: their URLs are names. */
+function withoutMarks({ extension, ...definition }) {
+  const shown = extension?.filter(({ url }) => url.includes(':')) ?? [];
+  return shown.length === 0 ? definition : { ...definition, extension: shown };
 }
 
 /** Deletes below dist/FOLDER every output whose source is gone, and the folders that this empties. */

@@ -36,9 +36,10 @@ export class Linker {
   }
 }
 
-/** A link to a canonical, labelled with its last segment. The server's own canonicals do not resolve, so they are only code. */
+/** A link to a canonical, labelled with its last segment. Those of our own are below the base of the server that serves them. */
 export function canonicalLink(url: string, own = false, label = tail(url)): Span {
-  return !own && /^https?:/.test(url) ? { href: url, text: label } : { code: url };
+  if (own) return { code: `[base]/${url}` };
+  return /^https?:/.test(url) ? { href: url, text: label } : { code: url };
 }
 
 const MARKUP = /`([^`\n]+)`|\[([^\]\n]*)\]\(([^)\s]+)\s*\)/g;

@@ -11,12 +11,10 @@ export interface OperationFile {
  * Checks the custom operations for faults that a schema cannot detect: a duplicate id or canonical, two operations for one
  * call, a duplicate parameter at one level.
  *
- * @param canonical base of the server's own canonicals
  * @returns faults, each with its file, beginning with a JSON pointer
  */
 export function operationFaults(
   operations: readonly OperationFile[],
-  canonical: string,
 ): readonly { readonly file: string; readonly fault: string }[] {
   const faults: { file: string; fault: string }[] = [];
   const taken = new Map<string, string>();
@@ -27,10 +25,10 @@ export function operationFaults(
       if (other === undefined) taken.set(key, file);
       else faults.push({ file, fault: `${pointer}: ${key} is defined a second time; the first is in ${other}` });
     };
-    const expected = `${canonical}/OperationDefinition/${value.id ?? ''}`;
+    const expected = `OperationDefinition/${value.id ?? ''}`;
     if (value.url !== expected) faults.push({ file, fault: `/url: is "${value.url}"; expected "${expected}"` });
     claim('/id', `id ${value.id ?? ''}`);
-    for (const level of operationLevels(value, canonical)) {
+    for (const level of operationLevels(value)) {
       const types = level === 'system' ? [''] : (value.resource ?? []);
       for (const type of types) claim('/code', `${type} $${value.code} on level ${level}`.trim());
     }

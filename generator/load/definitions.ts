@@ -9,8 +9,6 @@ import type { OperationDefinition } from './fhir-json.js';
 
 /** `definitions/settings.json`. Other definitions refer to its values by their names in braces. */
 export interface Settings {
-  /** Base of the server's own canonicals, without trailing slash. */
-  readonly canonical: string;
   /** Vendor part of operation names: `svc` of `$svc.fhir.reindex-status`. */
   readonly vendor: string;
   readonly publisher: string;
@@ -90,7 +88,7 @@ export function loadDefinitions(dir: string, schemas = join(dir, 'schemas')): De
     .sort((a, b) => (a < b ? -1 : 1))
     .map((file) => `operations/${file}`);
   const operations = files.map((file) => ({ file, value: read<OperationDefinition>(file, 'operation', settings) }));
-  for (const { file, fault } of operationFaults(operations, settings.canonical)) report(file, [fault]);
+  for (const { file, fault } of operationFaults(operations)) report(file, [fault]);
 
   const policy = read<ScopePolicyFile>('policy/scopes.json', 'scopes', settings);
   const unsound: string[] = [];

@@ -5,15 +5,11 @@ import type { FhirOperationParameter, OperationDefinition } from './fhir-json.js
  * Levels of an operation, widest first.
  *
  * FHIR has no level for an operation on one version (`[base]/T/id/_history/v/$x`). The extension
- * `{canonical}/StructureDefinition/operation-version-level` defines it. A parameter whose `scope` names `instance` exists
+ * `operation-version-level` says so. A parameter whose `scope` names `instance` exists
  * on versions too.
- *
- * @param canonical base of the server's own canonicals: `settings.canonical`
  */
-export function operationLevels(operation: OperationDefinition, canonical: string): readonly Level[] {
-  const version = extensions(operation, canonical, 'operation-version-level').some(
-    (each) => each.valueBoolean === true,
-  );
+export function operationLevels(operation: OperationDefinition): readonly Level[] {
+  const version = extensions(operation, 'operation-version-level').some((each) => each.valueBoolean === true);
   const held: Record<Level, boolean> = {
     system: operation.system,
     type: operation.type,
@@ -29,10 +25,10 @@ export function operationLevels(operation: OperationDefinition, canonical: strin
  * POST always. GET too when the operation does not affect state and every parameter that it requires is primitive, so
  * that it can be written into a query (https://hl7.org/fhir/R5/operationdefinition-definitions.html#OperationDefinition.affectsState).
  * An optional complex parameter does not exclude GET; the server rejects a GET request that has one. The extension
- * `{canonical}/StructureDefinition/operation-method` replaces the rule by a list for operations that differ.
+ * `operation-method` replaces the rule by a list for operations that differ.
  */
-export function operationMethods(operation: OperationDefinition, canonical: string): readonly Method[] {
-  const listed = extensions(operation, canonical, 'operation-method').flatMap(({ valueCode }) => valueCode ?? []);
+export function operationMethods(operation: OperationDefinition): readonly Method[] {
+  const listed = extensions(operation, 'operation-method').flatMap(({ valueCode }) => valueCode ?? []);
   if (listed.length > 0) return listed as Method[];
   // The specification states no default for affectsState. Assume the safe one.
   const safe = operation.affectsState === false;
@@ -45,7 +41,7 @@ function isPrimitive({ type }: FhirOperationParameter): boolean {
   return type !== undefined && /^[a-z]/.test(type);
 }
 
-function extensions(operation: OperationDefinition, canonical: string, name: string) {
-  const url = `${canonical}/StructureDefinition/${name}`;
-  return (operation.extension ?? []).filter((extension) => extension.url === url);
+/** Those that only the generator reads: no server shows them, so that their names need no base. */
+function extensions(operation: OperationDefinition, name: 'operation-method' | 'operation-version-level') {
+  return (operation.extension ?? []).filter(({ url }) => url === name);
 }

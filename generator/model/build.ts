@@ -26,7 +26,6 @@ export interface ModelSources {
   readonly inputs: Model['inputs'];
   readonly corrections: Model['corrections'];
   /** Our own definitions. */
-  readonly canonical: string;
   readonly operations: readonly OperationDefinition[];
   readonly scopes: ScopeTable;
   /** Other names of search parameters. */
@@ -63,10 +62,9 @@ export function buildModel(sources: ModelSources): Model {
     invariants: rules.rows,
     search: buildSearch(loaded.searchParameters, { structures, types, codes, aliases: sources.aliases }),
     compartments: buildCompartments(loaded.compartments),
-    operations: buildOperations(loaded.operations, sources.operations, {
-      canonical: sources.canonical,
-      concrete: (type) => concreteTypes(type, typeNames, loaded.structures),
-    }),
+    operations: buildOperations(loaded.operations, sources.operations, (type) =>
+      concreteTypes(type, typeNames, loaded.structures),
+    ),
     scopes: sources.scopes,
     codes,
     profiles: buildProfiles(loaded.structures, Object.values(sources.profiles).flat(), {

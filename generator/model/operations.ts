@@ -4,37 +4,37 @@ import { operationLevels, operationMethods } from '../load/operation-rules.js';
 import type { OperationModel } from './model.js';
 import { byCodePoint, tail, unversioned } from './names.js';
 
-/** Context for resolving operations. */
-export interface OperationContext {
-  /** Base of the server's own canonicals. */
-  readonly canonical: string;
-  /** Concrete types of a type name: itself, or for an abstract one those that specialise or implement it. */
-  readonly concrete: (type: string) => readonly string[];
-}
-
-/** The operations, those of the package and our own, in order of ids. https://hl7.org/fhir/R5/operationdefinition.html */
+/**
+ * The operations, those of the package and our own, in order of ids. https://hl7.org/fhir/R5/operationdefinition.html
+ *
+ * @param concrete the concrete types of a type name: itself, or for an abstract one those that specialise or implement it
+ */
 export function buildOperations(
   published: readonly OperationDefinition[],
   own: readonly OperationDefinition[],
-  context: OperationContext,
+  concrete: (type: string) => readonly string[],
 ): OperationModel[] {
   return [
-    ...published.map((definition) => buildOperation(definition, false, context)),
-    ...own.map((definition) => buildOperation(definition, true, context)),
+    ...published.map((definition) => buildOperation(definition, false, concrete)),
+    ...own.map((definition) => buildOperation(definition, true, concrete)),
   ].sort((a, b) => byCodePoint(a.id, b.id));
 }
 
-function buildOperation(definition: OperationDefinition, own: boolean, context: OperationContext): OperationModel {
+function buildOperation(
+  definition: OperationDefinition,
+  own: boolean,
+  concrete: (type: string) => readonly string[],
+): OperationModel {
   const parameters = (definition.parameter ?? []).map((parameter) => buildParameter(parameter));
   const everywhere = definition.resource === undefined || definition.resource.includes('Resource');
-  const types = [...new Set((definition.resource ?? []).flatMap(context.concrete))].sort(byCodePoint);
+  const types = [...new Set((definition.resource ?? []).flatMap(concrete))].sort(byCodePoint);
   return {
     id: definition.id ?? '',
     name: definition.code,
     url: definition.url,
     title: definition.title ?? definition.name ?? definition.code,
-    levels: operationLevels(definition, context.canonical),
-    methods: operationMethods(definition, context.canonical),
+    levels: operationLevels(definition),
+    methods: operationMethods(definition),
     ...(everywhere ? {} : { types }),
     affectsState: definition.affectsState ?? false,
     parameters,

@@ -69,11 +69,11 @@ export interface OperationParameterRow {
 
 /** An operation. https://hl7.org/fhir/R5/operationdefinition.html */
 export interface OperationRow {
-  /** Id of its OperationDefinition: `Patient-everything`. Several may share a name on different types. */
+  /** Id of its OperationDefinition: `Patient-everything`. Several may share a name on different types. It has no part of a vendor. */
   readonly id: string;
   /** Name without `$`. */
   readonly name: string;
-  /** Canonical of its OperationDefinition. */
+  /** Canonical of its OperationDefinition; of our own, relative to the base of the server that serves it. */
   readonly url: string;
   readonly title: string;
   readonly levels: readonly Level[];

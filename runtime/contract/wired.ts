@@ -52,11 +52,11 @@ export const WIRED_OPERATIONS = [
   'perform-reindexing-pass',
   'reindex',
   'reindex-dryrun',
+  'reindex-status',
   'reindex-terminology',
-  'svc.fhir.reindex-status',
-  'svc.fhir.replace-references',
-  'svc.fhir.undo-merge',
-  'svc.fhir.undo-replace-references',
+  'replace-references',
+  'undo-merge',
+  'undo-replace-references',
 ] as const;
 
 /** `OperationRow.id` of an operation that has a handler. */

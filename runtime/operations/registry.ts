@@ -92,10 +92,10 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   reindex: startReindex,
   'reindex-dryrun': reindexDryrun,
   'reindex-terminology': reindexTerminology,
-  'svc.fhir.reindex-status': reindexStatus,
-  'svc.fhir.replace-references': replaceReferences,
-  'svc.fhir.undo-merge': undoMerge,
-  'svc.fhir.undo-replace-references': undoReplaceReferences,
+  'reindex-status': reindexStatus,
+  'replace-references': replaceReferences,
+  'undo-merge': undoMerge,
+  'undo-replace-references': undoReplaceReferences,
 };
 
 /**

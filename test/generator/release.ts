@@ -70,8 +70,8 @@ export class Remade {
   }
 
   operation(id: string): OperationModel | undefined {
-    const context = { canonical: this.release.definitions.settings.canonical, concrete: (type: string) => [type] };
-    return buildOperations(this.corrected.operations, [], context).find((operation) => operation.id === id);
+    const operations = buildOperations(this.corrected.operations, [], (type) => [type]);
+    return operations.find((operation) => operation.id === id);
   }
 
   compartments(type: string): readonly CompartmentRow[] {

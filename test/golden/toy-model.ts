@@ -15,7 +15,6 @@ export function toyModel(dir = TOY_PACKAGE): Model {
     expansion: loaded.valueSet,
     inputs: [{ name: loaded.name, version: loaded.version, sha256: loaded.integrity }],
     corrections: [],
-    canonical: 'http://toy.example/kiln',
     operations: [],
     scopes: {
       rows: [

@@ -11,14 +11,16 @@ import type { Services } from '../services.js';
  * are left out.
  *
  * @param part the condition of the search, constraints of the token included
+ * @param base of the server
  */
 export async function shippedMatches(
   { type, where }: Target,
+  base: string,
   { shipped, store, extract }: Pick<Services, 'shipped' | 'store' | 'extract'>,
 ): Promise<readonly StoredVersion[]> {
   if (shipped === undefined || asksForOthers(where)) return [];
   const found: StoredVersion[] = [];
-  for (const version of namedBy(where, type, shipped)) {
+  for (const version of namedBy(where, type, base, shipped)) {
     const { id, lastUpdated, json = '' } = version;
     const entries = extract(readJson(json, STORED_DEPTH) as Resource);
     if (!matches(where, { id, lastUpdated, entries })) continue;
@@ -28,12 +30,17 @@ export async function shippedMatches(
 }
 
 /** The definitions that the first criterion by id or URL names. */
-function namedBy(where: Condition, type: string, shipped: NonNullable<Services['shipped']>): readonly StoredVersion[] {
+function namedBy(
+  where: Condition,
+  type: string,
+  base: string,
+  shipped: NonNullable<Services['shipped']>,
+): readonly StoredVersion[] {
   for (const each of conjuncts(where)) {
-    if ('ids' in each) return each.ids.flatMap((id) => shipped.byId(type, id) ?? []);
+    if ('ids' in each) return each.ids.flatMap((id) => shipped.byId(type, id, base) ?? []);
     if (!('any' in each) || each.param !== 'url') continue;
     const urls = each.any.map((test) => (test.is === 'uri-equals' ? test.value : undefined));
-    if (!urls.includes(undefined)) return urls.flatMap((url) => shipped.byUrl(type, url ?? '') ?? []);
+    if (!urls.includes(undefined)) return urls.flatMap((url) => shipped.byUrl(type, url ?? '', base) ?? []);
   }
   return [];
 }

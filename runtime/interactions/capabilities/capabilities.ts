@@ -47,9 +47,10 @@ const SECURITY_SERVICES = [
   ['http://profiles.ihe.net/fhir/ihe.securityTypes/CodeSystem/securityTypes', 'IUA'],
 ] as const;
 
-/** What was composed. It changes only where index entries become current while the server runs. */
+/** What was composed. It changes only where index entries become current while the server runs, and with the base where that is not configured. */
 interface Composed {
   readonly currency: string | undefined;
+  readonly base: string;
   readonly statement: Reply;
 }
 
@@ -69,8 +70,9 @@ export async function capabilities(call: Call, services: Services): Promise<Repl
   }
   const currency = describeStaleIndex(await services.indexStatus.notCurrent());
   let replies = cache.get(services);
-  if (replies === undefined || replies.currency !== currency) {
-    replies = { currency, statement: lastingReply(composeStatement(services, currency, new Date())) };
+  const { base } = call;
+  if (replies === undefined || replies.currency !== currency || replies.base !== base) {
+    replies = { currency, base, statement: lastingReply(composeStatement(services, currency, base, new Date())) };
     cache.set(services, replies);
   }
   const reply = mode === 'terminology' ? terminologyReply(services) : replies.statement;
@@ -102,7 +104,7 @@ function lastingReply(statement: Resource): Reply {
  * The CapabilityStatement: types from the tables, interactions that have a route and are wired, and nothing else.
  * https://hl7.org/fhir/R5/capabilitystatement.html
  */
-function composeStatement(services: Services, currency: string | undefined, now: Date): Resource {
+function composeStatement(services: Services, currency: string | undefined, base: string, now: Date): Resource {
   const { tables, wired, formats, baseUrl } = services;
   const routed = new Set(tables.routes.filter(({ interaction }) => wired.has(interaction)).map(routeKey));
   const operations = tables.operations.filter(({ id }) => services.operations.has(id));
@@ -122,7 +124,10 @@ function composeStatement(services: Services, currency: string | undefined, now:
       ...(codes.includes('update') ? { updateCreate: true } : {}),
       ...describeConditions(codes, routed, services),
       ...(codes.includes('search-type') ? describeSearch(type, services, includable) : {}),
-      ...describeOperations(operations.filter((row) => isOfType(row, type))),
+      ...describeOperations(
+        operations.filter((row) => isOfType(row, type)),
+        base,
+      ),
     };
   });
   const isServed = (code: Interaction): boolean =>
@@ -148,7 +153,10 @@ function composeStatement(services: Services, currency: string | undefined, now:
         resource: resources,
         ...(system.length > 0 ? { interaction: system.map((code) => describeInteraction(code, services)) } : {}),
         ...(isServed('search-system') ? describeCommon(services) : {}),
-        ...describeOperations(operations.filter(({ levels }) => levels.includes('system'))),
+        ...describeOperations(
+          operations.filter(({ levels }) => levels.includes('system')),
+          base,
+        ),
         ...(isServed('search-compartment') ? { compartment: tables.compartments.map(({ url }) => url) } : {}),
       },
     ],
@@ -202,9 +210,10 @@ function describeInteraction(code: string, services: Services): JsonObject {
 }
 
 /** https://hl7.org/fhir/R5/capabilitystatement-definitions.html#CapabilityStatement.rest.resource.operation */
-function describeOperations(rows: readonly OperationRow[]): JsonObject {
+function describeOperations(rows: readonly OperationRow[], base: string): JsonObject {
   if (rows.length === 0) return {};
-  return { operation: rows.map(({ name, url }) => ({ name, definition: url })) };
+  const canonical = (url: string): string => (url.includes(':') ? url : `${base}/${url}`);
+  return { operation: rows.map(({ name, url }) => ({ name, definition: canonical(url) })) };
 }
 
 /** Whether an operation is called on a type, its resources or their versions. */

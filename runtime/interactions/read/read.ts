@@ -16,7 +16,7 @@ export async function read(call: Call, services: Services): Promise<Reply> {
   // What may not be seen is treated as absent.
   const isHidden = await isHiddenByIndex({ type, id }, 'r', call, services);
   const stored = await services.store.read(type, isHidden ? newId() : id);
-  const current = stored ?? (isHidden ? undefined : services.shipped?.byId(type, id));
+  const current = stored ?? (isHidden ? undefined : services.shipped?.byId(type, id, call.base));
   if (current === undefined || !(await isVisible(current, 'r', call, services)))
     throw new FhirError('not-found', `There is no ${type}/${id}`);
   return replyVersion(call, current, services);

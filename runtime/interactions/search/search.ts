@@ -128,7 +128,7 @@ async function withShipped(
   if (!SHIPPED_TYPES.has(only.type) || request.contained !== undefined) return page;
   const { base, signal } = call;
   const [target = only] = await readTargets(parts, request, { base, signal }, services, constraints);
-  const found = await shippedMatches(target, services);
+  const found = await shippedMatches(target, base, services);
   if (found.length === 0) return page;
   const room = page.next === undefined ? Math.max(0, count - page.versions.length) : 0;
   return {

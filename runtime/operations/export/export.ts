@@ -19,7 +19,7 @@ import { baseKey } from '../../path/own-base.js';
 import { readReference } from '../../path/reference-text.js';
 import type { Condition } from '../../search/query/query.js';
 import { Faults } from '../faults.js';
-import { jobsOf } from '../jobs.js';
+import { jobsOf, statusUrl } from '../jobs.js';
 import { readFilter, type TypeFilter } from './read-filter.js';
 import { readExportParameters, type ExportParameters } from './read-parameters.js';
 
@@ -77,7 +77,7 @@ export async function startExport(call: Call, services: Services): Promise<Reply
   const { id } =
     same ??
     (await jobsOf(services).start(EXPORT, input as unknown as JsonObject, { clientId: call.principal.clientId }));
-  return { status: 202, contentLocation: `$export-poll-status?_jobId=${id}` };
+  return { status: 202, contentLocation: statusUrl('export-poll-status', id, services) };
 }
 
 const ASYNC_ONLY = 'An export is done after the answer to its request; send the header Prefer: respond-async';

@@ -13,7 +13,7 @@ import type { ImportFile, ImportInput } from '../../jobs/import/import-input.js'
 import { belowBase } from '../../path/own-base.js';
 import { readArguments, valueOf } from '../arguments.js';
 import { Faults } from '../faults.js';
-import { jobsOf } from '../jobs.js';
+import { jobsOf, statusUrl } from '../jobs.js';
 
 const FORMATS: ReadonlySet<string> = new Set([NDJSON, 'application/ndjson', 'ndjson']);
 
@@ -52,7 +52,7 @@ export async function startImport(call: Call, services: Services): Promise<Reply
   const input: ImportInput = { request: `${call.base}/$import`, files, types };
   const owner = { clientId: call.principal.clientId };
   const { id } = await jobsOf(services).start(IMPORT, input as unknown as JsonObject, owner);
-  return { status: 202, contentLocation: `$import-poll-status?_jobId=${id}` };
+  return { status: 202, contentLocation: statusUrl('import-poll-status', id, services) };
 }
 
 /** The types that may be in the files. @throws FhirError `scope-missing` */

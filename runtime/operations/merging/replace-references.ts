@@ -21,7 +21,7 @@ import { referenceWalk } from '../../jobs/replacement/reference-walk.js';
 const DEFAULT_RESOURCES = 512;
 
 /**
- * `$svc.fhir.replace-references`: every resource that refers to one resource refers to another from now on. All of them change in one
+ * `replace-references`: every resource that refers to one resource refers to another from now on. All of them change in one
  * transaction, with a Provenance that records it; with `Prefer: respond-async` a job does it, however many they are.
  * definitions/operations/replace-references.json
  *

@@ -5,7 +5,7 @@ import { readMergedPair } from './merge-arguments.js';
 import { undo } from './undo-replace-references.js';
 
 /**
- * `Patient/$svc.fhir.undo-merge`: restores both resources of the last merge of these two, and what referred to the source; all of it
+ * `undo-merge`: restores both resources of the last merge of these two, and what referred to the source; all of it
  * or nothing. definitions/operations/undo-merge.json
  *
  * @throws FhirError `parameter-invalid`, `scope-missing`, `not-found`, `version-conflict`, `deleted`, `index-not-current`

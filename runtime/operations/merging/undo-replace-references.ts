@@ -13,7 +13,7 @@ import { readPair, type Pair } from './read-pair.js';
 import { referenceWalk } from '../../jobs/replacement/reference-walk.js';
 
 /**
- * `$svc.fhir.undo-replace-references`: restores what the last replacement with these two resources changed, all of it or nothing.
+ * `undo-replace-references`: restores what the last replacement with these two resources changed, all of it or nothing.
  * definitions/operations/undo-replace-references.json
  *
  * @throws FhirError `parameter-invalid`, `scope-missing`, `not-found`, `version-conflict`, `deleted`, `index-not-current`,

@@ -7,10 +7,10 @@ import { REINDEX } from '../../jobs/reindex/reindex-job.js';
 import { sumOf, type Counts } from '../../jobs/reindex/report.js';
 import { readArguments, valueOf } from '../arguments.js';
 import { describeProgress } from '../job-progress.js';
-import { jobsOf } from '../jobs.js';
+import { jobsOf, statusUrl } from '../jobs.js';
 
 /**
- * `$svc.fhir.reindex-status`: how far a reindexing is, and its result as a Bundle or, with `_return=report`, as plain text.
+ * `reindex-status`: how far a reindexing is, and its result as a Bundle or, with `_return=report`, as plain text.
  * definitions/operations/reindex-status.json
  *
  * @throws FhirError `parameter-invalid`, `job-unknown`
@@ -30,7 +30,7 @@ export async function reindexStatus(call: Call, services: Services): Promise<Rep
     const content = String(job.result?.['report'] ?? `${progress}\n${job.failure ?? ''}\n`);
     return { status: 200, headers, body: { contentType: 'text/plain; charset=utf-8', content } };
   }
-  const { status, issue } = resultOf(job, `${call.base}/$svc.fhir.reindex-status?_jobId=${id}&_return=report`);
+  const { status, issue } = resultOf(job, `${call.base}/${statusUrl('reindex-status', id, services)}&_return=report`);
   const response = { status, outcome: { resourceType: 'OperationOutcome', issue } };
   return { status: 200, headers, resource: { resourceType: 'Bundle', type: 'batch-response', entry: [{ response }] } };
 }

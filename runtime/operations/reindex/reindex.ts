@@ -6,7 +6,7 @@ import type { JsonObject } from '../../fhir/resource.js';
 import { REINDEX, type ReindexInput } from '../../jobs/reindex/reindex-job.js';
 import { readArguments, valueOf, valuesOf, type Arguments } from '../arguments.js';
 import { readFilter } from '../export/read-filter.js';
-import { jobsOf } from '../jobs.js';
+import { jobsOf, statusUrl } from '../jobs.js';
 
 const MAX_BATCH = 500;
 
@@ -45,7 +45,7 @@ export async function startReindex(call: Call, services: Services): Promise<Repl
     makesEntries: chosen['reindexSearchParameters'] === 'ALL',
     batchSize: batch >= 1 && batch <= MAX_BATCH ? batch : MAX_BATCH,
   };
-  return accepted(await startJob(input, call, services), call);
+  return accepted(await startJob(input, call, services), call, services);
 }
 
 /** Starts a reindexing. @returns its id */
@@ -69,8 +69,8 @@ async function readUrls(urls: readonly string[], call: Call, services: Services)
   return parts;
 }
 
-function accepted(id: string, { prefer }: Call): Reply {
-  const contentLocation = `$svc.fhir.reindex-status?_jobId=${id}`;
+function accepted(id: string, { prefer }: Call, services: Services): Reply {
+  const contentLocation = statusUrl('reindex-status', id, services);
   const issue: JsonObject[] = [
     {
       severity: 'information',

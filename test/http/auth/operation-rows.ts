@@ -103,14 +103,14 @@ export const OPERATION_CALLS: readonly OperationCall[] = [
   post('instance-reindex', '/Patient/a/$reindex', parameters(), [REINDEX, 'Patient.r']),
   get('reindex-dryrun', '/Patient/a/$reindex-dryrun', [REINDEX, 'Patient.r']),
   post('reindex', '/$reindex', parameters({ name: 'url', valueString: 'Patient?' }), [REINDEX], 202, ASYNC),
-  get('svc.fhir.reindex-status', '/$svc.fhir.reindex-status?_jobId=none', [REINDEX], 404),
+  get('reindex-status', '/$svc.fhir.reindex-status?_jobId=none', [REINDEX], 404),
   post('mark-all-resources-for-reindexing', '/$mark-all-resources-for-reindexing', parameters(), [REINDEX]),
   post('perform-reindexing-pass', '/$perform-reindexing-pass', parameters(), [REINDEX]),
   post('reindex-terminology', '/$reindex-terminology', parameters(), [REINDEX]),
   // Without Device.r the two resources would not be shown.
-  post('svc.fhir.replace-references', '/$svc.fhir.replace-references', replacementParameters('Patient/a', 'Patient/b'), [REPLACE, 'Patient.r', 'Observation.u'], 202, ASYNC), // prettier-ignore
-  post('svc.fhir.undo-replace-references', '/$svc.fhir.undo-replace-references', replacementParameters('Patient/b', 'Patient/a'), [REPLACE, 'Patient.r'], 404), // prettier-ignore
-  post('svc.fhir.undo-merge', '/Patient/$svc.fhir.undo-merge', undoMergeParameters('Patient/b', 'Patient/a'), [REPLACE, 'Patient.r', 'Patient.u'], 404), // prettier-ignore
+  post('replace-references', '/$svc.fhir.replace-references', replacementParameters('Patient/a', 'Patient/b'), [REPLACE, 'Patient.r', 'Observation.u'], 202, ASYNC), // prettier-ignore
+  post('undo-replace-references', '/$svc.fhir.undo-replace-references', replacementParameters('Patient/b', 'Patient/a'), [REPLACE, 'Patient.r'], 404), // prettier-ignore
+  post('undo-merge', '/Patient/$svc.fhir.undo-merge', undoMergeParameters('Patient/b', 'Patient/a'), [REPLACE, 'Patient.r', 'Patient.u'], 404), // prettier-ignore
 ];
 
 function get(operation: WiredOperation, path: string, needs: readonly string[], done = 200): OperationCall {

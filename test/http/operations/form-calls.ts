@@ -28,7 +28,7 @@ export const JOBS: ReadonlySet<WiredOperation> = new Set([
   'group-export',
   'import',
   'reindex',
-  'svc.fhir.replace-references',
+  'replace-references',
 ]);
 
 const value = (name: string, type: string, given: unknown): JsonObject => ({ name, [`value${type}`]: given as string });
@@ -116,12 +116,12 @@ export const FORM_CALLS: readonly FormCall[] = [
   { ...call('reindex', '', value('url', 'String', 'Patient?')), done: 202 },
   { ...call('export-poll-status', '', value('_jobId', 'String', 'none')), done: 404 },
   { ...call('import-poll-status', '', value('_jobId', 'String', 'none')), done: 404 },
-  { ...call('svc.fhir.reindex-status', '', value('_jobId', 'String', 'none')), done: 404 },
+  { ...call('reindex-status', '', value('_jobId', 'String', 'none')), done: 404 },
   {
-    ...call('svc.fhir.replace-references', ''),
+    ...call('replace-references', ''),
     body: replacementParameters('Patient/other', 'Patient/good'),
     done: 202,
   },
-  { ...call('svc.fhir.undo-replace-references', ''), body: replacementParameters('Patient/good', 'Patient/other'), done: 404 }, // prettier-ignore
-  { ...call('svc.fhir.undo-merge', '/Patient'), body: undoMergeParameters('Patient/good', 'Patient/other'), done: 404 },
+  { ...call('undo-replace-references', ''), body: replacementParameters('Patient/good', 'Patient/other'), done: 404 }, // prettier-ignore
+  { ...call('undo-merge', '/Patient'), body: undoMergeParameters('Patient/good', 'Patient/other'), done: 404 },
 ];

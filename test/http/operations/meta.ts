@@ -188,7 +188,7 @@ export function operations(store: Store): void {
           const isBelow = level(['type']) && !types.includes('Patient');
           return isServed(id) && level(levels) && !isBelow;
         })
-        .map(({ url }) => url)
+        .map(({ url }) => (url.startsWith('http') ? url : `${server.url}/fhir/${url}`))
         .sort();
     expect(listed(rest[0].operation)).toEqual(urls((levels) => levels.includes('system')));
     const patient = rest[0].resource.find(({ type }: { type: string }) => type === 'Patient');

@@ -39,12 +39,6 @@ describe('a fault is named with its file, its place and what would be right', ()
 
   it.each<[string, string, (content: Json) => unknown, string]>([
     [
-      'a canonical with a slash at its end',
-      'settings.json',
-      (s) => void (s['canonical'] = 'https://x.org/fhir/'),
-      'definitions/settings.json /canonical: is "https://x.org/fhir/"; expected the base of canonicals of our own: an absolute http(s) URL without trailing slash',
-    ],
-    [
       'a missing setting',
       'settings.json',
       (s) => void delete s['vendor'],
@@ -102,7 +96,7 @@ describe('a fault is named with its file, its place and what would be right', ()
       'an unknown placeholder',
       'operations/reindex.json',
       (o) => void (o['title'] = '{vender}'),
-      'definitions/operations/reindex.json : {vender} is not known; expected {canonical}, {vendor}, {publisher}',
+      'definitions/operations/reindex.json : {vender} is not known; expected {vendor}, {publisher}',
     ],
     [
       'two operations for one call',
@@ -114,7 +108,7 @@ describe('a fault is named with its file, its place and what would be right', ()
       'a canonical that is not made of the id',
       'operations/diff.json',
       (o) => void (o['id'] = 'difference'),
-      'definitions/operations/diff.json /url: is "https://kiln.example/fhir/OperationDefinition/diff"; expected "https://kiln.example/fhir/OperationDefinition/difference"',
+      'definitions/operations/diff.json /url: is "OperationDefinition/diff"; expected "OperationDefinition/difference"',
     ],
     [
       'an unknown method',

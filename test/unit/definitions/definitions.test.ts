@@ -11,8 +11,8 @@ const DEFINITIONS = 'definitions';
 const CORE = 'node_modules/hl7.fhir.r5.core';
 
 /** What the check reads of operations. */
-const withLevels = (operations: readonly OperationDefinition[], canonical: string) =>
-  operations.map((operation) => ({ id: operation.id ?? '', levels: operationLevels(operation, canonical) }));
+const withLevels = (operations: readonly OperationDefinition[]) =>
+  operations.map((operation) => ({ id: operation.id ?? '', levels: operationLevels(operation) }));
 
 const readJson = <T>(file: string): T => JSON.parse(readFileSync(file, 'utf8')) as T;
 
@@ -42,12 +42,11 @@ describe('the definitions of this repository', () => {
   });
 
   it('define each operation of service-description §4.1 that core lacks, and ours, at its levels and with its methods', () => {
-    const { canonical } = definitions.settings;
     const table = definitions.operations.map((operation) => [
       operation.code,
       operation.resource?.join(' ') ?? '',
-      operationLevels(operation, canonical).join(' '),
-      operationMethods(operation, canonical).join(' '),
+      operationLevels(operation).join(' '),
+      operationMethods(operation).join(' '),
     ]);
     expect(table.sort()).toEqual([
       ['diff', 'Resource', 'system instance version', 'GET POST'],
@@ -144,7 +143,7 @@ describe('operationMethods (R5 OperationDefinition.affectsState)', () => {
     ['Claim-submit', 'POST'],
   ])('of %s: %s', (id, methods) => {
     const operation = core.find((each) => each.id === id);
-    expect(operation && operationMethods(operation, 'https://x').join(' ')).toBe(methods);
+    expect(operation && operationMethods(operation).join(' ')).toBe(methods);
   });
 });
 
@@ -185,18 +184,14 @@ describe('the scope policy (authorization §4.3-4.5, decisions "Access")', () =>
   });
 
   it('has exactly one row for each level of each operation, of core and our own, and none beside', () => {
-    const { canonical } = definitions.settings;
     expect(core).toHaveLength(59);
-    expect(
-      scopeCoverageFaults(definitions.scopes, withLevels([...core, ...definitions.operations], canonical)),
-    ).toEqual([]);
+    expect(scopeCoverageFaults(definitions.scopes, withLevels([...core, ...definitions.operations]))).toEqual([]);
   });
 
   it('is missed and met by name when an operation comes or goes', () => {
-    const { canonical } = definitions.settings;
     const [first, ...others] = [...core, ...definitions.operations];
     const added = { ...(first as OperationDefinition), id: 'added', system: true, type: false, instance: false };
-    const faults = scopeCoverageFaults(definitions.scopes, withLevels([...others, added], canonical));
+    const faults = scopeCoverageFaults(definitions.scopes, withLevels([...others, added]));
     expect(faults).toContain('added: has no row for level system');
     expect(faults).toContain(`${first?.id}: has a row, but there is no such operation`);
   });
@@ -257,8 +252,8 @@ describe('the scope policy (authorization §4.3-4.5, decisions "Access")', () =>
     for (const level of ['system', 'type', 'instance', 'version']) {
       expect(row('operation', 'expunge', level)[0]?.admin).toBe('__admin.expunge');
     }
-    expect(row('operation', 'svc.fhir.reindex-status')[0]?.admin).toBe('__admin.reindex');
-    expect(row('operation', 'svc.fhir.undo-replace-references')[0]?.admin).toBe('__admin.replace-references');
+    expect(row('operation', 'reindex-status')[0]?.admin).toBe('__admin.reindex');
+    expect(row('operation', 'undo-replace-references')[0]?.admin).toBe('__admin.replace-references');
   });
 
   it('opens nothing but the capabilities', () => {
