@@ -3665,7 +3665,7 @@ export const operations: readonly OperationRow[] = [
   {
     id: 'diff',
     name: 'diff',
-    url: 'https://kiln.example/fhir/OperationDefinition/diff',
+    url: 'OperationDefinition/diff',
     title: 'Difference between two versions',
     levels: ['system', 'instance', 'version'],
     methods: ['GET', 'POST'],
@@ -3718,7 +3718,7 @@ export const operations: readonly OperationRow[] = [
   {
     id: 'export',
     name: 'export',
-    url: 'https://kiln.example/fhir/OperationDefinition/export',
+    url: 'OperationDefinition/export',
     title: 'Export of the whole server',
     levels: ['system'],
     methods: ['GET', 'POST'],
@@ -3834,7 +3834,7 @@ export const operations: readonly OperationRow[] = [
   {
     id: 'export-poll-status',
     name: 'export-poll-status',
-    url: 'https://kiln.example/fhir/OperationDefinition/export-poll-status',
+    url: 'OperationDefinition/export-poll-status',
     title: 'Progress and result of an export',
     levels: ['system'],
     methods: ['GET', 'POST', 'DELETE'],
@@ -3862,7 +3862,7 @@ export const operations: readonly OperationRow[] = [
   {
     id: 'expunge',
     name: 'expunge',
-    url: 'https://kiln.example/fhir/OperationDefinition/expunge',
+    url: 'OperationDefinition/expunge',
     title: 'Remove for good',
     levels: ['system', 'type', 'instance', 'version'],
     methods: ['POST'],
@@ -3914,7 +3914,7 @@ export const operations: readonly OperationRow[] = [
   {
     id: 'get-resource-counts',
     name: 'get-resource-counts',
-    url: 'https://kiln.example/fhir/OperationDefinition/get-resource-counts',
+    url: 'OperationDefinition/get-resource-counts',
     title: 'Numbers of stored resources',
     levels: ['system'],
     methods: ['GET', 'POST'],
@@ -3933,7 +3933,7 @@ export const operations: readonly OperationRow[] = [
   {
     id: 'group-export',
     name: 'export',
-    url: 'https://kiln.example/fhir/OperationDefinition/group-export',
+    url: 'OperationDefinition/group-export',
     title: 'Export of a group of patients',
     levels: ['instance'],
     methods: ['GET', 'POST'],
@@ -4041,7 +4041,7 @@ export const operations: readonly OperationRow[] = [
   {
     id: 'hfql-execute',
     name: 'hfql-execute',
-    url: 'https://kiln.example/fhir/OperationDefinition/hfql-execute',
+    url: 'OperationDefinition/hfql-execute',
     title: 'Run an HFQL statement',
     levels: ['system'],
     methods: ['POST'],
@@ -4125,7 +4125,7 @@ export const operations: readonly OperationRow[] = [
   {
     id: 'import',
     name: 'import',
-    url: 'https://kiln.example/fhir/OperationDefinition/import',
+    url: 'OperationDefinition/import',
     title: 'Import of many resources',
     levels: ['system'],
     methods: ['POST'],
@@ -4177,7 +4177,7 @@ export const operations: readonly OperationRow[] = [
   {
     id: 'import-poll-status',
     name: 'import-poll-status',
-    url: 'https://kiln.example/fhir/OperationDefinition/import-poll-status',
+    url: 'OperationDefinition/import-poll-status',
     title: 'Progress and result of an import',
     levels: ['system'],
     methods: ['GET', 'POST', 'DELETE'],
@@ -4205,7 +4205,7 @@ export const operations: readonly OperationRow[] = [
   {
     id: 'instance-reindex',
     name: 'reindex',
-    url: 'https://kiln.example/fhir/OperationDefinition/instance-reindex',
+    url: 'OperationDefinition/instance-reindex',
     title: 'Build the index entries of a resource anew',
     levels: ['instance'],
     methods: ['POST'],
@@ -4224,7 +4224,7 @@ export const operations: readonly OperationRow[] = [
   {
     id: 'mark-all-resources-for-reindexing',
     name: 'mark-all-resources-for-reindexing',
-    url: 'https://kiln.example/fhir/OperationDefinition/mark-all-resources-for-reindexing',
+    url: 'OperationDefinition/mark-all-resources-for-reindexing',
     title: 'Mark resources for reindexing',
     levels: ['system'],
     methods: ['POST'],
@@ -4244,7 +4244,7 @@ export const operations: readonly OperationRow[] = [
   {
     id: 'patient-export',
     name: 'export',
-    url: 'https://kiln.example/fhir/OperationDefinition/patient-export',
+    url: 'OperationDefinition/patient-export',
     title: 'Export of patients',
     levels: ['type', 'instance'],
     methods: ['GET', 'POST'],
@@ -4362,7 +4362,7 @@ export const operations: readonly OperationRow[] = [
   {
     id: 'perform-reindexing-pass',
     name: 'perform-reindexing-pass',
-    url: 'https://kiln.example/fhir/OperationDefinition/perform-reindexing-pass',
+    url: 'OperationDefinition/perform-reindexing-pass',
     title: 'One pass of reindexing',
     levels: ['system'],
     methods: ['POST'],
@@ -4381,7 +4381,7 @@ export const operations: readonly OperationRow[] = [
   {
     id: 'reindex',
     name: 'reindex',
-    url: 'https://kiln.example/fhir/OperationDefinition/reindex',
+    url: 'OperationDefinition/reindex',
     title: 'Build index entries anew',
     levels: ['system'],
     methods: ['POST'],
@@ -4456,7 +4456,7 @@ export const operations: readonly OperationRow[] = [
   {
     id: 'reindex-dryrun',
     name: 'reindex-dryrun',
-    url: 'https://kiln.example/fhir/OperationDefinition/reindex-dryrun',
+    url: 'OperationDefinition/reindex-dryrun',
     title: 'Show what reindexing a resource would change',
     levels: ['instance'],
     methods: ['GET', 'POST'],
@@ -4481,22 +4481,9 @@ export const operations: readonly OperationRow[] = [
     ],
   },
   {
-    id: 'reindex-terminology',
-    name: 'reindex-terminology',
-    url: 'https://kiln.example/fhir/OperationDefinition/reindex-terminology',
-    title: 'Build the terminology index anew',
-    levels: ['system'],
-    methods: ['POST'],
-    affectsState: true,
-    parameters: [
-      { name: 'success', use: 'out', min: 1, max: 1, type: 'boolean', documentation: 'Whether it was done.' },
-      { name: 'message', use: 'out', min: 0, max: 1, type: 'string', documentation: 'Why it was not done.' },
-    ],
-  },
-  {
-    id: 'svc.fhir.reindex-status',
+    id: 'reindex-status',
     name: 'svc.fhir.reindex-status',
-    url: 'https://kiln.example/fhir/OperationDefinition/svc.fhir.reindex-status',
+    url: 'OperationDefinition/reindex-status',
     title: 'Progress of a reindexing job',
     levels: ['system'],
     methods: ['GET', 'POST'],
@@ -4530,9 +4517,22 @@ export const operations: readonly OperationRow[] = [
     ],
   },
   {
-    id: 'svc.fhir.replace-references',
+    id: 'reindex-terminology',
+    name: 'reindex-terminology',
+    url: 'OperationDefinition/reindex-terminology',
+    title: 'Build the terminology index anew',
+    levels: ['system'],
+    methods: ['POST'],
+    affectsState: true,
+    parameters: [
+      { name: 'success', use: 'out', min: 1, max: 1, type: 'boolean', documentation: 'Whether it was done.' },
+      { name: 'message', use: 'out', min: 0, max: 1, type: 'string', documentation: 'Why it was not done.' },
+    ],
+  },
+  {
+    id: 'replace-references',
     name: 'svc.fhir.replace-references',
-    url: 'https://kiln.example/fhir/OperationDefinition/svc.fhir.replace-references',
+    url: 'OperationDefinition/replace-references',
     title: 'Replace references to a resource',
     levels: ['system'],
     methods: ['POST'],
@@ -4581,9 +4581,9 @@ export const operations: readonly OperationRow[] = [
     ],
   },
   {
-    id: 'svc.fhir.undo-merge',
+    id: 'undo-merge',
     name: 'svc.fhir.undo-merge',
-    url: 'https://kiln.example/fhir/OperationDefinition/svc.fhir.undo-merge',
+    url: 'OperationDefinition/undo-merge',
     title: 'Undo a merge of patients',
     levels: ['type'],
     methods: ['POST'],
@@ -4619,9 +4619,9 @@ export const operations: readonly OperationRow[] = [
     ],
   },
   {
-    id: 'svc.fhir.undo-replace-references',
+    id: 'undo-replace-references',
     name: 'svc.fhir.undo-replace-references',
-    url: 'https://kiln.example/fhir/OperationDefinition/svc.fhir.undo-replace-references',
+    url: 'OperationDefinition/undo-replace-references',
     title: 'Undo a replacement of references',
     levels: ['system'],
     methods: ['POST'],

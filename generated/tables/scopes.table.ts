@@ -568,7 +568,7 @@ export const scopes: ScopeTable = {
     },
     {
       interaction: 'operation',
-      operation: 'svc.fhir.undo-merge',
+      operation: 'undo-merge',
       admin: '__admin.replace-references',
       needs: [{ on: 'type', letters: 'ru' }, { on: 'each', letters: 'u' }],
     },
@@ -729,7 +729,7 @@ export const scopes: ScopeTable = {
     },
     { interaction: 'operation', operation: 'export-poll-status', owner: true, needs: [] },
     { interaction: 'operation', operation: 'reindex', admin: '__admin.reindex', needs: [] },
-    { interaction: 'operation', operation: 'svc.fhir.reindex-status', admin: '__admin.reindex', needs: [] },
+    { interaction: 'operation', operation: 'reindex-status', admin: '__admin.reindex', needs: [] },
     { interaction: 'operation', operation: 'perform-reindexing-pass', admin: '__admin.reindex', needs: [] },
     { interaction: 'operation', operation: 'mark-all-resources-for-reindexing', admin: '__admin.reindex', needs: [] },
     { interaction: 'operation', operation: 'reindex-terminology', admin: '__admin.reindex', needs: [] },
@@ -764,13 +764,13 @@ export const scopes: ScopeTable = {
     },
     {
       interaction: 'operation',
-      operation: 'svc.fhir.replace-references',
+      operation: 'replace-references',
       admin: '__admin.replace-references',
       needs: [{ on: 'each', letters: 'u' }],
     },
     {
       interaction: 'operation',
-      operation: 'svc.fhir.undo-replace-references',
+      operation: 'undo-replace-references',
       admin: '__admin.replace-references',
       needs: [{ on: 'each', letters: 'u' }],
     },
