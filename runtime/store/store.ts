@@ -14,6 +14,11 @@ export interface StoredVersion {
   readonly lastUpdated: number;
   /** The resource as JSON text, `meta.versionId` and `meta.lastUpdated` included; absent: this version is a deletion. */
   readonly json?: string;
+  /**
+   * How often the content of this version was replaced in place (`Store.amend`); absent: never. Pages of history and scans need not
+   * tell.
+   */
+  readonly amended?: number;
 }
 
 interface ChangeOfOne {
@@ -21,6 +26,8 @@ interface ChangeOfOne {
   readonly id: string;
   /** The version that the resource has to have before, deletions counted; 0: none yet. */
   readonly expected: number;
+  /** How often that version was amended when it was read (`StoredVersion.amended`); absent: never. */
+  readonly amended?: number;
 }
 
 /** A new content: create, update, or the revival of a deleted resource. */
@@ -59,19 +66,28 @@ export interface ResourceKey {
   readonly id: string;
 }
 
+/** What a change expects to replace: the version that was read, as it was read. */
+export function expecting(read: StoredVersion | undefined): Pick<ChangeOfOne, 'expected' | 'amended'> {
+  if (read === undefined) return { expected: 0 };
+  const { version: expected, amended } = read;
+  return amended === undefined ? { expected } : { expected, amended };
+}
+
 /**
- * A resource was not at the version that a change expected, so nothing of the write was done. The caller that decided on the
- * version before reads again and decides anew.
+ * A resource was not at the version that a change expected, or that version was amended since it was read, so nothing of the write
+ * was done. The caller that decided on the version before reads again and decides anew.
  */
 export class VersionConflict extends Error {
   constructor(
     readonly type: string,
     readonly id: string,
     readonly expected: number,
-    /** The version that it has. */
+    /** The version that it has; the one that was expected: it was amended. */
     readonly actual: number,
   ) {
-    super(`${type}/${id} is at version ${actual}, not ${expected}`);
+    super(
+      `${type}/${id} is at version ${actual}, ${actual === expected ? 'amended since it was read' : `not ${expected}`}`,
+    );
     this.name = 'VersionConflict';
   }
 }
@@ -252,6 +268,8 @@ export interface Reindexed {
   readonly type: string;
   readonly id: string;
   readonly version: number;
+  /** As of a `Put`. */
+  readonly amended?: number;
   readonly entries: readonly IndexEntry[];
   /** As of a `Put`. */
   readonly contained?: readonly Contained[];
@@ -260,6 +278,8 @@ export interface Reindexed {
 /** Another content for a version, which stays the same version of the same time: its `meta` is corrected. */
 export interface Amendment extends Pick<Put, 'type' | 'id' | 'body' | 'content' | 'entries' | 'contained'> {
   readonly version: number;
+  /** Set: only as long as it is the current version. */
+  readonly isCurrent?: true;
   /** JSON text of the version as it was read. Where it is another by now, nothing is changed. */
   readonly before: string;
 }
@@ -429,8 +449,8 @@ export interface Store {
   explain(query: FindQuery, signal?: AbortSignal): Promise<Explanation>;
 
   /**
-   * Replaces index entries, of each version that is current still and no deletion; durably when it resolves. Nothing else
-   * of a resource changes.
+   * Replaces index entries, of each version that is current still, not amended since, and no deletion; durably when it resolves.
+   * Nothing else of a resource changes.
    *
    * @returns how many were replaced
    */
@@ -438,9 +458,9 @@ export interface Store {
 
   /**
    * Replaces the content of a version, with its index entries where it is current still; durably when it resolves. Version,
-   * time and place in history stay.
+   * time and place in history stay. A write that was decided on the version before is refused (`Change.amended`).
    *
-   * @returns false: the version is not there, or its content is another than `before`
+   * @returns false: the version is not there, its content is another than `before`, or it is not current and has to be
    */
   amend(amendment: Amendment): Promise<boolean>;
 

@@ -82,8 +82,10 @@ export function storedFinder(
     const query = { type, where, sort: [], count: MOST_VERSIONS, total: 'none' } as const;
     const { versions } = await store.find(query, signal);
     const resources: Resource[] = [];
-    for (const { id, version, json = '{}' } of versions) {
-      resources.push(await parse(`${type}/${id}/${version}`, json, memory, services));
+    for (const { id, version, lastUpdated, amended = 0, json = '{}' } of versions) {
+      // What is expunged and created anew begins with the same number again.
+      const key = `${type}/${id}/${version}/${lastUpdated}/${amended}`;
+      resources.push(await parse(key, json, memory, services));
     }
     const newest = Math.max(0, ...versions.map(({ lastUpdated }) => lastUpdated));
     const size = versions.reduce((sum, { json = '' }) => sum + json.length, 0);
@@ -105,7 +107,7 @@ export function storedFinder(
 
 const NOTHING_KNOWN: Known = { at: Infinity, resources: [], newest: 0, size: 0 };
 
-/** Whether as many resources are there as before, and none that is newer. */
+/** Whether the same resources are there as before, and none that is newer: labels in place can hide some and show others. */
 async function isUnchanged(
   type: string,
   where: Condition,
@@ -118,7 +120,9 @@ async function isUnchanged(
     return (await store.find(query, signal)).total;
   };
   if ((await count({ all: [where, { updated: [{ low: { gt: newest } }] }] })) !== 0) return false;
-  return (await count(where)) === resources.length;
+  const ids = resources.map(({ id }) => String(id));
+  const counts = [await count(where), await count({ all: [where, { ids }] })];
+  return counts.every((each) => each === resources.length);
 }
 
 async function parse(

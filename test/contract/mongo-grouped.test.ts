@@ -177,11 +177,12 @@ describeOnMongod('reads and writes of one moment share commands of MongoDB', () 
       expect(await names()).toEqual([...UPDATED.with(3, 'b2 theirs'), 'a3 three'].sort());
     });
 
-    it('another process amends one in between: what is replaced is the amended content', async () => {
+    it('another process amends one in between: that one is refused', async () => {
       const { json } = (await other.read('Patient', 'b'))!;
       meanwhile(() => other.amend({ ...put('b', 0, 'amended'), version: 1, before: json! }));
-      expect(await writeAll(...updates())).toEqual(['a2 two', 'b2 two', 'c2 deleted']);
-      expect(await names()).toEqual(UPDATED.with(2, 'b1 amended'));
+      expect(await writeAll(...updates())).toEqual(['a2 two', 'VersionConflict', 'c2 deleted']);
+      expect(await names()).toEqual(UPDATED.with(2, 'b1 amended').toSpliced(3, 1));
+      expect(await history().countDocuments({ _id: 'Patient/b/1' })).toBe(0);
     });
 
     it('another process expunges one in between: nothing of it is left', async () => {

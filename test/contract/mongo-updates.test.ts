@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import { openCopies } from '../../runtime/store/mongo/write/single/copies.js';
-import type { HistoryQuery, Store } from '../../runtime/store/store.js';
+import { expecting, type HistoryQuery, type Store } from '../../runtime/store/store.js';
 import { EVENTUALLY } from '../eventually.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
 import { startChild } from './durability/children.js';
@@ -221,25 +221,33 @@ describeOnMongod('updates of one resource on MongoDB, without a transaction', ()
       expect(await names({ type: 'Patient', id: 'a' })).toEqual(['a2', 'a1']);
     });
 
-    it('amends what is replaced: the amended content is in history', async () => {
+    it('amends what is to be replaced: it is refused, and so is the next that knows nothing of it', async () => {
       const { json } = (await store.read('Patient', 'a'))!;
       meanwhile(async () =>
         expect(await other.amend({ ...put('a', 0, 'amended'), version: 1, before: json! })).toBe(true),
       );
-      expect(await store.write([put('a', 1, 'two')])).toMatchObject([{ version: 2 }]);
+      const conflict = { name: 'VersionConflict', expected: 1, actual: 1 };
+      await expect(store.write([put('a', 1, 'two')])).rejects.toMatchObject(conflict);
+      expect(await history().countDocuments()).toBe(0);
+      await expect(store.write([put('a', 1, 'two')])).rejects.toMatchObject(conflict);
+      const read = await store.read('Patient', 'a');
+      expect(read?.json).toContain('amended');
+      expect(await store.write([{ ...put('a', 1, 'two'), ...expecting(read) }])).toMatchObject([{ version: 2 }]);
       expect((await store.readVersion('Patient', 'a', 1))?.json).toContain('amended');
       expect(await names({})).toEqual(['a2', 'a1']);
     });
 
-    it('amends twice: the same', async () => {
+    it('amends again what was amended when it was read: the same', async () => {
       for (const [before, after] of [['one', 'two'], ['two', 'three']] as const) {
         const { json } = (await store.read('Patient', 'a'))!;
         expect(json).toContain(before);
         await other.amend({ ...put('a', 0, after), version: 1, before: json! });
       } // prettier-ignore
-      const { json } = (await store.read('Patient', 'a'))!;
-      meanwhile(() => other.amend({ ...put('a', 0, 'four'), version: 1, before: json! }));
-      await store.write([put('a', 1, 'new')]);
+      const read = (await store.read('Patient', 'a'))!;
+      meanwhile(() => other.amend({ ...put('a', 0, 'four'), version: 1, before: read.json! }));
+      const update = { ...put('a', 1, 'new'), ...expecting(read) };
+      await expect(store.write([update])).rejects.toMatchObject({ name: 'VersionConflict', expected: 1, actual: 1 });
+      await store.write([{ ...update, amended: 3 }]);
       expect((await store.readVersion('Patient', 'a', 1))?.json).toContain('four');
     });
 

@@ -4,7 +4,7 @@ import { startKiln, type KilnProcess } from '../service/kiln-process.js';
 export class Servers {
   private readonly running: { kiln: KilnProcess; base: string }[] = [];
 
-  constructor(private readonly store: string) {}
+  constructor(readonly store: string) {}
 
   async start(): Promise<void> {
     const kiln = startKiln([

@@ -61,9 +61,12 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
   /** Throws where a change does not fit what is there, or what those before it make. */
   function check(changes: readonly Change[]): void {
     const made = new Map<string, number>();
-    for (const { type, id, expected } of changes) {
-      const actual = made.get(`${type}/${id}`) ?? current.get(`${type}/${id}`)?.version ?? 0;
-      if (actual !== expected) throw new VersionConflict(type, id, expected, actual);
+    for (const { type, id, expected, amended } of changes) {
+      const before = current.get(`${type}/${id}`);
+      const own = made.get(`${type}/${id}`);
+      const actual = own ?? before?.version ?? 0;
+      if (actual !== expected || (own === undefined && before?.amended !== amended))
+        throw new VersionConflict(type, id, expected, actual);
       made.set(`${type}/${id}`, expected + 1);
     }
   }
@@ -249,9 +252,9 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       return { compiled, driving, probes: [], indexes: [], examined: entriesOf.size, returned: versions.length };
     },
     async reindex(items) {
-      const present = items.filter(({ type, id, version }) => {
+      const present = items.filter(({ type, id, version, amended }) => {
         const stored = current.get(`${type}/${id}`);
-        return stored?.version === version && stored.json !== undefined;
+        return stored?.version === version && stored.amended === amended && stored.json !== undefined;
       });
       for (const { type, id, entries, contained } of present) {
         entriesOf.set(`${type}/${id}`, placeEntries({ type, id }, contained)(entries));
@@ -259,11 +262,12 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       }
       return present.length;
     },
-    async amend({ type, id, version, before, body, entries, contained }) {
+    async amend({ type, id, version, isCurrent, before, body, entries, contained }) {
       const at = versions.findIndex((each) => each.type === type && each.id === id && each.version === version);
       const old = versions[at];
       if (old === undefined || old.json !== before) return false;
-      const amended = { ...old, json: stampBody(body, version, old.lastUpdated) };
+      if (isCurrent === true && current.get(`${type}/${id}`) !== old) return false;
+      const amended = { ...old, amended: (old.amended ?? 0) + 1, json: stampBody(body, version, old.lastUpdated) };
       versions[at] = amended;
       if (current.get(`${type}/${id}`) !== old) return true;
       current.set(`${type}/${id}`, amended);

@@ -38,8 +38,8 @@ export interface CommitOptions {
 /** The queue of the writes of each store. */
 const queues = new WeakMap<Store, KeyQueue>();
 
-/** Attempts before the client gets `version-conflict`. */
-const MAX_ATTEMPTS = 100;
+/** Attempts before the client gets an error for all the conflicts. */
+export const MAX_ATTEMPTS = 100;
 
 /** Conflicts that are retried without a pause: each means that another client's write succeeded. */
 const RETRIES_WITHOUT_PAUSE = 5;
@@ -144,8 +144,13 @@ async function commitInTurn<T>(
     } catch (error) {
       if (!(error instanceof VersionConflict || error instanceof PreconditionConflict)) throw error;
       turn.isWriting = false;
-      if (attempt >= RETRIES_WITHOUT_PAUSE) await sleep(Math.random() * GREATEST_PAUSE);
+      await pauseAfter(attempt);
     }
   }
   throw new FhirError('version-conflict');
+}
+
+/** Waits after a conflict, where there were several already. @param attempt the number of the attempt that failed, from 0 */
+export async function pauseAfter(attempt: number): Promise<void> {
+  if (attempt >= RETRIES_WITHOUT_PAUSE) await sleep(Math.random() * GREATEST_PAUSE);
 }

@@ -10,7 +10,7 @@ import { countContained, CUT_ENTRY, extractContainedYielding, MOST_CONTAINED } f
 import { jsonBytes } from '../../search/entry-bytes.js';
 import { fitWords } from '../../search/text/fit-words.js';
 import { stampBody, type BodyTemplate } from '../../store/body.js';
-import type { Put, StoredVersion } from '../../store/store.js';
+import { expecting, type Put, type StoredVersion } from '../../store/store.js';
 import { liveVersion } from './preconditions.js';
 import { parsedIndexEntries } from './parsed-entries.js';
 import { parsedBodyOf, type ParsedContent } from './parsed-bodies.js';
@@ -88,7 +88,7 @@ export async function composePut(
   return {
     type: resource.resourceType,
     id,
-    expected: current?.version ?? 0,
+    ...expecting(current),
     body,
     content: resource,
     entries: fitWords(isCut ? [...all, CUT_ENTRY] : all, resource, body.head.length + body.tail.length),

@@ -97,14 +97,16 @@ function cut(header = ''): string {
 }
 
 /**
- * Whether the client has this version already (answer 304). `If-None-Match` takes precedence over `If-Modified-Since`,
+ * Whether the client has this version already (answer 304). One that was amended keeps its number and time, which do not say whether
+ * the client has it as it is now: it is sent. `If-None-Match` takes precedence over `If-Modified-Since`,
  * which as a header has whole seconds. https://hl7.org/fhir/R5/http.html#cread
  */
 export function isUnmodified(call: Call, stored: StoredVersion): boolean {
   const { ifNoneMatch, ifModifiedSince, isSinceExact } = call.conditions;
   if (ifNoneMatch !== undefined) {
-    return isKnown(ifNoneMatch, String(stored.version));
+    return isKnown(ifNoneMatch, String(stored.version)) && stored.amended === undefined;
   }
+  if (stored.amended !== undefined) return false;
   if (ifModifiedSince === undefined) return false;
   return isSinceExact === true ? stored.lastUpdated <= ifModifiedSince : isOld(stored, ifModifiedSince);
 }

@@ -1,5 +1,5 @@
 import { successOutcome } from '../../fhir/operation-outcome.js';
-import type { Deletion, StoredVersion } from '../../store/store.js';
+import { expecting, type Deletion, type StoredVersion } from '../../store/store.js';
 import { MAX_DELETED, several } from './write-target.js';
 import { criteriaOf, updateResolver } from './target-resolver.js';
 import type { Call, Reply } from '../../core/call.js';
@@ -68,7 +68,7 @@ async function resolveAll(
 function decide(call: Call, writeTarget: WriteTarget, explain: (targets: WriteTarget['targets']) => string): Decided {
   const { type, targets } = writeTarget;
   const changes = targets.flatMap(({ id, current }): Deletion[] =>
-    liveVersion(current) === undefined ? [] : [{ type, id, expected: current?.version ?? 0 }],
+    liveVersion(current) === undefined ? [] : [{ type, id, ...expecting(current) }],
   );
   return { changes, reply: (written) => reply(call, written, () => explain(targets)) };
 }

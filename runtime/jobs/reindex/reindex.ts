@@ -149,7 +149,7 @@ async function toReindexed(
   { extract, limits = DEFAULT_LIMITS, onUnindexed }: ReindexPageJob,
   yieldIfDue: Yield,
 ): Promise<Reindexed[]> {
-  const { type, id, version, json } = stored;
+  const { type, id, version, amended, json } = stored;
   if (json === undefined) return [];
   const content = readJson(json, DEPTH) as Resource;
   const resource = withMeta(content, id, clientMeta(content));
@@ -158,5 +158,6 @@ async function toReindexed(
   if (isCut) onUnindexed?.(stored, CUT_REASON);
   const all = isCut ? [...entries, CUT_ENTRY] : entries;
   await yieldIfDue();
-  return [{ type, id, version, entries: fitWords(all, resource, json.length), contained }];
+  const read = { type, id, version, ...(amended !== undefined && { amended }) };
+  return [{ ...read, entries: fitWords(all, resource, json.length), contained }];
 }

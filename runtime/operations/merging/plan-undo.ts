@@ -87,7 +87,17 @@ async function restoring(
     const text = `Version ${key.version} of ${name} is not what a ${what} makes of the version before, so nothing was restored`;
     throw new FhirError('version-conflict', text);
   }
+  if (current.amended !== undefined && !(await hasLabelsOf(content, current, services))) {
+    const text = `The labels of version ${key.version} of ${name} were changed in place since, and an undo would lose that; nothing was restored`; // prettier-ignore
+    throw new FhirError('version-conflict', text);
+  }
   return changeOf(current, content, call, services);
+}
+
+/** Whether a version has the profiles, tags and security labels of a content. */
+async function hasLabelsOf(content: Resource, { json = '{}' }: StoredVersion, services: Services): Promise<boolean> {
+  const of = (resource: Resource) => clientMeta(resource) ?? {};
+  return equalJson(of(content), of(await readStored(json, services)));
 }
 
 /** Whether a version is still what the replacement or merge made of the one before: labels of a version can be changed in place. */

@@ -6,15 +6,14 @@ import type { Call, Reply } from '../../core/call.js';
 import { readStored } from '../../core/read-stored.js';
 import type { InteractionHandler, Services } from '../../core/services.js';
 import { targetOf } from '../../core/target.js';
+import { MAX_ATTEMPTS, pauseAfter } from '../../core/write/commit.js';
 import { composePut } from '../../core/write/compose-change.js';
 import { checkWrite, liveVersion, type LiveVersion } from '../../core/write/preconditions.js';
 import { FhirError } from '../../fhir/errors.js';
 import { newId, versionNumber } from '../../fhir/id.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import type { Amendment } from '../../store/store.js';
 import { readArguments, valueOf } from '../arguments.js';
-
-/** How often it is tried where others change the same version at the same moment. */
-const TRIES = 20;
 
 /** The lists of `meta` that the operations change. */
 const LISTS = ['profile', 'security', 'tag'] as const;
@@ -36,7 +35,7 @@ type Combine = (own: readonly JsonValue[], given: readonly JsonValue[]) => reado
 /** @throws FhirError `not-found`, `deleted`, `precondition-failed`, `scope-missing`, `store-busy` */
 async function amend(call: Call, services: Services, combine: Combine): Promise<Reply> {
   const given = valueOf(readArguments(call, services), 'meta') as JsonObject;
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
     const version = await readTarget(call, services);
     checkWrite(call.conditions, version);
     const resource = await readStored(version.json, services);
@@ -49,11 +48,17 @@ async function amend(call: Call, services: Services, combine: Combine): Promise<
     if (put === undefined) throw new Error('an amendment without a content');
     if (call.principal.access !== OPEN_ACCESS) checkContent(put, { ...call, interaction: 'update' }, services);
     const { type, id, body, entries, contained, content } = put;
-    const amendment = { type, id, body, entries, content, version: version.version, before: version.json };
-    if (await services.store.amend({ ...amendment, ...(contained !== undefined && { contained }) })) {
+    const amendment: Amendment = {
+      ...{ type, id, body, entries, content, version: version.version, before: version.json },
+      // Labels of the resource would otherwise go to a version that another has followed meanwhile.
+      ...(call.level === 'instance' && { isCurrent: true }),
+      ...(contained !== undefined && { contained }),
+    };
+    if (await services.store.amend(amendment)) {
       const { versionId, lastUpdated } = before;
       return reply(version, { ...(versionId !== undefined && { versionId }), ...(lastUpdated !== undefined && { lastUpdated }), ...meta }); // prettier-ignore
     }
+    await pauseAfter(tries);
   }
   throw new FhirError('store-busy');
 }

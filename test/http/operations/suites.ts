@@ -1,5 +1,6 @@
 import type { Store } from '../../../runtime/store/store.js';
 import { amendMeta } from './amend-meta.js';
+import { amendedMeanwhile } from './amended-meanwhile.js';
 import { claims } from './claims.js';
 import { closureTables } from './closure.js';
 import { conformance } from './conformance.js';
@@ -52,6 +53,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   'Binaries in queries': binaries,
   'the language of HFQL': hfqlLanguage,
   'changes of meta': amendMeta,
+  'changes of meta beside writes': amendedMeanwhile,
   'all forms of': forms,
   'odd contents': oddContents,
 };

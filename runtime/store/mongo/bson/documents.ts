@@ -18,6 +18,8 @@ export interface VersionFields {
   /** The resource as people know it, `meta.versionId` and `meta.lastUpdated` included. Absent: a deletion. */
   readonly resource?: unknown;
   readonly numbers?: readonly NumberText[];
+  /** How often the content of this version was replaced. Absent: never. */
+  readonly amended?: number;
 }
 
 /** A token: what searches find it by is the code, then the system. */
@@ -126,8 +128,6 @@ export interface ResourceDocument extends VersionFields, IndexRows {
   readonly _id: string;
   /** Types of what is within it: absent, there is nothing. */
   readonly within?: readonly string[];
-  /** How often the content of this version was replaced. Absent: never. */
-  readonly amended?: number;
   /** Sort slots, `o0` … and `d0` …: see `SortSlots`. */
   readonly [slot: `${'o' | 'd'}${number}`]: unknown;
 }

@@ -30,8 +30,10 @@ export interface Head {
   readonly n: number;
 }
 
+type Fields = ReadonlyMap<string, Field>;
+
 /** Reads what a document says of its version, and where its fields are. */
-export function readHead(bytes: Raw): Head & { readonly fields: ReadonlyMap<string, Field> } {
+export function readHead(bytes: Raw): Head & { readonly fields: Fields } {
   const fields = fieldsOf(bytes);
   const read = (name: string): unknown => {
     const field = fields.get(name);
@@ -62,10 +64,17 @@ export async function toStoredVersions(documents: readonly Raw[]): Promise<Store
 /** The version that a document holds. */
 export function toStoredVersion(bytes: Raw): StoredVersion {
   const { fields, type, id, version, updated: lastUpdated } = readHead(bytes);
-  const stored = { type, id, version, lastUpdated };
+  const amended = amendmentsOf(bytes, fields);
+  const stored = { type, id, version, lastUpdated, ...(amended > 0 && { amended }) };
   const resource = fields.get('resource');
   if (resource === undefined) return stored;
   const numbers = fields.get('numbers');
   const notes = numbers === undefined ? [] : (readValue(bytes, numbers) as NumberText[]);
   return { ...stored, json: printJson(bytes, resource.at, notes) };
+}
+
+/** How often the content of a document was replaced in place. */
+export function amendmentsOf(bytes: Raw, fields: Fields): number {
+  const amended = fields.get('amended');
+  return amended === undefined ? 0 : Number(readValue(bytes, amended));
 }

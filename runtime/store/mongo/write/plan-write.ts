@@ -11,7 +11,7 @@ import { toContained, toWithin, withinOf } from './contained-resources.js';
 import { tooLarge } from '../mongo-errors.js';
 import { toSortSlots, type SlotOf } from '../bson/sort-slots.js';
 import type { Stamp, StampsOfWrite } from './stamps.js';
-import { readHead, type Head } from '../bson/stored-version.js';
+import { amendmentsOf, readHead, type Head } from '../bson/stored-version.js';
 import { toStorable, type Storable } from '../bson/to-storable.js';
 
 /**
@@ -40,6 +40,8 @@ export interface PlannedChange {
 
 /** A version that is there before a write. */
 export interface FoundVersion extends Pick<Head, 'version' | 'updated'> {
+  /** How often it was amended. */
+  readonly amended: number;
   /** Types of what is within it. */
   readonly within: readonly string[];
   readonly bytes: Raw;
@@ -48,7 +50,8 @@ export interface FoundVersion extends Pick<Head, 'version' | 'updated'> {
 /** Reads what a write has to know of a version. */
 export function toFound(bytes: Raw): FoundVersion & { readonly key: string } {
   const head = readHead(bytes);
-  return { key: keyOf(head), version: head.version, updated: head.updated, within: withinOf(bytes, head), bytes };
+  const { version, updated } = head;
+  return { key: keyOf(head), version, updated, amended: amendmentsOf(bytes, head.fields), within: withinOf(bytes, head), bytes }; // prettier-ignore
 }
 
 /**
@@ -70,7 +73,10 @@ export function planWrite(
     const place = last.get(key);
     const previous = place === undefined ? undefined : planned[place];
     const actual = previous?.version ?? head?.version ?? 0;
-    if (actual !== change.expected) throw new VersionConflict(change.type, change.id, change.expected, actual);
+    const amended = previous === undefined ? head?.amended : 0;
+    if (actual !== change.expected || (amended ?? 0) !== (change.amended ?? 0)) {
+      throw new VersionConflict(change.type, change.id, change.expected, actual);
+    }
     const stamp = stamps.next(previous?.stamp.updated ?? head?.updated);
     if (place !== undefined && previous !== undefined) planned[place] = { ...previous, until: stamp.updated };
     last.set(key, planned.length);
@@ -170,7 +176,7 @@ export function checkSize(document: object, characters: number, entries: number)
 /** The fields of a version without its index entries, to be written again as they are. */
 export function copyVersion(bytes: Raw): VersionFields {
   const { fields, type, id, version, updated, n } = readHead(bytes);
-  const rest = ['deleted', 'resource', 'numbers'].flatMap((name) => {
+  const rest = ['deleted', 'resource', 'numbers', 'amended'].flatMap((name) => {
     const field = fields.get(name);
     return field === undefined ? [] : [[name, readValue(bytes, field)] as const];
   });

@@ -21,7 +21,7 @@ import type { WriterParts } from './writer-parts.js';
 export type ReindexParts = Pick<WriterParts, 'collections' | 'causal' | 'transactions' | 'slotOf' | 'time'>;
 
 /** What members have of their container, and what those before were. */
-const HEAD = { type: 1, id: 1, version: 1, updated: 1, n: 1, within: 1, deleted: 1 } as const;
+const HEAD = { type: 1, id: 1, version: 1, updated: 1, n: 1, within: 1, deleted: 1, amended: 1 } as const;
 
 /** Most containers and contained resources replaced in one transaction. Small batches rarely conflict with concurrent writes. */
 const AT_ONCE = { containers: 50, members: 1000 };
@@ -34,7 +34,7 @@ const FIELDS = [
 ];
 
 /**
- * Replaces index entries, each in one update that requires the version to be unchanged. So it can be repeated, and a concurrent
+ * Replaces index entries, each in one update that requires the version to be as it was read. So it can be repeated, and a concurrent
  * write does not conflict. What has others within it is replaced with these, a few in one transaction. What does not fit into
  * a document any more rejects, when the others are done.
  *
@@ -63,7 +63,8 @@ export function openReindex({
     const documents = new Map(found.map((document) => [document._id, document]));
     const current = items.flatMap((item) => {
       const before = documents.get(keyOf(item));
-      return before?.version !== item.version || before.deleted === true ? [] : [{ item, before }];
+      if (before?.version !== item.version || before.deleted === true) return [];
+      return before.amended === item.amended ? [{ item, before }] : [];
     });
     if (current.length === 0) return 0;
     const steps = current.map(({ item }) => ({ updateOne: toUpdate(item, slotOf) }));
@@ -127,12 +128,17 @@ function membersOf({ contained = [] }: Reindexed): number {
 
 type UpdateOne = Extract<AnyBulkWriteOperation<ResourceDocument>, { updateOne: unknown }>['updateOne'];
 
-function toUpdate({ type, id, version, entries: read, contained }: Reindexed, slotOf: SlotOf): UpdateOne {
+function toUpdate({ type, id, version, amended, entries: read, contained }: Reindexed, slotOf: SlotOf): UpdateOne {
   const entries = placeEntries({ type, id }, contained)(read);
   const rows = { ...toIndexRows(entries), ...toSortSlots(type, entries, slotOf) };
   const present: Readonly<Record<string, unknown>> = { ...rows, ...toWithin(contained) };
   const absent = FIELDS.filter((field) => !Object.hasOwn(present, field));
-  const isCurrent = { _id: keyOf({ type, id }), version, deleted: { $exists: false } } as const;
+  const isCurrent = {
+    _id: keyOf({ type, id }),
+    version,
+    deleted: { $exists: false },
+    amended: amended ?? { $exists: false },
+  } as const;
   const $unset = Object.fromEntries(absent.map((field) => [field, true]));
   return { filter: isCurrent, update: { ...(Object.keys(present).length > 0 && { $set: present }), $unset } as never };
 }

@@ -5,8 +5,8 @@ export const APPLICATION_ID = 0x4b494c4e;
  * The schema as a list of steps: the first makes it, each further one takes it from one version to the next. A file
  * remembers how many it has had (`user_version`). Steps that have shipped never change.
  *
- * `version` holds every version of every resource once, the current one too; nothing in it ever changes, and its rowid
- * orders all of them by time. `resource` is small and says which version is current. Within a type the order of keys is that
+ * `version` holds every version of every resource once, the current one too, and its rowid orders all of them by time. Nothing in it
+ * changes but the content of what is amended; `amended` says how often that was. `resource` is small and says which version is current. Within a type the order of keys is that
  * of ids (`key-order.ts`), unless the type is in `unordered_type`: an index by value that ends in `resource` gives pages.
  * `resource_by_id` says who is deleted, so that a reference leads to a key without a look at the row.
  *
@@ -242,6 +242,9 @@ export const SCHEMA_STEPS: readonly string[] = [
   // A text is found by what it is folded to. This index was a quarter of what a create of a Patient wrote.
   `
   DROP INDEX string_by_text;
+  `,
+  `
+  CREATE TABLE amended (seq INTEGER PRIMARY KEY, times INTEGER NOT NULL);
   `,
 ];
 

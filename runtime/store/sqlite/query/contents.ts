@@ -4,10 +4,10 @@ import type { ResourceKey } from '../../store.js';
 import type { Dictionary } from '../write/dictionary.js';
 
 /** The current version of a resource, and its id. */
-export type Content = readonly [id: string, version: number, updated: number, body: string];
+export type Content = readonly [id: string, version: number, updated: number, body: string, amended: number | null];
 
 /** The same; a deleted one has no body, and one that never was no version. */
-export type Contents = readonly [version: number | null, updated: number, body: string | null];
+export type Contents = readonly [version: number | null, updated: number, body: string | null, amended: number | null];
 
 /**
  * Reads current versions in the order in which they are named, as far as they are wanted. All come by one statement: to run
@@ -25,8 +25,8 @@ export interface ContentReader {
 export function openContents(db: Database, dictionary: Dictionary): ContentReader {
   const byKeys = db
     .prepare<[string], Content>(
-      `SELECT r.id, r.version, r.updated, v.body FROM json_each(?) k CROSS JOIN resource r NOT INDEXED
-       CROSS JOIN version v ON v.seq = r.seq WHERE r.key = k.value`,
+      `SELECT r.id, r.version, r.updated, v.body, a.times FROM json_each(?) k CROSS JOIN resource r NOT INDEXED
+       CROSS JOIN version v ON v.seq = r.seq LEFT JOIN amended a ON a.seq = r.seq WHERE r.key = k.value`,
     )
     .raw();
   const heads = db
@@ -37,8 +37,9 @@ export function openContents(db: Database, dictionary: Dictionary): ContentReade
   const body = db.prepare<[number], string>('SELECT body FROM version WHERE seq = ?').pluck();
   const byIds = db
     .prepare<[string], Contents>(
-      `SELECT r.version, r.updated, v.body FROM json_each(?) k
-       LEFT JOIN resource r INDEXED BY resource_by_id ON r.type = k.value AND r.id = k.key LEFT JOIN version v ON v.seq = r.seq`,
+      `SELECT r.version, r.updated, v.body, a.times FROM json_each(?) k
+       LEFT JOIN resource r INDEXED BY resource_by_id ON r.type = k.value AND r.id = k.key LEFT JOIN version v ON v.seq = r.seq
+       LEFT JOIN amended a ON a.seq = r.seq`,
     )
     .raw();
   return {
@@ -48,7 +49,8 @@ export function openContents(db: Database, dictionary: Dictionary): ContentReade
       for (const [id, version, updated, seq] of heads.all(JSON.stringify(keys))) {
         const text = bodies.get(seq) ?? body.get(seq)!;
         bodies.set(seq, text);
-        yield [id, version, updated, text];
+        // What is within a resource is not written by itself, so that no write has to know.
+        yield [id, version, updated, text, null];
       }
     },
     byIds: (of) => byIds.iterate(listKeys(dictionary, of)),

@@ -33,9 +33,12 @@ export function openPageReader(contents: ContentReader, interrupt: QueryInterrup
     const keys = shown.map(({ hit }) => hit.key);
     const hasMembers = shown.some(({ type }) => isContainedType(type));
     const shared = new Set<string>();
-    for (const [id, version, updated, json] of hasMembers ? contents.byKeysOfMembers(keys) : contents.byKeys(keys)) {
+    for (const [id, version, updated, json, amended] of hasMembers
+      ? contents.byKeysOfMembers(keys)
+      : contents.byKeys(keys)) {
       trace?.read(2);
-      versions.push({ type: shown[versions.length]!.type, id, version, lastUpdated: updated, json });
+      const { type } = shown[versions.length]!;
+      versions.push({ type, id, version, lastUpdated: updated, json, ...(amended !== null && { amended }) });
       // To look a text up it is gone through: only where several may share it.
       if (!hasMembers || !shared.has(json)) size += json.length;
       if (hasMembers) shared.add(json);

@@ -18,16 +18,18 @@ interface VersionRow {
   readonly version: number;
   readonly updated: number;
   readonly body: string | null;
+  readonly amended: number | null;
 }
 
 /** Prepares the statements. @param interrupt stops counts; absent where none are asked for */
 export function openReader(db: Database, dictionary: Dictionary, interrupt?: QueryInterrupt): Reader {
   const selectCurrent = db.prepare<[number, string], VersionRow>(
-    `SELECT v.version, v.updated, v.body FROM resource r JOIN version v ON v.seq = r.seq WHERE r.type = ? AND r.id = ?`,
+    `SELECT v.version, v.updated, v.body, a.times AS amended FROM resource r JOIN version v ON v.seq = r.seq
+     LEFT JOIN amended a ON a.seq = v.seq WHERE r.type = ? AND r.id = ?`,
   );
   const selectVersion = db.prepare<[number, string, number], VersionRow>(
-    `SELECT v.version, v.updated, v.body FROM resource r JOIN version v ON v.resource = r.key
-     WHERE r.type = ? AND r.id = ? AND v.version = ?`,
+    `SELECT v.version, v.updated, v.body, a.times AS amended FROM resource r JOIN version v ON v.resource = r.key
+     LEFT JOIN amended a ON a.seq = v.seq WHERE r.type = ? AND r.id = ? AND v.version = ?`,
   );
   const selectCounts = db.prepare<[], { text: string; n: number }>(
     `SELECT t.text, c.n FROM (SELECT type, count(*) AS n FROM resource WHERE deleted = 0 AND ${interrupt?.sql('key') ?? 1} GROUP BY type) c
@@ -38,8 +40,10 @@ export function openReader(db: Database, dictionary: Dictionary, interrupt?: Que
 
   function toVersion(type: string, id: string, row: VersionRow | undefined): StoredVersion | undefined {
     if (row === undefined) return undefined;
-    const { version, updated: lastUpdated, body: json } = row;
-    return json === null ? { type, id, version, lastUpdated } : { type, id, version, lastUpdated, json };
+    const { version, updated: lastUpdated, body: json, amended } = row;
+    if (json === null) return { type, id, version, lastUpdated };
+    const stored = { type, id, version, lastUpdated, json };
+    return amended === null ? stored : { ...stored, amended };
   }
 
   return {

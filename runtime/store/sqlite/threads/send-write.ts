@@ -76,7 +76,11 @@ function* cut(changes: readonly Change[], preconditions: readonly Precondition[]
 
 /** A change without what only other stores have a use for. */
 function toPlain(change: Change): PlainChange {
-  const { type, id, expected } = change;
+  const { type, id, expected, amended } = change;
+  if (amended !== undefined) {
+    const { content: _content, ...plain } = change;
+    return plain;
+  }
   if (change.body === undefined) return { type, id, expected };
   // Written out: to leave a member out of a copy of all takes several times as long.
   const { body, entries, contained } = change;

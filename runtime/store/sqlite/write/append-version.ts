@@ -16,6 +16,8 @@ export interface ResourceRow {
   readonly updated: number;
   /** 1: its current version is a deletion. */
   readonly deleted: number;
+  /** How often its current version was amended; null: never. */
+  readonly amended: number | null;
 }
 
 /** A version to be appended. */
@@ -49,7 +51,8 @@ export function openVersionAppender(db: Database, dictionary: Dictionary, fault:
   const keys = openKeyGiver(db);
   const members = openContainedWriter(db, dictionary, index, keys);
   const selectResource = db.prepare<[number, string], ResourceRow>(
-    'SELECT key, version, updated, deleted FROM resource WHERE type = ? AND id = ?',
+    'SELECT r.key, r.version, r.updated, r.deleted, a.times AS amended FROM resource r ' +
+      'LEFT JOIN amended a ON a.seq = r.seq WHERE r.type = ? AND r.id = ?',
   );
   const insertResource = db.prepare<[number, number, string, number, number, number, number]>(
     'INSERT INTO resource (key, type, id, seq, version, updated, deleted) VALUES (?, ?, ?, ?, ?, ?, ?)',

@@ -25,6 +25,7 @@ export function openExpunger(db: Database, dictionary: Dictionary): (expunge: Ex
   const index = openIndexWriter(db, dictionary);
   const members = openContainedWriter(db, dictionary, index, openKeyGiver(db));
   const removeVersion = db.prepare<[number]>('DELETE FROM version WHERE seq = ?');
+  const removeAmended = db.prepare<[number]>('DELETE FROM amended WHERE seq = ?');
   const countRemoval = db.prepare('UPDATE clock SET removals = removals + 1');
   const removeResource = db.prepare<[number]>('DELETE FROM resource WHERE key = ?');
   const selectId = db.prepare<[number], string>('SELECT id FROM resource WHERE key = ?').pluck();
@@ -73,6 +74,7 @@ export function openExpunger(db: Database, dictionary: Dictionary): (expunge: Ex
     const remove = (row: VersionRow): void => {
       if (row.type === reported) run.report(toVersion(row, asked.report ?? '', selectId.get(row.resource) ?? ''));
       removeVersion.run(row.seq);
+      removeAmended.run(row.seq);
       run.removed();
     };
 

@@ -22,7 +22,9 @@ export function openWriter(versions: VersionAppender, dictionary: Dictionary, cl
     const type = dictionary.term(change.type);
     const before = versions.find(type, change.id);
     const actual = before?.version ?? 0;
-    if (actual !== change.expected) throw new VersionConflict(change.type, change.id, change.expected, actual);
+    if (actual !== change.expected || (before?.amended ?? 0) !== (change.amended ?? 0)) {
+      throw new VersionConflict(change.type, change.id, change.expected, actual);
+    }
     const version = actual + 1;
     const seq = clock.nextSeq();
     const updated = clock.stamp(before?.updated);

@@ -1,16 +1,16 @@
 import type { ClientSession, Filter } from 'mongodb';
 
 import { VersionConflict, type Change, type StoredVersion } from '../../../store.js';
-import { readValue, type Raw } from '../../bson/bson.js';
+import type { Raw } from '../../bson/bson.js';
 import { keyOf, type PastDocument, type ResourceDocument } from '../../bson/documents.js';
 import type { Recent } from '../../read/recent.js';
-import { readHead, VERSION_ONLY } from '../../bson/stored-version.js';
+import { amendmentsOf, readHead, VERSION_ONLY } from '../../bson/stored-version.js';
 import { isDuplicate } from '../../mongo-errors.js';
 import { commandOptions, SLACK } from '../command-options.js';
 import type { Copies } from './copies.js';
 import { openInsert } from './inserts.js';
 import { openReplace } from './replaces.js';
-import { planWrite, toFound, toStep } from '../plan-write.js';
+import { planWrite, toFound, toStep, type FoundVersion } from '../plan-write.js';
 import type { WriterParts } from '../writer-parts.js';
 
 /**
@@ -66,9 +66,9 @@ export function openUpdate(
   }
 
   /** The current version: as it was read a moment ago, if that is the one that is expected. */
-  async function find(key: string, expected: number, given: Given): Promise<Raw | null> {
+  async function find(key: string, change: Change, given: Given): Promise<Raw | null> {
     const known = recent.take(key);
-    if (known !== undefined && readHead(known).version === expected) return known;
+    if (known !== undefined && isExpected(toFound(known), change)) return known;
     return causal.read((session) =>
       resource.findOne<Raw>({ _id: key }, { ...given(session), raw: true, projection: VERSION_ONLY }),
     );
@@ -79,12 +79,13 @@ export function openUpdate(
     const key = keyOf(change);
     const given: Given = (session) => commandOptions(session, deadline - SLACK)();
     const { type, id, expected } = change;
-    const bytes = await find(key, expected, given);
+    const bytes = await find(key, change, given);
     if (bytes === null) return undefined;
     const found = toFound(bytes);
-    if (found.version > expected) throw new VersionConflict(type, id, expected, found.version);
+    const isLater = found.version > expected || (found.version === expected && found.amended > (change.amended ?? 0));
+    if (isLater) throw new VersionConflict(type, id, expected, found.version);
     // After a change of the primary a read may show less of what other processes wrote than is there.
-    if (found.version < expected || found.within.length > 0) return undefined;
+    if (!isExpected(found, change) || found.within.length > 0) return undefined;
 
     const begun = performance.now();
     const planned = planWrite([change], new Map([[key, found]]), stamps.begin());
@@ -103,18 +104,22 @@ export function openUpdate(
   };
 }
 
+function isExpected(found: FoundVersion, { expected, amended = 0 }: Change): boolean {
+  return found.version === expected && found.amended === amended;
+}
+
 type Given = (session: ClientSession) => { readonly session: ClientSession; readonly maxTimeMS: number };
 
 /** Finds the document that was read, unless it was changed in any way but in its own index entries. */
 function sameAs(bytes: Raw): Filter<ResourceDocument> {
   const { type, id, version, updated, n, fields } = readHead(bytes);
-  const amended = fields.get('amended');
+  const amended = amendmentsOf(bytes, fields);
   return {
     _id: keyOf({ type, id }),
     version,
     updated: new Date(updated),
     n,
     within: { $exists: false },
-    amended: amended === undefined ? { $exists: false } : Number(readValue(bytes, amended)),
+    amended: amended === 0 ? { $exists: false } : amended,
   };
 }

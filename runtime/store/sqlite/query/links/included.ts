@@ -171,7 +171,8 @@ function toEntry(param: string, [, , , type, id, base, version, url, fragment]: 
   };
 }
 
-function toVersion({ type, id }: ResourceKey, [version, updated, json]: Contents): StoredVersion | undefined {
+function toVersion({ type, id }: ResourceKey, [version, updated, json, amended]: Contents): StoredVersion | undefined {
   if (version === null) return undefined;
-  return { type, id, version, lastUpdated: updated, ...(json !== null && { json }) };
+  const stored = { type, id, version, lastUpdated: updated };
+  return { ...stored, ...(json !== null && { json }), ...(amended !== null && { amended }) };
 }
