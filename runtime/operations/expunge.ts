@@ -1,13 +1,12 @@
 import { neededOn } from '../auth/access/needed-scopes.js';
 import { scopeMissing } from '../auth/access/refuse.js';
-import { isHiddenByIndex } from '../core/access/index-visibility.js';
-import { isVisible } from '../core/access/visibility.js';
 import type { Call, Reply } from '../core/call.js';
 import { expungeVersions } from '../core/expunge.js';
 import { findAll } from '../core/search/execute/find-all.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
-import { removeVersion } from '../interactions/history/delete-history.js';
+import { checkExpungeTarget, removeVersion } from '../interactions/history/delete-history.js';
+import { expecting } from '../store/store.js';
 import { readArguments, valueOf } from './arguments.js';
 
 /** Versions that one call removes where the client does not say. */
@@ -47,7 +46,7 @@ interface Asked {
 async function expungeSome(asked: Asked, call: Call, services: Services): Promise<number> {
   const { type, id, level } = call;
   if (level === 'type') checkWholeType(call);
-  if (level === 'instance' || level === 'version') await checkTarget(call, services);
+  if (level === 'instance' || level === 'version') await checkExpungeTarget(call, services);
   if (level === 'version') return asked.deleted || asked.previous ? removeVersion(call, services) : 0;
   const place = { ...(type !== undefined && { type }), ...(id !== undefined && { id }) };
   return expungeVersions({ ...place, ...asked }, services.store, call.signal);
@@ -58,22 +57,13 @@ function checkWholeType({ type = '', principal: { access } }: Call): void {
   if (access.on(type, 'd') !== 'everything') throw scopeMissing(neededOn(type, 'd'), access);
 }
 
-/** The resource is there, and the token may delete it. */
-async function checkTarget(call: Call, services: Services): Promise<void> {
-  const { type = '', id = '' } = call;
-  const current = await services.store.read(type, id);
-  const isHidden = await isHiddenByIndex({ type, id }, 'd', call, services);
-  if (current === undefined || isHidden || !(await isVisible(current, 'd', call, services))) {
-    throw new FhirError('not-found', `There is no ${type}/${id}`);
-  }
-}
-
 /** Search parameters are deleted first, which ends their effect in all processes. */
 async function expungeAll(limit: number, call: Call, services: Services): Promise<number> {
   const { store } = services;
   const query = { type: SEARCH_PARAMETER, where: { all: [] }, sort: [], count: 100, total: 'none' } as const;
-  for await (const { type, id, version } of findAll(query, (...asked) => store.find(...asked), call.signal)) {
-    await store.write([{ type, id, expected: version }]);
+  for await (const version of findAll(query, (...asked) => store.find(...asked), call.signal)) {
+    const { type, id } = version;
+    await store.write([{ type, id, ...expecting(version) }]);
   }
   return expungeVersions({ deleted: true, previous: true, current: true, limit }, store, call.signal);
 }

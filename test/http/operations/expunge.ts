@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { Store } from '../../../runtime/store/store.js';
-import { scopedServer } from '../auth/scoped.js';
+import { neededBy, scopedServer } from '../auth/scoped.js';
 import { batch, responsesOf, transaction } from '../bundles/bundle-server.js';
 import { codeOf, type Answer } from '../server.js';
 import { expectRefusal } from '../write-server.js';
@@ -127,6 +127,55 @@ export function expunge(store: Store): void {
       expectRefusal(await send('POST', '/', transaction({ request: { method: 'DELETE', url: 'Basic/a/_history' } })), 400, 'bundle-entry'); // prettier-ignore
       const { rest } = (await send('GET', '/metadata')).json();
       expect(rest[0].operation.map(({ name }: { name: string }) => name)).toContain('expunge');
+    });
+
+    it.each([
+      ['DELETE', '/_history', 200],
+      ['DELETE', '/_history/1', 200],
+      ['DELETE', '/_history/3', 412],
+      ['DELETE', '/_history/9', 404],
+      ['POST', '/_history/1/$expunge', 200],
+      ['POST', '/_history/9/$expunge', 404],
+    ])('%s %s needs its own scope, and to delete', async (method, path, done) => {
+      const flags = Object.keys(ALL).map((name) => ({ name, valueBoolean: true }));
+      const body = method === 'POST' ? { resourceType: 'Parameters', parameter: flags } : undefined;
+      for (const [scopes, status, needed] of [
+        ['system/*.cruds', 403, 'system/Basic.d __admin.expunge'],
+        ['__admin.expunge', 403, 'system/Basic.d __admin.expunge'],
+        ['__admin', 403, 'system/Basic.d __admin.expunge'],
+        ['__admin.expunge system/*.crus system/Patient.d', 403, 'system/Basic.d __admin.expunge'],
+        ['__admin.expunge system/Basic.d?_id=other', 404, undefined],
+        ['__admin.expunge system/Basic.d?_id=a', done, undefined],
+      ] as const) {
+        const answer = await server.as(scopes).send(method, `/Basic/a${path}`, body);
+        expect(answer.status, `${scopes} ${answer.text}`).toBe(status);
+        if (needed !== undefined) expect(neededBy(answer)).toBe(needed);
+        const total = status === 200 ? (path === '/_history' ? 1 : 2) : 3;
+        expect((await send('GET', '/Basic/a/_history')).json().total, scopes).toBe(total);
+      }
+    });
+
+    it('a resource that a constraint hides is as good as one that never was, whichever version is named', async () => {
+      const within = server.as('__admin.expunge system/Basic.d?_id=other');
+      for (const path of ['/_history', '/_history/1', '/_history/3', '/_history/9', '/_history/x']) {
+        const [hidden, never] = await Promise.all(
+          ['a', 'never'].map((id) => within.send('DELETE', `/Basic/${id}${path}`)),
+        );
+        expect([hidden!.status, hidden!.text], path).toEqual([404, never!.text.replaceAll('Basic/never', 'Basic/a')]);
+        const entry = { request: { method: 'DELETE', url: `Basic/a${path}` } };
+        expect(responsesOf(await within.send('POST', '/', batch(entry)))[0].status).toMatch(/^404/);
+      }
+      expect((await send('GET', '/Basic/a/_history')).json().total).toBe(3);
+    });
+
+    it('a version that lies outside of the constraint stays, though the current one lies within', async () => {
+      const tagged = (code: string) => ({ resourceType: 'Basic', id: 'v', meta: { tag: [{ code }] }, code: { text: code } }); // prettier-ignore
+      for (const code of ['out', 'in', 'in2']) await send('PUT', '/Basic/v', tagged(code));
+      await send('POST', '/Basic/v/_history/2/$meta-delete', { resourceType: 'Parameters', parameter: [{ name: 'meta', valueMeta: { tag: [{ code: 'out' }] } }] }); // prettier-ignore
+      const within = server.as('__admin.expunge system/Basic.d?_tag=in');
+      expectRefusal(await within.send('DELETE', '/Basic/v/_history/1'), 404, 'not-found');
+      expect((await send('GET', '/Basic/v/_history/1')).status).toBe(200);
+      expect((await within.send('DELETE', '/Basic/v/_history/2')).status).toBe(200);
     });
   });
 
