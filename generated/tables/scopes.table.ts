@@ -153,8 +153,16 @@ export const scopes: ScopeTable = {
         { on: 'filter', letters: 'r', when: 'security-context' },
       ],
     },
-    { interaction: 'delete-history', admin: '__admin.expunge', needs: [] },
-    { interaction: 'delete-history-version', admin: '__admin.expunge', needs: [] },
+    {
+      interaction: 'delete-history',
+      admin: '__admin.expunge',
+      needs: [{ on: 'type', letters: 'd' }, { on: 'filter', letters: 'r', when: 'security-context' }],
+    },
+    {
+      interaction: 'delete-history-version',
+      admin: '__admin.expunge',
+      needs: [{ on: 'type', letters: 'd' }, { on: 'filter', letters: 'r', when: 'security-context' }],
+    },
     { interaction: 'bundle', anyToken: true, needs: [{ on: 'each', letters: 's', when: 'conditional-reference' }] },
     {
       interaction: 'operation',
@@ -760,7 +768,7 @@ export const scopes: ScopeTable = {
       operation: 'expunge',
       levels: ['type', 'instance', 'version'],
       admin: '__admin.expunge',
-      needs: [{ on: 'type', letters: 'd' }],
+      needs: [{ on: 'type', letters: 'd' }, { on: 'filter', letters: 'r', when: 'security-context' }],
     },
     {
       interaction: 'operation',
