@@ -161,9 +161,9 @@ export interface Reply {
   readonly versionId?: string;
   /** Milliseconds since the epoch. */
   readonly lastUpdated?: number;
-  /** URL of what was created, relative to the base. */
+  /** URL of the version that was created, updated or found, relative to the base. */
   readonly location?: string;
-  /** URL of the version that criteria found and the answer is about, relative to the base. */
+  /** URL of what the answer is about, relative to the base: a version that was there already, or a job. */
   readonly contentLocation?: string;
   /** The same object answers again and again: what it is written as may be kept beside it. */
   readonly lasting?: true;

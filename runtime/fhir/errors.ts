@@ -203,7 +203,7 @@ export interface Issue {
   readonly part?: RequestPart;
   /** Name of the parameter of the URL that is at fault, as it was sent. */
   readonly parameter?: string;
-  /** Technical detail for people; never a stack. */
+  /** Technical detail for people, which follows the text in brackets; never a stack. */
   readonly diagnostics?: string;
 }
 

@@ -11,8 +11,17 @@ export const RULE_SYSTEM = 'urn:kiln:rule';
 export function successOutcome(text: string): Resource {
   return {
     resourceType: 'OperationOutcome',
-    issue: [{ severity: 'information', code: 'success', details: { text } }],
+    issue: [{ severity: 'information', code: 'success', ...told(text) }],
   };
+}
+
+/**
+ * What an issue says, in the element that is for people and in the only one that some clients show.
+ *
+ * @param coding our stable codes
+ */
+export function told(text: string, coding?: JsonObject[]): JsonObject {
+  return { details: { ...(coding && { coding }), text }, diagnostics: text };
 }
 
 /** An expected failure as an OperationOutcome, one issue each. https://hl7.org/fhir/R5/operationoutcome.html */
@@ -24,14 +33,10 @@ function toIssue(issue: Issue): JsonObject {
   return {
     severity: ERRORS[issue.code].status >= 500 ? 'fatal' : 'error',
     code: issue.issue ?? ERRORS[issue.code].issue,
-    details: {
-      coding: [
-        { system: ERROR_SYSTEM, code: issue.detail ?? issue.code },
-        ...(issue.rule === undefined ? [] : [{ system: RULE_SYSTEM, code: issue.rule }]),
-      ],
-      text: issue.text,
-    },
-    ...(issue.diagnostics === undefined ? {} : { diagnostics: issue.diagnostics }),
+    ...told(issue.diagnostics === undefined ? issue.text : `${issue.text} (${issue.diagnostics})`, [
+      { system: ERROR_SYSTEM, code: issue.detail ?? issue.code },
+      ...(issue.rule === undefined ? [] : [{ system: RULE_SYSTEM, code: issue.rule }]),
+    ]),
     ...(issue.parameter === undefined ? {} : locationOf(issue.parameter)),
     ...(issue.expression === undefined ? {} : { expression: [issue.expression] }),
   };

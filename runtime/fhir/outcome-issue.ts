@@ -1,4 +1,4 @@
-import { ERROR_SYSTEM, locationOf } from './operation-outcome.js';
+import { ERROR_SYSTEM, locationOf, told } from './operation-outcome.js';
 import type { Resource } from './resource.js';
 
 /** Something that a client should know of an answer that is none the less good. */
@@ -26,7 +26,7 @@ export function issuesOutcome(notes: readonly OutcomeIssue[]): Resource {
     issue: notes.map(({ severity, issue, code, text, parameter }) => ({
       severity,
       code: issue,
-      details: { coding: [{ system: ERROR_SYSTEM, code }], text },
+      ...told(text, [{ system: ERROR_SYSTEM, code }]),
       ...(parameter === undefined ? {} : locationOf(parameter)),
     })),
   };

@@ -8,6 +8,7 @@ import { elementIndex, type ElementIndex, type FormatTables } from './xml/elemen
 export type ElementSelection = ReadonlyMap<string, ReadonlySet<string>>;
 
 const ANY = '*';
+const RESOURCE_TYPE = 'resourceType';
 
 /**
  * Reads `_elements`: outermost elements, with or without a type before them (`name`, `Patient.name`, `Resource.meta`,
@@ -22,6 +23,11 @@ export function parseElements(text: string, types: readonly string[], tables: Fo
   const selection = new Map<string, Set<string>>();
   for (const part of text.split(',').map((name) => name.trim())) {
     const dot = part.indexOf('.');
+    // Some clients list what every resource in JSON begins with, which is no element.
+    if (part.slice(dot + 1) === RESOURCE_TYPE) {
+      selection.set(ANY, selection.get(ANY) ?? new Set());
+      continue;
+    }
     const type = dot < 0 ? ANY : part.slice(0, dot);
     const name = part.slice(dot + 1);
     if (name.includes('.') || (type !== ANY && !index.isResource(type))) {

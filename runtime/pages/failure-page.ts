@@ -12,7 +12,6 @@ interface Issue {
   readonly code: string;
   readonly text: string;
   readonly where: string;
-  readonly diagnostics: string;
 }
 
 interface OutcomePage {
@@ -64,7 +63,6 @@ function issuesOf({ issue }: JsonObject): Issue[] {
     code: displayOf(each['code']),
     text: textOf(each['details']),
     where: displayOf(each['expression'] ?? each['location']),
-    diagnostics: displayOf(each['diagnostics']),
   }));
 }
 

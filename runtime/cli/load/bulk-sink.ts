@@ -123,8 +123,8 @@ async function readFaults(errors: ImportResult['error'], client: ServerClient): 
     if (answer.status !== 200)
       throw new LoadStopped(`the errors of the import cannot be read: ${await whyRefused(answer)}`);
     for (const line of (await answer.text()).split('\n').filter((each) => each !== '')) {
-      const { issue } = JSON.parse(line) as { issue: { details: { text: string }; diagnostics?: string }[] };
-      const number = Number(/, line (\d+)/.exec(issue[0]?.diagnostics ?? '')?.[1] ?? 0);
+      const { issue } = JSON.parse(line) as { issue: { details: { text: string } }[] };
+      const number = Number(/\(\S+, line (\d+)(?:; [^()]*)?\)$/.exec(issue[0]?.details.text ?? '')?.[1] ?? 0);
       faults.set(number, issue.map(({ details }) => details.text).join('; '));
     }
   }

@@ -2,7 +2,8 @@ import { FhirError, type RequestPart } from '../../fhir/errors.js';
 import type { StoredVersion } from '../../store/store.js';
 import type { Call, Conditions } from '../call.js';
 
-const ETAG = /^(?:W\/)?"([^"]*)"$/;
+/** Some clients send the number of a version as it is. */
+const ETAG = /^(?:(?:W\/)?"([^"]*)"|([0-9]+))$/;
 
 /** Headers that name versions. */
 const HEADERS = { ifMatch: 'If-Match', ifNoneMatch: 'If-None-Match' } as const satisfies Partial<
@@ -17,7 +18,10 @@ function parseEtags(part: keyof typeof HEADERS, header: string): '*' | readonly 
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
-  const versionIds = parts.map((part) => ETAG.exec(part)?.[1]);
+  const versionIds = parts.map((part) => {
+    const [, quoted, bare] = ETAG.exec(part) ?? [];
+    return quoted ?? bare;
+  });
   if (versionIds.length === 0 || versionIds.includes(undefined)) {
     throw new FhirError(
       'header-invalid',

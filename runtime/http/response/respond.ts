@@ -47,7 +47,7 @@ export async function sendReply(
   if (reply.versionId !== undefined) headers.push('ETag', `W/"${reply.versionId}"`);
   if (reply.lastUpdated !== undefined) headers.push('Last-Modified', formatHttpDate(reply.lastUpdated));
   if (reply.location !== undefined) headers.push('Location', `${base}/${reply.location}`);
-  else if (reply.contentLocation !== undefined) headers.push('Content-Location', `${base}/${reply.contentLocation}`);
+  if (reply.contentLocation !== undefined) headers.push('Content-Location', `${base}/${reply.contentLocation}`);
   for (const [name, value] of Object.entries(reply.headers ?? NO_HEADERS)) headers.push(name, value);
   if (reply.body?.isJson === true && look.format === 'xml' && !takesJson(req)) {
     throw new FhirError('not-acceptable', 'The answer is JSON; accept application/json');

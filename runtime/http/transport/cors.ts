@@ -13,11 +13,36 @@ export type Cors = (req: IncomingMessage, res: ServerResponse, url: string) => b
 /** Documents that everybody may read, and that are answered with these headers where they are made. */
 const SELF_SAID = /^\/(?:fhir\/)?\.well-known\/|^\/auth\/jwks\.json(?:\?|$)/;
 
-const EXPOSED = 'ETag, Location, Content-Location, Last-Modified, X-Request-Id';
+/** Headers of answers that say something to clients. Pages see the other ones only where browsers show them unasked. */
+const EXPOSED = [
+  'Accept-Encoding',
+  'Accept-Patch',
+  'Accept-Ranges',
+  'Allow',
+  'Content-Disposition',
+  'Content-Encoding',
+  'Content-Location',
+  'Content-Range',
+  'Date',
+  'ETag',
+  'Expires',
+  'Last-Modified',
+  'Link',
+  'Location',
+  'Preference-Applied',
+  'Retry-After',
+  'Warning',
+  'WWW-Authenticate',
+  'X-Correlation-Id',
+  'X-Progress',
+  'X-Request-Id',
+  'X-Security-Context',
+].join(', ');
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const HEADERS = [
   'Accept',
   'Authorization',
+  'Content-Encoding',
   'Content-Type',
   'If-Match',
   'If-Modified-Since',
@@ -26,6 +51,7 @@ const HEADERS = [
   'If-Unmodified-Since',
   'Prefer',
   'Range',
+  'X-Correlation-Id',
   'X-Request-Id',
   'X-Security-Context',
 ].join(', ');

@@ -2,12 +2,11 @@ import { FhirError } from '../../fhir/errors.js';
 import type { StoredVersion } from '../../store/store.js';
 import type { Call, Reply } from '../../core/call.js';
 import { liveVersion } from '../../core/write/preconditions.js';
-import { replyWritten, versionPath } from './reply-written.js';
+import { replyWritten } from './reply-written.js';
 import type { Target } from '../../core/write/write-plan.js';
 
 /**
- * The answer to a create or update: created, updated, or unchanged. After a conditional write `Content-Location` names the
- * resource that matched the criteria, even if the answer has no body. RFC 9110, 8.7
+ * The answer to a create or update: created, updated, or unchanged.
  *
  * @param after the new version; absent if the current version has this content already
  */
@@ -16,8 +15,7 @@ export function replyPut(call: Call, { current }: Target, after: StoredVersion |
   if (after !== undefined && live === undefined) return replyWritten(call, 201, after, 'created');
   const version = after ?? live;
   if (version === undefined) throw new FhirError('internal');
-  const reply = replyWritten(call, 200, version, after === undefined ? 'unchanged' : 'updated');
-  return call.id === undefined ? { ...reply, contentLocation: versionPath(version) } : reply;
+  return replyWritten(call, 200, version, after === undefined ? 'unchanged' : 'updated');
 }
 
 /**
@@ -26,6 +24,5 @@ export function replyPut(call: Call, { current }: Target, after: StoredVersion |
  */
 export function replyExisting(call: Call, { current }: Target): Reply {
   if (current === undefined) throw new FhirError('internal');
-  const reply = replyWritten(call, 200, current, 'is there already');
-  return { ...reply, location: versionPath(current) };
+  return replyWritten(call, 200, current, 'is there already');
 }

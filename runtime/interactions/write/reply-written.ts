@@ -3,7 +3,8 @@ import type { StoredVersion } from '../../store/store.js';
 import type { Call, Reply } from '../../core/call.js';
 
 /**
- * The answer to a create or update, in the form that `Prefer: return` asks for.
+ * The answer to a create or update, in the form that `Prefer: return` asks for. It names the version, also of a resource that was there
+ * already, for clients that read its id and version from there. RFC 9110, 8.7
  * https://hl7.org/fhir/R5/http.html#ops
  */
 export function replyWritten(call: Call, status: 200 | 201, stored: StoredVersion, what: string): Reply {
@@ -13,7 +14,8 @@ export function replyWritten(call: Call, status: 200 | 201, stored: StoredVersio
     status,
     versionId,
     lastUpdated: stored.lastUpdated,
-    ...(status === 201 ? { location: versionPath(stored) } : {}),
+    location: versionPath(stored),
+    ...(status === 200 && { contentLocation: versionPath(stored) }),
   };
   switch (call.prefer.return) {
     case 'minimal':

@@ -1,3 +1,4 @@
+import { told } from '../../fhir/operation-outcome.js';
 import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
@@ -87,9 +88,9 @@ function outcomeOf(missing: readonly Missing[]): Resource {
   const issue = missing.map(({ expression, text }) => ({
     severity: 'error',
     code: 'not-supported',
-    details: { text },
+    ...told(text),
     expression: [expression],
   }));
-  const fine = { severity: 'information', code: 'informational', details: { text: 'Everything is supported' } };
+  const fine = { severity: 'information', code: 'informational', ...told('Everything is supported') };
   return { resourceType: 'OperationOutcome', issue: issue.length > 0 ? issue : [fine] };
 }

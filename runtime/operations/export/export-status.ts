@@ -1,3 +1,4 @@
+import { told } from '../../fhir/operation-outcome.js';
 import type { Call, Reply } from '../../core/call.js';
 import { EXPORT, exportFileId, filesOf, isOwner, NDJSON } from '../../core/export-files.js';
 import { ENDED, type Job } from '../../core/jobs.js';
@@ -35,7 +36,7 @@ async function endExport(job: Job, services: Services): Promise<Reply> {
   const isRunning = !ENDED.has(job.state);
   if (!isRunning || !(await jobs.cancel(job.id))) await jobs.remove(job.id);
   const text = isRunning ? 'The export is cancelled, and its files are removed' : 'The files of the export are removed';
-  const issue = [{ severity: 'information', code: 'informational', details: { text } }];
+  const issue = [{ severity: 'information', code: 'informational', ...told(text) }];
   return { status: 202, resource: { resourceType: 'OperationOutcome', issue } };
 }
 

@@ -1,3 +1,4 @@
+import { told } from '../../fhir/operation-outcome.js';
 import type { Call, Reply } from '../../core/call.js';
 import { exportFileId, filesOf, IMPORT, isOwner } from '../../core/export-files.js';
 import { ENDED, type Job } from '../../core/jobs.js';
@@ -24,7 +25,7 @@ export async function importStatus(call: Call, services: Services): Promise<Repl
     const isRunning = !ENDED.has(job.state);
     if (!isRunning || !(await jobs.cancel(id))) await jobs.remove(id);
     const text = isRunning ? 'The import is cancelled; what was imported stays' : 'The result of the import is removed';
-    const issue = [{ severity: 'information', code: 'informational', details: { text } }];
+    const issue = [{ severity: 'information', code: 'informational', ...told(text) }];
     return { status: 202, resource: { resourceType: 'OperationOutcome', issue } };
   }
   if (job.state === 'failed') throw new FhirError('job-failed', `The import failed: ${job.failure ?? ''}`);

@@ -1,3 +1,4 @@
+import { told } from '../../fhir/operation-outcome.js';
 import type { Call, Reply } from '../../core/call.js';
 import { readStored } from '../../core/read-stored.js';
 import { withinBudget } from '../../core/search/execute/search-budget.js';
@@ -120,14 +121,12 @@ function parametersOf({ body }: Call, issue: JsonObject, result?: Resource) {
 }
 
 function issueOf(text: string): JsonObject {
-  return { severity: 'information', code: 'informational', details: { text } };
+  return { severity: 'information', code: 'informational', ...told(text) };
 }
 
 function previewIssue(referrers: number): JsonObject {
-  return {
-    ...issueOf('Preview only; nothing was merged, and nothing prevents the merge'),
-    diagnostics: `The merge would change ${resources(referrers)} that refer to the source, and the two resources themselves`,
-  };
+  const changed = `${resources(referrers)} that refer to the source, and the two resources themselves`;
+  return issueOf(`Preview only; nothing was merged, and nothing prevents the merge, which would change ${changed}`);
 }
 
 function resources(count: number): string {

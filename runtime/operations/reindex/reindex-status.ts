@@ -1,3 +1,4 @@
+import { told } from '../../fhir/operation-outcome.js';
 import type { Call, Reply } from '../../core/call.js';
 import { ENDED, type Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
@@ -51,7 +52,7 @@ function resultOf({ state, failure = '', result }: Job, reportUrl: string): { st
 const FAILED = '500 Internal Server Error';
 
 function issueOf(severity: string, code: string, text: string): JsonObject {
-  return { severity, code, details: { text } };
+  return { severity, code, ...told(text) };
 }
 
 function outcome(severity: string, code: string, text: string): JsonObject {

@@ -1,3 +1,4 @@
+import { told } from '../../fhir/operation-outcome.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
@@ -75,12 +76,12 @@ function accepted(id: string, { prefer }: Call, services: Services): Reply {
     {
       severity: 'information',
       code: 'informational',
-      details: { text: `The job ${id} is accepted; ask for its progress at ${contentLocation}` },
+      ...told(`The job ${id} is accepted; ask for its progress at ${contentLocation}`),
     },
   ];
   if (prefer.respondAsync !== true) {
     const text = 'A request for work after its answer should say so: Prefer: respond-async';
-    issue.push({ severity: 'warning', code: 'informational', details: { text } });
+    issue.push({ severity: 'warning', code: 'informational', ...told(text) });
   }
   return { status: 202, contentLocation, resource: { resourceType: 'OperationOutcome', issue } };
 }

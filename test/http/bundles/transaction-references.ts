@@ -21,7 +21,7 @@ export function transactionReferences(store: Store): void {
   const subjectsOf = async (...entries: TestEntry[]): Promise<string[]> => {
     const answer = await run(...entries);
     expect(answer.status, answer.text).toBe(200);
-    const made = responsesOf(answer).filter(({ location }) => location !== undefined);
+    const made = responsesOf(answer).filter(({ status }) => status === '201 Created');
     const stored = made.map((response) => server.send('GET', `/${nameOf(response)}`));
     return (await Promise.all(stored)).map((each) => each.json().subject?.reference);
   };

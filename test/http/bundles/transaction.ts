@@ -480,7 +480,9 @@ export function transactions(store: Store): void {
       const second = await done(transaction(made, entry('PATCH', url, json(change))));
       expect((await read(`Patient/${id}`)).managingOrganization.reference).toBe(nameOf(responsesOf(second)[0]));
       expect(statusesOf(second)).toEqual(['201 Created', '200 OK']);
-      expect([patched.location, responsesOf(second)[1].location]).toEqual([undefined, `Patient/${id}/_history/3`]);
+      expect([patched.location, responsesOf(second)[1].location]).toEqual(
+        [2, 3].map((version) => `Patient/${id}/_history/${version}`),
+      );
     });
 
     it('that fail undo all', async () => {

@@ -89,7 +89,7 @@ export function imports(store: Store): void {
     }
     for (const line of [5, 6, 7])
       expect(
-        told.some((text) => text.startsWith(`${patients}, line ${line}`)),
+        told.some((text) => text.includes(` (${patients}, line ${line}`)),
         told.join(),
       ).toBe(true);
     expectRefusal(await client(SCOPES, 'another').send('GET', status), 404, 'job-unknown');

@@ -75,7 +75,7 @@ export function patches(data: Store): void {
       expect([answer.status, answer.headers.etag, answer.headers.location], answer.text).toEqual([
         200,
         'W/"2"',
-        undefined,
+        `${server.url}/fhir/Patient/${id}/_history/2`,
       ]);
       expect(answer.json()).toMatchObject({ id, gender: 'female', multipleBirthInteger: 2, meta: { versionId: '2' } });
       expect(await read(id)).toEqual(answer.json());

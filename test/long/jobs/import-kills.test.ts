@@ -86,7 +86,8 @@ async function survives(store: string, processes: number): Promise<void> {
     const faults: string[] = [];
     for (const { url: file } of error) {
       const answer = await fetch(file.replace(/^.*\/fhir/, servers.base));
-      for (const [, line] of (await answer.text()).matchAll(/"diagnostics":"[^"]*, line (\d+)/g)) faults.push(line!);
+      for (const [, line] of (await answer.text()).matchAll(/"diagnostics":"(?:[^"\\]|\\.)*, line (\d+)/g))
+        faults.push(line!);
     }
     expect(faults).toEqual(Array.from({ length: LINES / WRONG }, (_, i) => String((i + 1) * WRONG)));
 

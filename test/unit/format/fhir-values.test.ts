@@ -86,8 +86,8 @@ describe('the error catalogue', () => {
         {
           severity: 'error',
           code: 'structure',
-          details: { coding: [{ system: 'urn:kiln:error', code: 'structure' }], text: 'wrong' },
-          diagnostics: 'detail',
+          details: { coding: [{ system: 'urn:kiln:error', code: 'structure' }], text: 'wrong (detail)' },
+          diagnostics: 'wrong (detail)',
           expression: ['Patient.meta'],
         },
       ],
