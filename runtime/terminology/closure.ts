@@ -1,6 +1,6 @@
 import type { JsonObject } from '../fhir/resource.js';
 import { subsumesByHierarchy, type CodeSystemIndex } from './concepts.js';
-import { Effort } from './effort.js';
+import type { Effort } from './effort.js';
 
 /** A code that a client has put into a closure table. */
 export interface ClosureConcept {
@@ -44,41 +44,53 @@ export function withConcepts(
  * it; of codes with the same meaning the later one is mapped to the earlier.
  *
  * @param indexOf the code system of a URL; undefined: its codes have no hierarchy
- * @throws FhirError `expansion-too-costly` where the codes have too many above them
+ * @throws FhirError `expansion-too-costly` where the codes have too many above them, or too many mean the same
  */
-export function closureGroups(
+export async function closureGroups(
   { concepts }: ClosureTable,
   after: number,
   indexOf: (system: string) => CodeSystemIndex | undefined,
-): readonly JsonObject[] {
-  const effort = new Effort();
-  return [...grouped(concepts, ({ system }) => system)].flatMap(([system, codes]) => {
+  effort: Effort,
+): Promise<readonly JsonObject[]> {
+  const groups: JsonObject[] = [];
+  for (const [system, codes] of grouped(concepts, ({ system }) => system)) {
     const index = indexOf(system);
-    const element = index === undefined ? [] : elementsOf(codes, after, index, effort);
-    return element.length === 0 ? [] : [{ source: system, target: system, element }];
-  });
+    const element = index === undefined ? [] : await elementsOf(codes, after, index, effort);
+    if (element.length > 0) groups.push({ source: system, target: system, element });
+  }
+  return groups;
 }
 
-function elementsOf(
+async function elementsOf(
   codes: readonly ClosureConcept[],
   after: number,
   index: CodeSystemIndex,
   effort: Effort,
-): JsonObject[] {
+): Promise<JsonObject[]> {
   // Where case does not count, several codes may mean one concept.
   const meaning = ({ code }: ClosureConcept): string => index.find(code)?.code ?? code;
   const byMeaning = grouped(codes, meaning);
-  return codes.flatMap((source) => {
-    const isNew = (target: ClosureConcept): boolean => Math.max(source.since, target.since) > after;
+  const isAbove = subsumesByHierarchy(index);
+  /** Of each meaning, the codes that came before. */
+  const earlier = new Map<string, ClosureConcept[]>();
+  const elements: JsonObject[] = [];
+  await effort.forEach(codes, (source) => {
     const own = meaning(source);
-    const same = (byMeaning.get(own) ?? []).slice(0, byMeaning.get(own)?.indexOf(source));
-    const above = subsumesByHierarchy(index) ? [...effort.closure('above', index, own)].flatMap((code) => byMeaning.get(code) ?? []) : []; // prettier-ignore
-    const target = [
-      ...same.filter(isNew).map(({ code }): JsonObject => ({ code, relationship: 'equivalent' })),
-      ...above.filter(isNew).map(({ code }): JsonObject => ({ code, relationship: 'source-is-narrower-than-target' })),
-    ];
-    return target.length === 0 ? [] : [{ code: source.code, target }];
+    const same = earlier.get(own) ?? [];
+    const target: JsonObject[] = [];
+    const add = (relationship: string, { code, since }: ClosureConcept): void => {
+      effort.spend(1);
+      if (Math.max(source.since, since) > after) target.push({ code, relationship });
+    };
+    for (const each of same) add('equivalent', each);
+    for (const code of isAbove ? effort.closure('above', index, own) : []) {
+      for (const each of byMeaning.get(code) ?? []) add('source-is-narrower-than-target', each);
+    }
+    if (target.length > 0) elements.push({ code: source.code, target });
+    same.push(source);
+    earlier.set(own, same);
   });
+  return elements;
 }
 
 function keyOf({ system, code }: { readonly system: string; readonly code: string }): string {

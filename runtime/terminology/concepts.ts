@@ -1,5 +1,7 @@
 import { FhirError } from '../fhir/errors.js';
+import { yieldToEventLoop, type Yield } from '../fhir/yield-to-event-loop.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
+import type { Effort } from './effort.js';
 import { TerminologyFault } from './fault.js';
 
 /** Another name of a concept. https://hl7.org/fhir/R5/codesystem-definitions.html#CodeSystem.concept.designation */
@@ -54,8 +56,12 @@ export interface CodeSystemIndex {
   readonly roots: readonly string[];
   /** Whether codes that differ in case alone are the same code. */
   readonly ignoresCase: boolean;
+  /** Properties that concepts have, whether or not the code system declares them. */
+  readonly usedProperties: ReadonlySet<string>;
   /** A concept, whatever the case of the code where the system does not tell cases apart. */
   find(code: string): Concept | undefined;
+  /** The first concept whose code differs in case at most. */
+  findAnyCase(code: string): Concept | undefined;
 }
 
 const PROPERTIES = 'http://hl7.org/fhir/concept-properties#';
@@ -72,33 +78,62 @@ const NONE: readonly never[] = [];
 
 interface Draft {
   readonly source: JsonObject;
-  parents: Set<string> | undefined;
-  children: Set<string> | undefined;
+  /** Perhaps several times. */
+  parents: string[] | undefined;
+  /** The same. */
+  children: string[] | undefined;
+  /** Children that properties name. */
+  given: string[] | undefined;
 }
+
+/** Counts steps. @throws FhirError where there were too many */
+export type Spend = (steps: number) => void;
+
+/** Steps that one of the concepts takes that come with a request, and are read for it alone. */
+const STEPS_OF_CONCEPT = 8;
+
+const FREE: Spend = () => undefined;
 
 /**
  * Makes the index of a CodeSystem: hierarchies of nested concepts and of the properties `parent` and `child`, in time linear in
- * the number of concepts. https://hl7.org/fhir/R5/codesystem.html
+ * the number of concepts. Other requests have their turn meanwhile. https://hl7.org/fhir/R5/codesystem.html
  *
  * @param supplements CodeSystems whose designations and properties count as well
+ * @param spend counts its concepts, where it is made for one request alone
  */
-export function indexCodeSystem(resource: Resource, supplements: readonly Resource[] = []): CodeSystemIndex {
+export async function indexCodeSystem(
+  resource: Resource,
+  supplements: readonly Resource[] = [],
+  spend: Spend = FREE,
+): Promise<CodeSystemIndex> {
+  const pace = yieldToEventLoop();
   const names = propertyNames(resource);
-  const drafts = readDrafts(resource, names);
-  const more = supplements.map((each) => supplementOf(each));
-  const language = resource['language'];
+  const drafts = await readDrafts(resource, names, pace, spend);
+  const added = new Map<string, Addition[]>();
+  for (const each of supplements) await addSupplement(each, added, pace);
+  const language = typeof resource['language'] === 'string' ? resource['language'] : undefined;
   const concepts = new Map<string, Concept>();
-  for (const [code, draft] of drafts) {
-    const place = { code, position: concepts.size };
-    concepts.set(code, toConcept(place, draft, names, more, typeof language === 'string' ? language : undefined));
-  }
+  const roots: string[] = [];
+  const usedProperties = new Set<string>();
   // "When the rule is not known, Postel's law should be followed": CodeSystem.caseSensitive
   const ignoresCase = resource['caseSensitive'] !== true;
-  let folded: ReadonlyMap<string, Concept> | undefined;
-  const findFolded = (code: string): Concept | undefined =>
-    (folded ??= new Map([...concepts].reverse().map(([each, concept]) => [each.toLowerCase(), concept]))).get(
-      code.toLowerCase(),
-    );
+  /** Of the codes that are not in lower case. */
+  const folded = new Map<string, Concept>();
+  for (const [code, draft] of drafts) {
+    const turn = pace();
+    if (turn !== undefined) await turn;
+    const concept = toConcept(code, concepts.size, draft, names, added.get(code) ?? NONE, language);
+    concepts.set(code, concept);
+    if (concept.parents.length === 0) roots.push(code);
+    for (const { code: property } of concept.properties) usedProperties.add(property);
+    const lower = code.toLowerCase();
+    if (lower !== code && !folded.has(lower)) folded.set(lower, concept);
+  }
+  const findAnyCase = (code: string): Concept | undefined => {
+    const lower = code.toLowerCase();
+    const [one, other] = [concepts.get(lower), folded.get(lower)];
+    return one === undefined || (other !== undefined && other.position < one.position) ? other : one;
+  };
   const version = resource['version'];
   return {
     url: String(resource['url'] ?? ''),
@@ -111,10 +146,8 @@ export function indexCodeSystem(resource: Resource, supplements: readonly Resour
         .flatMap((each) => objectsOf(each['property']))
         .map(({ code, uri }) => [String(code), typeof uri === 'string' ? uri : undefined]),
     ),
-    concepts,
-    roots: [...concepts.values()].filter(({ parents }) => parents.length === 0).map(({ code }) => code),
-    ignoresCase,
-    find: (code) => concepts.get(code) ?? (ignoresCase ? findFolded(code) : undefined),
+    ...{ usedProperties, concepts, roots, ignoresCase, findAnyCase },
+    find: (code) => concepts.get(code) ?? (ignoresCase ? findAnyCase(code) : undefined),
   };
 }
 
@@ -129,44 +162,67 @@ export function latestKnown({ version }: CodeSystemIndex): string {
 }
 
 /** All concepts with their parents and children, from the nesting and from properties. The first of two concepts with the same code counts. */
-function readDrafts(resource: Resource, names: Names): ReadonlyMap<string, Draft> {
+async function readDrafts(
+  resource: Resource,
+  names: Names,
+  pace: Yield,
+  spend: Spend,
+): Promise<ReadonlyMap<string, Draft>> {
   const drafts = new Map<string, Draft>();
-  // The order of the definition: what is nested comes directly after what it is nested in.
-  const visit = (list: JsonValue | undefined, parent: string | undefined): void => {
+  const begin = (list: JsonValue | undefined, parent: string | undefined): Level => {
     // Before anything is made of a million.
     if (Array.isArray(list) && list.length > MOST_CONCEPTS) throw tooMany(resource);
-    for (const source of objectsOf(list)) {
-      const code = String(source['code']);
-      const known = drafts.get(code);
-      const draft: Draft = known ?? { source, parents: undefined, children: undefined };
-      if (known === undefined) drafts.set(code, draft);
-      if (drafts.size > MOST_CONCEPTS) throw tooMany(resource);
-      if (parent !== undefined) {
-        (draft.parents ??= new Set()).add(parent);
-        const above = drafts.get(parent)!;
-        (above.children ??= new Set()).add(code);
-      }
-      if (source['property'] !== undefined) {
-        for (const { code: property, value } of propertiesOf(source)) {
-          if (names.parents.has(property)) (draft.parents ??= new Set()).add(codeIn(value));
-          if (property === names.child) (draft.children ??= new Set()).add(codeIn(value));
-        }
-      }
-      if (source['concept'] !== undefined) visit(source['concept'], code);
-    }
+    return { concepts: objectsOf(list), at: 0, parent };
   };
-  visit(resource['concept'], undefined);
-  for (const [code, { parents, children }] of drafts) {
+  // The order of the definition: what is nested comes directly after what it is nested in.
+  const open: Level[] = [begin(resource['concept'], undefined)];
+  for (let level = open.at(-1); level !== undefined; level = open.at(-1)) {
+    const source = level.concepts[level.at++];
+    if (source === undefined) {
+      open.pop();
+      continue;
+    }
+    const turn = pace();
+    if (turn !== undefined) await turn;
+    spend(STEPS_OF_CONCEPT);
+    const { parent } = level;
+    const code = String(source['code']);
+    const known = drafts.get(code);
+    const draft: Draft = known ?? { source, parents: undefined, children: undefined, given: undefined };
+    if (known === undefined) drafts.set(code, draft);
+    if (drafts.size > MOST_CONCEPTS) throw tooMany(resource);
+    if (parent !== undefined) (draft.parents ??= []).push(parent);
+    if (source['property'] !== undefined) {
+      for (const { code: property, value } of propertiesOf(source)) {
+        if (names.parents.has(property)) (draft.parents ??= []).push(codeIn(value));
+        if (property === names.child) (draft.given ??= []).push(codeIn(value));
+      }
+    }
+    if (source['concept'] !== undefined) open.push(begin(source['concept'], code));
+  }
+  for (const [code, { parents }] of drafts) {
+    const turn = pace();
+    if (turn !== undefined) await turn;
     for (const parent of parents ?? NONE) {
       const above = drafts.get(parent);
-      if (above !== undefined) (above.children ??= new Set()).add(code);
+      if (above !== undefined) (above.children ??= []).push(code);
     }
-    for (const child of children ?? NONE) {
+  }
+  for (const [code, draft] of drafts) {
+    for (const child of draft.given ?? NONE) {
+      (draft.children ??= []).push(child);
       const below = drafts.get(child);
-      if (below !== undefined) (below.parents ??= new Set()).add(code);
+      if (below !== undefined) (below.parents ??= []).push(code);
     }
   }
   return drafts;
+}
+
+/** Concepts of one level of a hierarchy, and how far they were read. */
+interface Level {
+  readonly concepts: readonly JsonObject[];
+  at: number;
+  readonly parent: string | undefined;
 }
 
 function tooMany({ url }: Resource): FhirError {
@@ -174,14 +230,18 @@ function tooMany({ url }: Resource): FhirError {
   return new FhirError('expansion-too-costly', text);
 }
 
-/** Codes below a concept, without itself, each once. @throws TerminologyFault where the hierarchy is not known */
-export function descendantsOf(system: CodeSystemIndex, code: string): ReadonlySet<string> {
-  return reach(system, code, ({ children }) => children);
+/** Codes below a concept, without itself, each once. @throws TerminologyFault where the hierarchy is not known; FhirError where there are too many */
+export function descendantsOf(
+  system: CodeSystemIndex,
+  code: string,
+  effort: Pick<Effort, 'spend'>,
+): ReadonlySet<string> {
+  return reach(system, code, effort, ({ children }) => children);
 }
 
-/** Codes above a concept, without itself, each once. @throws TerminologyFault where the hierarchy is not known */
-export function ancestorsOf(system: CodeSystemIndex, code: string): ReadonlySet<string> {
-  return reach(system, code, ({ parents }) => parents);
+/** Codes above a concept, without itself, each once. @throws as `descendantsOf` */
+export function ancestorsOf(system: CodeSystemIndex, code: string, effort: Pick<Effort, 'spend'>): ReadonlySet<string> {
+  return reach(system, code, effort, ({ parents }) => parents);
 }
 
 /** Meanings of a hierarchy in which what is above does not subsume what is below. https://hl7.org/fhir/R5/valueset-codesystem-hierarchy-meaning.html */
@@ -195,6 +255,7 @@ export function subsumesByHierarchy({ resource }: CodeSystemIndex): boolean {
 function reach(
   system: CodeSystemIndex,
   code: string,
+  effort: Pick<Effort, 'spend'>,
   next: (concept: Concept) => readonly string[],
 ): ReadonlySet<string> {
   if (isFlat(system)) {
@@ -202,12 +263,16 @@ function reach(
   }
   const start = system.find(code);
   const found = new Set<string>();
-  const open = start === undefined ? [] : [...next(start)];
+  const open: Concept[] = start === undefined ? [] : [start];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    if (found.has(at) || at === start?.code) continue;
-    found.add(at);
-    const concept = system.find(at);
-    if (concept !== undefined) open.push(...next(concept));
+    const codes = next(at);
+    effort.spend(1 + codes.length);
+    for (const each of codes) {
+      if (found.has(each) || each === start?.code) continue;
+      found.add(each);
+      const concept = system.find(each);
+      if (concept !== undefined) open.push(concept);
+    }
   }
   return found;
 }
@@ -239,42 +304,51 @@ function propertyNames(resource: Resource): Names {
 }
 
 function toConcept(
-  { code, position }: Pick<Concept, 'code' | 'position'>,
+  code: string,
+  position: number,
   { source, parents, children }: Draft,
   names: Names,
-  more: readonly Supplement[],
+  added: readonly Addition[],
   language: string | undefined,
 ): Concept {
-  const added = more.flatMap(({ canonical, byCode }) => {
-    const found = byCode.get(code);
-    return found === undefined ? [] : [{ canonical, found }];
-  });
   const own = source['property'] === undefined ? NONE : propertiesOf(source);
   const properties = added.length === 0 ? own : [...own, ...added.flatMap(({ canonical, found }) => propertiesOf(found).map((each) => ({ ...each, source: canonical })))]; // prettier-ignore
   const { display, definition } = source;
-  const values = (name: string): readonly JsonValue[] =>
-    properties.length === 0 ? NONE : properties.filter((each) => each.code === name).map(({ value }) => value);
-  const status = values(names.status);
-  return {
-    ...{ code, position },
-    ...(typeof display === 'string' && { display }),
-    ...(language !== undefined && { language }),
-    ...(typeof definition === 'string' && { definition }),
-    designations:
-      source['designation'] === undefined && added.length === 0
-        ? NONE
-        : [source, ...added.map(({ found }) => found)]
-            .flatMap((each) => objectsOf(each['designation']))
-            .map(toDesignation),
+  // Properties are added one by one, because spreads take most of the time of large code systems.
+  const concept: { -readonly [name in keyof Concept]: Concept[name] } = {
+    code,
+    position,
+    designations: source['designation'] === undefined && added.length === 0 ? NONE : designationsOf(source, added),
     properties,
-    parents: parents === undefined ? NONE : [...parents],
-    children: children === undefined ? NONE : [...children],
-    isAbstract: values(names.notSelectable).some(isTrue) || values('abstract').some(isTrue),
-    isInactive:
-      values(names.inactive).some(isTrue) ||
-      status.some((value) => RETIRED.has(value)) ||
-      (status.length === 0 && source['extension'] !== undefined && isWithdrawn(source)),
+    parents: eachOnce(parents),
+    children: eachOnce(children),
+    isAbstract: false,
+    isInactive: false,
   };
+  if (typeof display === 'string') concept.display = display;
+  if (language !== undefined) concept.language = language;
+  if (typeof definition === 'string') concept.definition = definition;
+  let hasStatus = false;
+  for (const { code: property, value } of properties) {
+    if (property === names.notSelectable || property === 'abstract') concept.isAbstract ||= isTrue(value);
+    if (property === names.inactive) concept.isInactive ||= isTrue(value);
+    if (property === names.status) {
+      hasStatus = true;
+      concept.isInactive ||= RETIRED.has(value);
+    }
+  }
+  if (!hasStatus && source['extension'] !== undefined) concept.isInactive ||= isWithdrawn(source);
+  return concept;
+}
+
+function designationsOf(source: JsonObject, added: readonly Addition[]): readonly Designation[] {
+  return [source, ...added.map(({ found }) => found)]
+    .flatMap((each) => objectsOf(each['designation']))
+    .map(toDesignation);
+}
+
+function eachOnce(codes: readonly string[] = NONE): readonly string[] {
+  return codes.length < 2 ? codes : [...new Set(codes)];
 }
 
 function isWithdrawn(source: JsonObject): boolean {
@@ -283,22 +357,31 @@ function isWithdrawn(source: JsonObject): boolean {
   );
 }
 
-/** Concepts of a CodeSystem that adds to another one. */
-interface Supplement {
+/** What a supplement says of a concept. */
+interface Addition {
+  /** Of the supplement. */
   readonly canonical: string;
-  readonly byCode: ReadonlyMap<string, JsonObject>;
+  readonly found: JsonObject;
 }
 
-function supplementOf(resource: Resource): Supplement {
+/** Adds what a CodeSystem says that supplements another one: of two concepts with the same code the last counts. */
+async function addSupplement(resource: Resource, to: Map<string, Addition[]>, pace: Yield): Promise<void> {
   const byCode = new Map<string, JsonObject>();
-  const visit = (list: JsonValue | undefined): void => {
+  const open = [resource['concept']];
+  for (let list = open.shift(); list !== undefined; list = open.shift()) {
     for (const each of objectsOf(list)) {
+      const turn = pace();
+      if (turn !== undefined) await turn;
       byCode.set(String(each['code']), each);
-      visit(each['concept']);
+      if (each['concept'] !== undefined) open.push(each['concept']);
     }
-  };
-  visit(resource['concept']);
-  return { canonical: canonicalOf(resource), byCode };
+  }
+  const canonical = canonicalOf(resource);
+  for (const [code, found] of byCode) {
+    const all = to.get(code);
+    if (all === undefined) to.set(code, [{ canonical, found }]);
+    else all.push({ canonical, found });
+  }
 }
 
 function propertiesOf(source: JsonObject): ConceptProperty[] {

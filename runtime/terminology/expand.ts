@@ -1,8 +1,9 @@
 import { FhirError } from '../fhir/errors.js';
 import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
 import { objectsOf } from './concepts.js';
+import { Effort } from './effort.js';
 import { keptMembers, type KeptMembers } from './kept-members.js';
-import { designationsIn, displayIn, isLanguage, type Languages } from './systems/languages.js';
+import { designationsIn, displayIn, isLanguageOf, type Languages } from './systems/languages.js';
 import { keyOf, type Member, type ValueSetContext } from './value-set.js';
 
 /** What a client wants of an expansion. https://hl7.org/fhir/R5/valueset-operation-expand.html */
@@ -14,13 +15,34 @@ export interface ExpansionOptions {
   readonly excludeNested: boolean;
   readonly excludeNotForUI: boolean;
   readonly includeDesignations: boolean;
-  /** Languages or uses (`system|code`) of the designations that are wanted; empty: all. */
-  readonly designations: readonly string[];
+  /** The designations that are wanted; undefined: all. */
+  readonly designations: WantedDesignations | undefined;
   readonly languages: Languages;
   /** Codes or URIs of properties; `*`: all. */
-  readonly properties: readonly string[];
+  readonly properties: ReadonlySet<string>;
   /** Systems whose codes are left out, perhaps with a version. */
   readonly excludedSystems: ReadonlySet<string>;
+}
+
+/** Designations in some languages, and of some uses. */
+export interface WantedDesignations {
+  /** In lower case. */
+  readonly languages: ReadonlySet<string>;
+  /** As `system|code`. */
+  readonly uses: ReadonlySet<string>;
+}
+
+/** Reads the parameters `designation`: languages or uses. None: all designations are wanted. */
+export function wantedDesignations(texts: readonly string[]): WantedDesignations | undefined {
+  if (texts.length === 0) return undefined;
+  const [languages, uses] = [new Set<string>(), new Set<string>()];
+  for (const each of texts) {
+    const [system = '', code] = each.split('|', 2);
+    if (code === undefined) languages.add(each.toLowerCase());
+    else if (system === 'urn:ietf:bcp:47') languages.add(code.toLowerCase());
+    else uses.add(`${system}|${code}`);
+  }
+  return { languages, uses };
 }
 
 /** Codes that an expansion without pages may have. */
@@ -37,24 +59,32 @@ export async function expand(
   context: ValueSetContext,
 ): Promise<JsonObject> {
   const { offset, count, filter = '' } = options;
+  const { effort = new Effort(context.signal) } = context;
   const kept = await keptMembers(valueSet, context);
   const isPaged = offset !== undefined || count !== undefined;
   const from = offset ?? 0;
   const to = count === undefined ? undefined : from + count;
-  const { total, page } = isAll(options) && filter !== '' ? pageByWords(kept, filter, from, to) : pageOf(kept, options, from, to); // prettier-ignore
+  const { total, page } = isAll(options) && filter !== '' ? await pageByWords(kept, filter, from, to, effort) : await pageOf(kept, options, from, to, effort); // prettier-ignore
   if (!isPaged && total > MOST) {
     const text = `The value set has ${total} codes; ask for pages with count and offset`;
     throw new FhirError('expansion-too-costly', text);
   }
   const isTree = !isPaged && filter === '' && !options.excludeNested && isOneSystem(valueSet);
-  const hasProperties = options.properties.length > 0 || page.some(({ isInactive }) => isInactive);
+  const hasProperties = options.properties.size > 0 || page.some(({ isInactive }) => isInactive);
   const declared = hasProperties ? await declaredProperties(page, context) : NONE;
-  const contains = isTree ? nested(page, options, declared) : page.map((each) => toContains(each, options, declared));
-  const property = hasProperties ? usedProperties(contains, declared) : [];
+  const written = new Map<Member, JsonObject>();
+  const property = new Map<string, JsonObject>();
+  const write = (member: Member): void => {
+    const made = toContains(member, options, declared);
+    written.set(member, made);
+    if (made['property'] !== undefined) noteProperties(made, declared, property);
+  };
+  await effort.forEach(page, write, costOf);
+  const contains = isTree ? nested(page, written) : [...written.values()];
   return {
     total,
     ...(isPaged && { offset: from }),
-    ...(property.length > 0 && { property }),
+    ...(property.size > 0 && { property: [...property.values()] }),
     ...(page.length > 0 && { contains }),
   };
 }
@@ -65,15 +95,33 @@ interface Page {
   readonly page: readonly Member[];
 }
 
+/** Steps that it takes to write a member. */
+function costOf({ designations, concept }: Member): number {
+  const { properties, parents, children } = concept ?? { properties: [], parents: [], children: [] };
+  return 1 + designations.length + properties.length + parents.length + children.length;
+}
+
 /** Only the members of the page are looked at, however many match. */
-function pageByWords(kept: KeptMembers, filter: string, from: number, to: number | undefined): Page {
-  const found = kept.texts().find(filter);
+async function pageByWords(
+  kept: KeptMembers,
+  filter: string,
+  from: number,
+  to: number | undefined,
+  effort: Effort,
+): Promise<Page> {
+  const found = await (await kept.texts(effort)).find(filter, effort);
   return { total: found.length, page: found.slice(from, to).map((at) => kept.members[at]!) };
 }
 
-function pageOf(kept: KeptMembers, options: ExpansionOptions, from: number, to: number | undefined): Page {
+async function pageOf(
+  kept: KeptMembers,
+  options: ExpansionOptions,
+  from: number,
+  to: number | undefined,
+  effort: Effort,
+): Promise<Page> {
   const { filter = '' } = options;
-  const named = filter === '' ? kept.members : pageByWords(kept, filter, 0, undefined).page;
+  const named = filter === '' ? kept.members : (await pageByWords(kept, filter, 0, undefined, effort)).page;
   const members = isAll(options) ? named : named.filter((member) => isWanted(member, options));
   return { total: members.length, page: members.slice(from, to) };
 }
@@ -101,33 +149,37 @@ function isOneSystem(valueSet: Resource): boolean {
 const MOST_LEVELS = 50;
 
 /** Each code below its first parent that is a member too; what lies below the last level begins a tree of its own. */
-function nested(members: readonly Member[], options: ExpansionOptions, declared: Declared): JsonObject[] {
+function nested(members: readonly Member[], written: ReadonlyMap<Member, JsonObject>): JsonObject[] {
   const byKey = new Map(members.map((member) => [keyOf(member.system, member.code), member]));
   const below = new Map<string, Member[]>();
   const roots: Member[] = [];
   for (const member of members) {
-    const parent = member.concept?.parents.map((code) => keyOf(member.system, code)).find((key) => byKey.has(key));
+    const code = member.concept?.parents.find((each) => byKey.has(keyOf(member.system, each)));
+    const parent = code === undefined ? undefined : keyOf(member.system, code);
     const siblings = parent === undefined ? roots : below.get(parent);
     if (siblings === undefined) below.set(parent!, [member]);
     else siblings.push(member);
   }
   const seen = new Set<string>();
   const deeper: Member[] = [];
-  const write = (member: Member, level = 1): JsonObject[] => {
+  const write = (member: Member, level: number, into: JsonObject[]): void => {
     const key = keyOf(member.system, member.code);
-    if (seen.has(key)) return [];
+    if (seen.has(key)) return;
     seen.add(key);
     const children = below.get(key) ?? [];
-    if (level === MOST_LEVELS) for (const child of children) deeper.push(child);
-    const contains = level === MOST_LEVELS ? [] : children.flatMap((child) => write(child, level + 1));
-    return [{ ...toContains(member, options, declared), ...(contains.length > 0 && { contains }) }];
+    const contains: JsonObject[] = [];
+    for (const child of children) {
+      if (level === MOST_LEVELS) deeper.push(child);
+      else write(child, level + 1, contains);
+    }
+    into.push({ ...written.get(member), ...(contains.length > 0 && { contains }) });
   };
   const trees: JsonObject[] = [];
   // What is left after the roots is in a circle of parents.
   for (const begin of [roots, members]) {
     for (const member of begin) {
-      trees.push(...write(member));
-      for (let next = deeper.pop(); next !== undefined; next = deeper.pop()) trees.push(...write(next));
+      write(member, 1, trees);
+      for (let next = deeper.pop(); next !== undefined; next = deeper.pop()) write(next, 1, trees);
     }
   }
   return trees;
@@ -136,7 +188,7 @@ function nested(members: readonly Member[], options: ExpansionOptions, declared:
 function toContains(member: Member, options: ExpansionOptions, declared: Declared): JsonObject {
   const { system, version, code, isAbstract, isInactive } = member;
   const display = displayIn(member, options.languages);
-  const designation = options.includeDesignations || options.designations.length > 0 ? designationsOf(member, display, options) : []; // prettier-ignore
+  const designation = options.includeDesignations || options.designations !== undefined ? designationsOf(member, display, options) : []; // prettier-ignore
   const property = propertiesOf(member, options, declared.get(member.system));
   return {
     system,
@@ -156,9 +208,9 @@ function propertiesOf(
   { properties }: ExpansionOptions,
   declared: ReadonlyMap<string, JsonObject> | undefined,
 ): JsonObject[] {
-  if (concept === undefined || (properties.length === 0 && !isInactive)) return [];
+  if (concept === undefined || (properties.size === 0 && !isInactive)) return [];
   const isAsked = (code: string, uri?: string): boolean =>
-    properties.includes('*') || properties.includes(code) || (uri !== undefined && properties.includes(uri)) ||
+    properties.has('*') || properties.has(code) || (uri !== undefined && properties.has(uri)) ||
     (isInactive && code === 'status'); // prettier-ignore
   const found = concept.properties
     .filter(({ code }) => isAsked(code, String(declared?.get(code)?.['uri'] ?? `${PROPERTIES}${code}`)))
@@ -167,7 +219,7 @@ function propertiesOf(
   if (definition !== undefined && isAsked('definition')) found.push({ code: 'definition', valueString: definition });
   const links = (code: string, codes: readonly string[]): void => {
     if (!isAsked(code, `${PROPERTIES}${code}`) || found.some((each) => each['code'] === code)) return;
-    found.push(...codes.map((valueCode) => ({ code, valueCode })));
+    for (const valueCode of codes) found.push({ code, valueCode });
   };
   links('parent', parents);
   links('child', children);
@@ -185,26 +237,17 @@ const NONE: Declared = new Map();
 const STANDARD: ReadonlySet<string> = new Set(['definition', 'parent', 'child', 'status']);
 
 /**
- * The properties that the codes of an expansion come with, each once, with its URI where there is one.
+ * Notes the properties that a code of an expansion comes with, each once, with its URI where there is one.
  * https://hl7.org/fhir/R5/valueset-definitions.html#ValueSet.expansion.property
  */
-function usedProperties(contains: readonly JsonObject[], declared: Declared): JsonObject[] {
-  const found = new Map<string, JsonObject>();
-  const visit = (list: readonly JsonObject[]): void => {
-    for (const each of list) {
-      const own = declared.get(String(each['system']));
-      for (const { code } of objectsOf(each['property'])) {
-        const name = String(code);
-        const before = found.get(name);
-        if (before?.['uri'] !== undefined) continue;
-        const standard = { code: name, ...(STANDARD.has(name) && { uri: `${PROPERTIES}${name}` }) };
-        found.set(name, own?.get(name) ?? standard);
-      }
-      visit(objectsOf(each['contains']));
-    }
-  };
-  visit(contains);
-  return [...found.values()];
+function noteProperties(contains: JsonObject, declared: Declared, found: Map<string, JsonObject>): void {
+  const own = declared.get(String(contains['system']));
+  for (const { code } of objectsOf(contains['property'])) {
+    const name = String(code);
+    if (found.get(name)?.['uri'] !== undefined) continue;
+    const standard = { code: name, ...(STANDARD.has(name) && { uri: `${PROPERTIES}${name}` }) };
+    found.set(name, own?.get(name) ?? standard);
+  }
 }
 
 /** The properties that the systems of some codes declare. */
@@ -225,13 +268,9 @@ function designationsOf(
 ): JsonValue[] {
   return designationsIn(member, shown)
     .filter(({ language, use }) => {
-      if (wanted.length === 0) return true;
-      return wanted.some((each) => {
-        const [system = '', code] = each.split('|');
-        if (system === 'urn:ietf:bcp:47' && code !== undefined) return language !== undefined && isLanguage(language, code); // prettier-ignore
-        if (code !== undefined) return use?.['system'] === system && use['code'] === code;
-        return language !== undefined && isLanguage(language, each);
-      });
+      if (wanted === undefined) return true;
+      if (language !== undefined && isLanguageOf(language, wanted.languages)) return true;
+      return use !== undefined && wanted.uses.has(`${String(use['system'])}|${String(use['code'])}`);
     })
     .map(({ language, use, value }) => ({
       ...(language !== undefined && { language }),

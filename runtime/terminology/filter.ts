@@ -33,6 +33,7 @@ export function readFilter(filter: JsonObject, system: CodeSystemIndex, effort: 
   if (!isKnown(property, system)) {
     throw invalid(`the code system ${system.url} has no property ${JSON.stringify(property.slice(0, 64))}`);
   }
+  effort.spendText(value.length * 10);
   const isCode = property === 'code' || property === 'concept';
   const root = codeOf(system, value);
   if (BY_HIERARCHY.has(op) && system.content === 'complete' && !isFlat(system) && system.find(value) === undefined) {
@@ -67,15 +68,15 @@ export function readFilter(filter: JsonObject, system: CodeSystemIndex, effort: 
       return { test, ...(isCode && op === 'in' && { among: () => listed }) };
     }
     case 'regex': {
-      const expression = understood(() => linearRegex(value));
-      const test = (concept: Concept): boolean => {
+      const counted = <T>(work: (steps: { left: number }) => T): T => {
         const steps = { left: REGEX_STEPS };
-        const fits = (each: string): boolean => each.length <= LONGEST_TEXT && expression.matches(each, steps);
-        const isMatch = understood(() => valuesOf(concept, property).some(fits));
+        const done = understood(() => work(steps));
         effort.spend((REGEX_STEPS - steps.left) / REGEX_STEPS_IN_ONE);
-        return isMatch;
+        return done;
       };
-      return { test };
+      const expression = counted((steps) => linearRegex(value, steps));
+      const fits = (each: string, steps: { left: number }): boolean => each.length <= LONGEST_TEXT && expression.matches(each, steps); // prettier-ignore
+      return { test: (concept) => counted((steps) => valuesOf(concept, property).some((each) => fits(each, steps))) };
     }
     default:
       throw invalid(`the filter operator ${JSON.stringify(op.slice(0, 32))} is none`);
@@ -92,6 +93,14 @@ function understood<T>(work: () => T): T {
   } catch (error) {
     throw error instanceof RegexFault ? invalid(error.message) : error;
   }
+}
+
+/** Properties and parents of a concept that a test goes through in a step. */
+const IN_ONE_STEP = 16;
+
+/** Steps of the tests of some filters on a concept. */
+export function costOfTests({ properties, parents, children }: Concept, filters: readonly Filter[]): number {
+  return 1 + filters.length * (1 + (properties.length + parents.length + children.length) / IN_ONE_STEP);
 }
 
 /** The values of a property as text; `code` (or `concept`), `display` and `definition` count as properties. */
@@ -136,16 +145,7 @@ const EVERYWHERE: ReadonlySet<string> = new Set(
 function isKnown(property: string, system: CodeSystemIndex): boolean {
   if (EVERYWHERE.has(property) || system.properties.has(property)) return true;
   if (objectsOf(system.resource['filter']).some(({ code }) => code === property)) return true;
-  return usedProperties(system).has(property);
-}
-
-const used = new WeakMap<CodeSystemIndex, ReadonlySet<string>>();
-
-/** Properties that concepts have, whether or not the code system declares them. */
-function usedProperties(system: CodeSystemIndex): ReadonlySet<string> {
-  const known = used.get(system) ?? new Set([...system.concepts.values()].flatMap(({ properties }) => properties.map(({ code }) => code))); // prettier-ignore
-  used.set(system, known);
-  return known;
+  return system.usedProperties.has(property);
 }
 
 function codeOf(system: CodeSystemIndex, code: string): string {

@@ -1,5 +1,6 @@
 import type { Resource } from '../fhir/resource.js';
 import { latestKnown, type CodeSystemIndex } from './concepts.js';
+import type { Effort } from './effort.js';
 import { TerminologyFault } from './fault.js';
 import { GRAMMARS } from './systems/grammar.js';
 import { quote, type CodeIssue } from './issue.js';
@@ -70,7 +71,7 @@ export async function judgeInValueSet(
     if (!(error instanceof TerminologyFault) || error.kind === 'pinned-version') throw error;
     return { ...(await conceptOf(sent, valueSet, context, options)), ...undecided(error, sent) };
   }
-  if (found !== undefined) return { member: found, issues: memberIssues(sent, found, options) };
+  if (found !== undefined) return { member: found, issues: memberIssues(sent, found, options, context.effort) };
   await checkImports(valueSet, context);
   const name = typeof valueSet['url'] === 'string' ? valueSet['url'] : 'the value set';
   const text = `The code ${quote(`${system}#${code}`)} is not in ${name}`;
@@ -112,7 +113,7 @@ function asConcept({ member }: Judged): Pick<Judged, 'concept'> {
 export async function judgeInSystem(
   sent: Sent,
   own: CodeSystemIndex | undefined,
-  { resolver, versions }: ValueSetContext,
+  { resolver, versions, effort }: ValueSetContext,
   options: JudgeOptions,
   supplements: readonly string[] = [],
 ): Promise<Judged> {
@@ -131,7 +132,7 @@ export async function judgeInSystem(
     const rule = await grammar.check(code);
     if (rule === undefined) return { issues: [unknownCode(system, sent)] };
     const member = ruleMember(system, code, rule.display);
-    return { member, issues: memberIssues(sent, member, options) };
+    return { member, issues: memberIssues(sent, member, options, effort) };
   }
   const concept = index.find(code);
   if (concept === undefined) {
@@ -144,15 +145,20 @@ export async function judgeInSystem(
     return { issues: [unknownCode(system, sent)] };
   }
   const member = systemMember({ url: index.url, version: index.version }, concept);
-  return { member, issues: memberIssues(sent, member, options) };
+  return { member, issues: memberIssues(sent, member, options, effort) };
 }
 
 /** What is wrong with a code that is there. */
-function memberIssues(sent: Sent, member: Member, options: JudgeOptions): readonly CodeIssue[] {
+function memberIssues(
+  sent: Sent,
+  member: Member,
+  options: JudgeOptions,
+  effort: Effort | undefined,
+): readonly CodeIssue[] {
   const { system, code, isAbstract, isInactive } = member;
   const name = quote(`${system}#${code}`);
   const rule = { code: 'business-rule', type: 'code-rule', expression: at(sent, 'code') } as const;
-  const issues: CodeIssue[] = [...displayIssues(sent, member, options)];
+  const issues: CodeIssue[] = [...displayIssues(sent, member, options, effort)];
   if (sent.code !== undefined && sent.code !== code) {
     const text = `The code ${quote(sent.code)} is written ${quote(code)} in ${system}; the code system does not tell case apart`;
     issues.push({ ...rule, severity: 'information', text });
@@ -181,10 +187,15 @@ function memberIssues(sent: Sent, member: Member, options: JudgeOptions): readon
  * A display has to be a name of the code in one of the languages that are asked for. Where the code has no name in any of them, the
  * display of the code system is right as well. Case and white space do not count.
  */
-function displayIssues(sent: Sent, member: Member, { languages, isLenient }: JudgeOptions): readonly CodeIssue[] {
+function displayIssues(
+  sent: Sent,
+  member: Member,
+  { languages, isLenient }: JudgeOptions,
+  effort: Effort | undefined,
+): readonly CodeIssue[] {
   const { display } = sent;
   if (display === undefined || (member.display === undefined && member.designations.length === 0)) return [];
-  const isSame = (name: string): boolean => isSameName(name, display);
+  const isSame = sameNameTest(display, effort);
   const wanted = namesIn(member, languages);
   if (wanted.some(isSame)) return [];
   const base = { code: 'invalid', type: 'invalid-display', expression: at(sent, 'display') } as const;
@@ -198,10 +209,18 @@ function displayIssues(sent: Sent, member: Member, { languages, isLenient }: Jud
   return [{ ...base, severity: isLenient ? 'warning' : 'error', text }];
 }
 
-/** Whether two displays are the same name: case and white space do not count. */
-export function isSameName(one: string, other: string): boolean {
-  return one === other || plain(one) === plain(other);
+/** Whether other names are the same as a display: case and white space do not count. */
+export function sameNameTest(display: string, effort?: Effort): (name: string) => boolean {
+  let own: string | undefined;
+  return (name) => {
+    if (name === display) return true;
+    effort?.spendText(COMPARED * name.length);
+    return plain(name) === (own ??= plain(display));
+  };
 }
+
+/** How much longer it takes to compare names than to search in them. */
+const COMPARED = 10;
 
 function plain(name: string): string {
   return name.normalize().toLowerCase().trim().replaceAll(/\s+/g, ' ');

@@ -1,4 +1,5 @@
 import type { Resource } from '../fhir/resource.js';
+import type { Effort } from './effort.js';
 import type { Resolver } from './resolver.js';
 import { indexTexts, type TextIndex } from './text-index.js';
 import { membersOf, type Member, type ValueSetContext } from './value-set.js';
@@ -7,7 +8,7 @@ import { membersOf, type Member, type ValueSetContext } from './value-set.js';
 export interface KeptMembers {
   readonly members: readonly Member[];
   /** Finds members by words; made when it is first asked for. */
-  texts(): TextIndex;
+  texts(effort: Effort): Promise<TextIndex>;
 }
 
 /** A question to a resolver with its answer. */
@@ -55,7 +56,10 @@ export async function keptMembers(valueSet: Resource, context: ValueSetContext):
   for (const each of used.valueSets) context.used.valueSets.add(each);
   const members = [...found.values()];
   let texts: TextIndex | undefined;
-  const made: Entry = { valueSet, rules, members, asked, used, texts: () => (texts ??= indexTexts(members)) };
+  const made: Entry = {
+    ...{ valueSet, rules, members, asked, used },
+    texts: async (effort) => (texts ??= await indexTexts(members, effort)),
+  };
   if (members.length > SMALL) keep(made);
   return made;
 }

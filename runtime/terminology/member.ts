@@ -1,9 +1,13 @@
 import type { JsonObject, Resource } from '../fhir/resource.js';
 import { objectsOf, type Concept, type Designation } from './concepts.js';
+import type { Effort } from './effort.js';
 import type { OpenSystem } from './systems/open-system.js';
 import type { Member } from './value-set-context.js';
 
 const NONE: readonly Designation[] = [];
+
+/** What it costs to check a code by a rule, such as a unit. */
+const STEPS_OF_RULE = 300;
 
 /** A member that a code system defines. */
 export function systemMember({ url, version }: Pick<OpenSystem, 'url' | 'version'>, concept: Concept): Member {
@@ -33,10 +37,14 @@ export async function listedMembers(
   listed: readonly JsonObject[],
   opened: OpenSystem,
   valueSet: Resource,
+  effort: Effort,
 ): Promise<readonly Member[]> {
   const { url, version, system, grammar } = opened;
   const found: Member[] = [];
   for (const each of listed) {
+    const turn = effort.pace();
+    if (turn !== undefined) await turn;
+    effort.spend(system === undefined && grammar !== undefined ? STEPS_OF_RULE : 1);
     const code = String(each['code']);
     const concept = system?.find(code);
     if (system?.content === 'complete' && concept === undefined) continue;

@@ -1,6 +1,7 @@
 import { FhirError } from '../fhir/errors.js';
 import type { JsonObject, Resource } from '../fhir/resource.js';
-import { indexCodeSystem, objectsOf, type CodeSystemIndex } from './concepts.js';
+import { indexCodeSystem, objectsOf, type CodeSystemIndex, type Spend } from './concepts.js';
+import type { Effort } from './effort.js';
 import { GRAMMARS } from './systems/grammar.js';
 import { implicitValueSet, systemsBehind } from './implicit.js';
 import { listedSystem } from './systems/listed-system.js';
@@ -49,13 +50,18 @@ export interface ResolverOptions {
   readonly supplements?: readonly string[];
   /** Versions of value sets that value sets draw from. */
   readonly valueSets?: VersionRules;
+  /** Counts the supplements that are looked up, and the concepts of what came with the request. */
+  readonly effort?: Effort;
+}
+
+/** An index of a code system with its supplements. */
+interface Indexed {
+  readonly supplements: readonly Resource[];
+  readonly index: Promise<CodeSystemIndex>;
 }
 
 /** Indexes of code systems, kept as long as the resource they are made of: each with its supplements. */
-const indexes = new WeakMap<
-  Resource,
-  { readonly supplements: readonly Resource[]; readonly index: CodeSystemIndex }[]
->();
+const indexes = new WeakMap<Resource, readonly Indexed[]>();
 
 /** Indexes that are kept of one resource. */
 const KEPT = 4;
@@ -63,23 +69,29 @@ const KEPT = 4;
 /** @param findStored what the client may see of the store */
 export function createResolver(
   findStored: FindStored,
-  { own = [], supplements: named = [], valueSets }: ResolverOptions = {},
+  { own = [], supplements: named = [], valueSets, effort }: ResolverOptions = {},
 ): Resolver {
+  const ownByUrl = new Map<string, Resource[]>();
+  for (const each of own) {
+    const key = `${each.resourceType} ${String(each['url'])}`;
+    const others = ownByUrl.get(key);
+    if (others === undefined) ownByUrl.set(key, [each]);
+    else others.push(each);
+  }
+  const isOwn = new Set(own);
   const find = async (type: TerminologyType, canonical: string, given?: string): Promise<Resource | undefined> => {
     const [url = '', after] = splitCanonical(canonical);
     const asked = given ?? after;
     const version = type === 'ValueSet' && valueSets !== undefined ? chosenVersion(valueSets, url, asked) : asked;
-    const sent = own.filter(
-      (each) =>
-        each.resourceType === type &&
-        each['url'] === url &&
-        (version === undefined || isVersion(each['version'], version)),
-    );
+    const ofUrl = ownByUrl.get(`${type} ${url}`) ?? [];
+    effort?.spend(ofUrl.length);
+    const sent = ofUrl.filter((each) => version === undefined || isVersion(each['version'], version));
     return latest(sent) ?? (await findStored(type, url, version)) ?? shippedResource(type, url, version);
   };
   const supplementsOf = async (resource: Resource, canonicals: readonly string[]): Promise<readonly Resource[]> => {
-    const found: Resource[] = [];
+    const found = new Set<Resource>();
     for (const canonical of canonicals) {
+      effort?.spend(1);
       const supplement = await find('CodeSystem', canonical);
       if (supplement === undefined || supplement['content'] !== 'supplement') {
         throw new FhirError(
@@ -89,9 +101,9 @@ export function createResolver(
       }
       const [target, version] = splitCanonical(String(supplement['supplements'] ?? ''));
       const isOf = target === resource['url'] && (version === undefined || isVersion(resource['version'], version));
-      if (isOf && !found.includes(supplement)) found.push(supplement);
+      if (isOf) found.add(supplement);
     }
-    return found;
+    return [...found];
   };
   // Supplements that came with the request are meant, whether or not they are named.
   const sentSupplements = own
@@ -103,6 +115,7 @@ export function createResolver(
       if (found !== undefined) return found;
       const [url, after] = splitCanonical(canonical);
       const version = chosenVersion(valueSets ?? ANY_VERSION, url, given ?? after);
+      effort?.spend(own.length);
       const sent = own.filter((each) => version === undefined || isVersion(each['version'], version));
       return implicitValueSet(url, [...sent, ...(await systemsImplying(url, version, find))]);
     },
@@ -113,20 +126,31 @@ export function createResolver(
       const resource = (isListed ? listedSystem(url) : undefined) ?? found;
       if (resource === undefined) return undefined;
       const canonicals = [...named, ...more, ...sentSupplements];
-      return indexOf(resource, canonicals.length === 0 ? [] : await supplementsOf(resource, canonicals));
+      const supplements = canonicals.length === 0 ? [] : await supplementsOf(resource, canonicals);
+      // What is stored is indexed once for all requests.
+      const spend = effort !== undefined && isOwn.has(resource) ? (steps: number) => effort.spend(steps) : undefined;
+      return indexOf(resource, supplements, spend);
     },
   };
 }
 
-/** The index of a resource, made once for each set of supplements. */
-export function indexOf(resource: Resource, supplements: readonly Resource[] = []): CodeSystemIndex {
+/**
+ * The index of a resource, made once for each set of supplements.
+ *
+ * @param spend counts its concepts, where it is made for one request alone
+ */
+export function indexOf(
+  resource: Resource,
+  supplements: readonly Resource[] = [],
+  spend?: Spend,
+): Promise<CodeSystemIndex> {
   const known = indexes.get(resource) ?? [];
   const before = known.find(
     (each) =>
       each.supplements.length === supplements.length && each.supplements.every((one, i) => one === supplements[i]),
   );
   if (before !== undefined) return before.index;
-  const index = indexCodeSystem(resource, supplements);
+  const index = indexCodeSystem(resource, supplements, spend);
   indexes.set(resource, [...known, { supplements, index }].slice(-KEPT));
   return index;
 }

@@ -1,4 +1,5 @@
 import { FhirError } from '../fhir/errors.js';
+import { append } from '../fhir/lists.js';
 import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
 import { objectsOf } from './concepts.js';
 import { splitCanonical } from './resolver.js';
@@ -25,20 +26,14 @@ export interface Translation {
   readonly properties: readonly JsonObject[];
 }
 
-/** A value of another attribute. https://hl7.org/fhir/R5/conceptmap-definitions.html#ConceptMap.group.element.target.dependsOn */
-export interface Dependency {
-  readonly attribute: string;
-  readonly value: JsonValue;
-}
-
 /** What is wanted of translations. */
 export interface TranslationOptions {
   /** From the target to the source. */
   readonly isReverse: boolean;
   /** System of the result; absent: any. */
   readonly targetSystem?: string;
-  /** What is known of other attributes. */
-  readonly dependencies: readonly Dependency[];
+  /** What is known of other attributes, by their names: of several values of one the first. */
+  readonly dependencies: ReadonlyMap<string, JsonValue>;
 }
 
 /** The relationship seen from the other side. */
@@ -81,6 +76,9 @@ export function isMatch({ relationship }: Translation): boolean {
   return relationship !== 'not-related-to';
 }
 
+/** What it costs to look at a map, and at one of its groups, besides its elements. */
+const [STEPS_OF_MAP, STEPS_OF_GROUP] = [20, 10];
+
 /** @param above URLs of the maps that led here */
 async function through(
   map: Resource,
@@ -95,15 +93,19 @@ async function through(
     throw new FhirError('concept-map-invalid', `The concept map cannot be used: it refers to itself: ${circle}`);
   }
   const path = [...above, url];
+  const { effort } = context;
   const uris = urisOf(map);
+  effort?.spend(STEPS_OF_MAP + uris.size);
   const found: Translation[] = [];
   for (const group of objectsOf(map['group'])) {
+    effort?.spend(STEPS_OF_GROUP);
     const [source, target] = [String(group['source'] ?? ''), String(group['target'] ?? '')];
     const { from, to } = options.isReverse ? { from: target, to: source } : { from: source, to: target };
     if (!isOfSystem(from, asked.system, asked.version) || !isOfSystem(to, options.targetSystem)) continue;
     const way = { options, context, path, uris };
-    if (options.isReverse) found.push(...reverseOf(group, asked, source, way));
-    else found.push(...(await forwards(group, asked, target, way)));
+    const turn = effort?.pace();
+    if (turn !== undefined) await turn;
+    append(found, options.isReverse ? await reverseOf(group, asked, source, way) : await forwards(group, asked, target, way)); // prettier-ignore
   }
   return found;
 }
@@ -132,21 +134,27 @@ function urisOf(map: Resource): ReadonlyMap<unknown, JsonValue> {
 
 async function forwards(group: JsonObject, asked: CodeOf, target: string, way: Way): Promise<readonly Translation[]> {
   const { options, context, path } = way;
+  const { effort } = context;
   const elements: JsonObject[] = [];
-  const all = objectsOf(group['element']);
-  context.effort?.spend(all.length);
-  for (const element of all) {
+  for (const element of objectsOf(group['element'])) {
+    const turn = effort?.pace();
+    if (turn !== undefined) await turn;
+    effort?.spend(1);
     const isPlain = typeof element['valueSet'] !== 'string';
     if (isPlain ? isSame(element['code'], asked) : await isMapped(element, asked, context)) elements.push(element);
   }
   if (elements.length > 0) {
-    return elements.flatMap((element) =>
-      element['noMap'] === true
-        ? []
-        : objectsOf(element['target'])
-            .filter((each) => isMet(each, options.dependencies, way.uris))
-            .map((each) => toTranslation(each, target, way)),
-    );
+    const found: Translation[] = [];
+    for (const element of elements) {
+      if (element['noMap'] === true) continue;
+      for (const each of objectsOf(element['target'])) {
+        const turn = effort?.pace();
+        if (turn !== undefined) await turn;
+        effort?.spend(1 + objectsOf(each['dependsOn']).length);
+        if (isMet(each, options.dependencies, way.uris)) found.push(toTranslation(each, target, way));
+      }
+    }
+    return found;
   }
   const { unmapped } = group as { unmapped?: JsonObject };
   if (unmapped === undefined) return [];
@@ -186,14 +194,14 @@ async function isMapped(element: JsonObject, { system, code }: CodeOf, context: 
 /** Whether what a target depends on is as the client says. Dependencies that the client does not give are returned with the result. */
 function isMet(
   target: JsonObject,
-  dependencies: readonly Dependency[],
+  dependencies: ReadonlyMap<string, JsonValue>,
   uris: ReadonlyMap<unknown, JsonValue>,
 ): boolean {
   return objectsOf(target['dependsOn']).every((each) => {
     const names = [each['attribute'], each['property'], uris.get(each['attribute'])];
-    const given = dependencies.find(({ attribute }) => names.includes(attribute));
+    const given = names.map((name) => dependencies.get(String(name))).find((value) => value !== undefined);
     if (given === undefined) return true;
-    return plain(given.value) === plain(valueIn(each)?.[1] ?? '');
+    return plain(given) === plain(valueIn(each)?.[1] ?? '');
   });
 }
 
@@ -208,19 +216,24 @@ export function valueIn(element: JsonObject): readonly [kind: string, value: Jso
   return found as readonly [string, JsonValue] | undefined;
 }
 
-function reverseOf(group: JsonObject, asked: CodeOf, source: string, way: Way): readonly Translation[] {
-  way.context.effort?.spend(objectsOf(group['element']).length);
-  return objectsOf(group['element']).flatMap((element) =>
-    objectsOf(element['target'])
-      .filter((each) => isSame(each['code'], asked))
-      .map((each) => {
-        const { code: own, display } = element;
-        const { display: _display, ...rest } = each;
-        const turned = { ...rest, code: own, ...(display !== undefined && { display }) } as JsonObject;
-        const found = toTranslation(turned, source, way);
-        return { ...found, relationship: REVERSED[found.relationship] ?? found.relationship };
-      }),
-  );
+async function reverseOf(group: JsonObject, asked: CodeOf, source: string, way: Way): Promise<readonly Translation[]> {
+  const { effort } = way.context;
+  const found: Translation[] = [];
+  for (const element of objectsOf(group['element'])) {
+    const turn = effort?.pace();
+    if (turn !== undefined) await turn;
+    const targets = objectsOf(element['target']);
+    effort?.spend(1 + targets.length);
+    for (const each of targets) {
+      if (!isSame(each['code'], asked)) continue;
+      const { code: own, display } = element;
+      const { display: _display, ...rest } = each;
+      const turned = { ...rest, code: own, ...(display !== undefined && { display }) } as JsonObject;
+      const made = toTranslation(turned, source, way);
+      found.push({ ...made, relationship: REVERSED[made.relationship] ?? made.relationship });
+    }
+  }
+  return found;
 }
 
 function toTranslation(target: JsonObject, canonical: string, { path, uris }: Way): Translation {

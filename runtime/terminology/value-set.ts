@@ -1,10 +1,9 @@
 import { FhirError } from '../fhir/errors.js';
-import { yieldUntil } from '../fhir/yield-until.js';
-import type { Yield } from '../fhir/yield-to-event-loop.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
 import { canonicalOf, objectsOf, type CodeSystemIndex, type Concept, type Designation } from './concepts.js';
 import { Effort } from './effort.js';
 import { TerminologyFault } from './fault.js';
+import { costOfTests } from './filter.js';
 import { listedMembers, ruleMember, systemMember } from './member.js';
 import { openSystem, type OpenSystem } from './systems/open-system.js';
 import { supplementsNamedBy } from './resolver.js';
@@ -24,30 +23,34 @@ const DEEPEST = 30;
 /** The value sets that led here. */
 interface Path {
   readonly urls: readonly string[];
-  /** What is contained in the outermost one. */
-  readonly contained: readonly JsonObject[];
+  /** What is contained in the outermost one, by `#id`. */
+  readonly contained: ReadonlyMap<string, JsonObject>;
   readonly supplements: readonly string[];
+  /** Names the supplements. */
+  readonly key: string;
   readonly work: Work;
 }
 
-/** What is known of imported value sets while one question is answered: however often they are imported, each is looked at once. */
+/**
+ * What is known of imported value sets while one question is answered: however often they are imported, each is looked at once with the
+ * supplements of those that import it.
+ */
 interface Work {
-  readonly members: Map<Resource, Known<ReadonlyMap<string, Member>>>;
-  readonly found: Map<Resource, Known<Member | undefined>>;
-  readonly systems: Map<Resource, Known<ReadonlySet<string>>>;
+  readonly members: KnownOf<ReadonlyMap<string, Member>>;
+  readonly found: KnownOf<Member | undefined>;
+  readonly systems: KnownOf<ReadonlySet<string>>;
   /** The members that code systems define. */
   readonly made: Map<Concept, Member>;
-  /** Lets other requests have their turn. */
-  readonly pace: Yield;
   readonly effort: Effort;
 }
 
+/** By value set and key of a path. */
+type KnownOf<T> = Map<Resource, Map<string, Known<T>>>;
 type Known<T> = { readonly value: T } | { readonly error: unknown };
 
-function top({ signal, effort = new Effort() }: ValueSetContext): Path {
+function top({ signal, effort = new Effort(signal) }: ValueSetContext): Path {
   const known = { members: new Map(), found: new Map(), systems: new Map(), made: new Map() };
-  const work = { ...known, pace: yieldUntil(signal), effort };
-  return { urls: [], contained: [], supplements: [], work };
+  return { urls: [], contained: new Map(), supplements: [], key: '', work: { ...known, effort } };
 }
 
 /**
@@ -66,9 +69,10 @@ async function members(
 ): Promise<ReadonlyMap<string, Member>> {
   const path = enter(valueSet, above);
   const compose = composeOf(valueSet);
-  if (compose === undefined) return membersOfExpansion(valueSet);
-  return computed(compose, valueSet, context, path).catch((error: unknown) => {
-    if (canBeReplaced(error, valueSet)) return membersOfExpansion(valueSet);
+  const { effort } = path.work;
+  if (compose === undefined) return membersOfExpansion(valueSet, effort);
+  return computed(compose, valueSet, context, path).catch(async (error: unknown) => {
+    if (await canBeReplaced(error, valueSet, effort)) return membersOfExpansion(valueSet, effort);
     throw error;
   });
 }
@@ -79,19 +83,18 @@ async function computed(
   context: ValueSetContext,
   path: Path,
 ): Promise<ReadonlyMap<string, Member>> {
+  const { effort } = path.work;
   const found = new Map<string, Member>();
   for (const include of objectsOf(compose['include'])) {
     const part = await membersOfInclude(include, valueSet, context, path);
-    path.work.effort.spend(part.size);
-    for (const [key, member] of part) {
+    await effort.forEach(part, ([key, member]) => {
       if (!found.has(key)) found.set(key, member);
       if (found.size > MOST_CODES) throw new FhirError('expansion-too-costly');
-    }
+    });
   }
   for (const exclude of objectsOf(compose['exclude'])) {
     const part = await membersOfInclude(exclude, valueSet, context, path);
-    path.work.effort.spend(part.size);
-    for (const key of part.keys()) found.delete(key);
+    await effort.forEach(part.keys(), (key) => void found.delete(key));
   }
   if (compose['inactive'] === false) {
     for (const [key, { isInactive }] of found) if (isInactive) found.delete(key);
@@ -117,10 +120,12 @@ async function find(
 ): Promise<Member | undefined> {
   const path = enter(valueSet, above);
   const compose = composeOf(valueSet);
-  const listed = (): Member | undefined => membersOfExpansion(valueSet).get(keyOf(coded.system, coded.code));
+  const { effort } = path.work;
+  const listed = async (): Promise<Member | undefined> =>
+    (await membersOfExpansion(valueSet, effort)).get(keyOf(coded.system, coded.code));
   if (compose === undefined) return listed();
-  return findComputed(compose, coded, valueSet, context, path).catch((error: unknown) => {
-    if (canBeReplaced(error, valueSet)) return listed();
+  return findComputed(compose, coded, valueSet, context, path).catch(async (error: unknown) => {
+    if (await canBeReplaced(error, valueSet, effort)) return listed();
     throw error;
   });
 }
@@ -165,13 +170,17 @@ async function systems(valueSet: Resource, context: ValueSetContext, above: Path
   const path = enter(valueSet, above);
   const compose = composeOf(valueSet);
   const found = new Set<string>();
-  if (compose === undefined) for (const { system } of membersOfExpansion(valueSet).values()) found.add(system);
+  const { effort } = path.work;
+  if (compose === undefined) {
+    await effort.forEach((await membersOfExpansion(valueSet, effort)).values(), ({ system }) => found.add(system));
+  }
   for (const include of objectsOf(compose?.['include'])) {
+    effort.spend(1);
     if (typeof include['system'] === 'string') found.add(include['system']);
     else {
       for (const each of await importsOf(include, context, path)) {
-        for (const system of await known(path, path.work.systems, each, () => systems(each, context, path)))
-          found.add(system);
+        const own = await known(path, path.work.systems, each, () => systems(each, context, path));
+        await effort.forEach(own, (system) => found.add(system));
       }
     }
   }
@@ -191,8 +200,9 @@ export async function checkImports(valueSet: Resource, context: ValueSetContext)
     seen.add(each);
     const compose = composeOf(each);
     for (const part of [...objectsOf(compose?.['include']), ...objectsOf(compose?.['exclude'])]) {
+      path.work.effort.spend(1);
       if (part['valueSet'] === undefined) continue;
-      await path.work.pace();
+      await path.work.effort.pace();
       for (const imported of await importsOf(part, context, path).catch(unlessMissing)) await look(imported, path);
     }
   };
@@ -221,10 +231,23 @@ function enter(valueSet: Resource, above: Path): Path {
   if (urls.length > DEEPEST) throw new FhirError('value-set-invalid', 'The value set imports others too deeply');
   return {
     urls: [...urls, url],
-    contained: urls.length === 0 ? objectsOf(valueSet['contained']) : above.contained,
-    supplements: [...new Set([...above.supplements, ...supplementsNamedBy(valueSet)])],
+    contained: urls.length === 0 ? containedIn(valueSet) : above.contained,
+    ...withSupplements(above, supplementsNamedBy(valueSet)),
     work: above.work,
   };
+}
+
+function containedIn(valueSet: Resource): ReadonlyMap<string, JsonObject> {
+  const all = objectsOf(valueSet['contained']).map((each) => [`#${String(each['id'])}`, each] as const);
+  // The first of two with the same id counts.
+  return new Map(all.reverse());
+}
+
+function withSupplements({ supplements, key, work }: Path, own: readonly string[]): Pick<Path, 'supplements' | 'key'> {
+  if (own.length === 0) return { supplements, key };
+  work.effort.spend(own.length + supplements.length);
+  const all = [...new Set([...supplements, ...own])];
+  return { supplements: all, key: all.join(' ') };
 }
 
 async function membersOfInclude(
@@ -233,32 +256,38 @@ async function membersOfInclude(
   context: ValueSetContext,
   path: Path,
 ): Promise<ReadonlyMap<string, Member>> {
-  await path.work.pace();
+  const { effort } = path.work;
+  await effort.pace();
+  effort.spend(1);
   checkInclude(include);
   let found: ReadonlyMap<string, Member> | undefined;
   if (typeof include['system'] === 'string') found = await membersOfSystem(include, valueSet, context, path);
   for (const imported of await importsOf(include, context, path)) {
     const inner = await known(path, path.work.members, imported, () => members(imported, context, path));
-    path.work.effort.spend(found?.size ?? 0);
-    found = found === undefined ? inner : new Map([...found].filter(([key]) => inner.has(key)));
+    if (found === undefined) {
+      found = inner;
+      continue;
+    }
+    const both = new Map<string, Member>();
+    await effort.forEach(found, ([key, member]) => {
+      if (inner.has(key)) both.set(key, member);
+    });
+    found = both;
   }
   return found ?? new Map<string, Member>();
 }
 
-/** What was found out of an imported value set. Supplements above it may change that, so that it is looked at anew then. */
-async function known<T>(
-  { supplements }: Path,
-  before: Map<Resource, Known<T>>,
-  imported: Resource,
-  make: () => Promise<T>,
-): Promise<T> {
-  let found = supplements.length > 0 ? undefined : before.get(imported);
+/** What was found out of an imported value set. */
+async function known<T>({ key }: Path, before: KnownOf<T>, imported: Resource, make: () => Promise<T>): Promise<T> {
+  const own = before.get(imported) ?? new Map<string, Known<T>>();
+  before.set(imported, own);
+  let found = own.get(key);
   if (found === undefined) {
     found = await make().then(
       (value) => ({ value }),
       (error: unknown) => ({ error }),
     );
-    before.set(imported, found);
+    own.set(key, found);
   }
   if ('error' in found) throw found.error;
   return found.value;
@@ -279,7 +308,8 @@ async function findInInclude(
   context: ValueSetContext,
   path: Path,
 ): Promise<Member | undefined> {
-  await path.work.pace();
+  await path.work.effort.pace();
+  path.work.effort.spend(1);
   checkInclude(include);
   let found: Member | undefined;
   if (typeof include['system'] === 'string') {
@@ -304,9 +334,10 @@ async function importsOf(
   const canonicals = Array.isArray(include['valueSet']) ? include['valueSet'].map(String) : [];
   const found: Resource[] = [];
   for (const canonical of canonicals) {
+    path.work.effort.spend(1);
     const isWithin = canonical.startsWith('#');
     const valueSet = isWithin
-      ? (path.contained.find(({ id }) => `#${String(id)}` === canonical) as Resource | undefined)
+      ? (path.contained.get(canonical) as Resource | undefined)
       : await resolver.valueSet(canonical);
     if (valueSet === undefined) {
       throw new TerminologyFault(
@@ -330,27 +361,33 @@ async function membersOfSystem(
   const opened = await openSystem(include, context, supplements, work.effort);
   const { url, system, concepts, filters } = opened;
   const found = new Map<string, Member>();
+  const { effort } = work;
   const add = (member: Member): void => {
     if (found.size >= MOST_CODES) throw new FhirError('expansion-too-costly');
-    work.effort.spend(STEPS_OF_MEMBER);
+    effort.spend(STEPS_OF_MEMBER);
     found.set(keyOf(url, member.code), member);
   };
   if (concepts !== undefined) {
-    for (const member of await listedMembers(concepts, opened, valueSet)) add(named(member, valueSet));
+    const own = await listedMembers(concepts, opened, valueSet, effort);
+    const isNamed = own.every(({ display }) => display !== undefined);
+    const names = isNamed ? NO_MEMBERS : await membersOfExpansion(valueSet, effort);
+    await effort.forEach(own, (member) => add(named(member, names)));
     return found;
   }
   if (system === undefined) {
     throw new FhirError('expansion-too-costly', `The codes of ${url} cannot be listed: a rule defines them`);
   }
-  for (const concept of candidates(opened, system)) {
-    // Hardly ever: to wait for nothing takes longer than most filters.
-    const turn = work.pace();
-    if (turn !== undefined) await turn;
-    work.effort.spend(1 + filters.length);
-    if (filters.every(({ test }) => test(concept))) add(madeOnce(opened, concept, work));
-  }
+  await effort.forEach(
+    candidates(opened, system, effort),
+    (concept) => {
+      if (filters.every(({ test }) => test(concept))) add(madeOnce(opened, concept, work));
+    },
+    (concept) => costOfTests(concept, filters),
+  );
   return found;
 }
+
+const NO_MEMBERS: ReadonlyMap<string, Member> = new Map();
 
 /** A member that a code system defines. Includes that overlap share it. */
 function madeOnce(opened: OpenSystem, concept: Concept, { made }: Work): Member {
@@ -361,13 +398,27 @@ function madeOnce(opened: OpenSystem, concept: Concept, { made }: Work): Member 
   return member;
 }
 
+/** Concepts that are sorted, where they are few among all of a code system. */
+const FEW = 5000;
+
 /** The concepts that may pass the filters, in the order of the code system: those of the closure that is smallest, if there is any. */
-function candidates({ filters }: OpenSystem, system: CodeSystemIndex): Iterable<Concept> {
-  const sets = filters.flatMap(({ among }) => (among === undefined ? [] : [among()]));
-  const [smallest] = sets.sort((a, b) => a.size - b.size);
+function candidates({ filters }: OpenSystem, system: CodeSystemIndex, effort: Effort): Iterable<Concept> {
+  let smallest: ReadonlySet<string> | undefined;
+  for (const { among } of filters) {
+    const own = among?.();
+    if (own !== undefined && (smallest === undefined || own.size < smallest.size)) smallest = own;
+  }
   if (smallest === undefined || smallest.size * 2 > system.concepts.size) return system.concepts.values();
+  if (smallest.size > FEW) {
+    effort.spend(system.concepts.size / 10);
+    return among(system.concepts.values(), smallest);
+  }
   const found = [...smallest].flatMap((code) => system.concepts.get(code) ?? []);
   return found.sort((a, b) => a.position - b.position);
+}
+
+function* among(concepts: Iterable<Concept>, codes: ReadonlySet<string>): Iterable<Concept> {
+  for (const concept of concepts) if (codes.has(concept.code)) yield concept;
 }
 
 async function findInSystem(
@@ -379,16 +430,15 @@ async function findInSystem(
 ): Promise<Member | undefined> {
   const opened = await openSystem(include, context, supplements, work.effort, coded.version);
   const { url, system, concepts, filters, grammar, mismatch } = opened;
-  work.effort.spend(1 + (concepts?.length ?? filters.length));
   const { code } = coded;
   const concept = system?.find(code);
+  work.effort.spend(concept === undefined ? 1 : costOfTests(concept, filters));
   let member: Member | undefined;
   if (concepts !== undefined) {
-    const isSame = (listed: string): boolean =>
-      listed === code || (concept !== undefined && system?.find(listed) === concept);
-    const listed = concepts.find((each) => isSame(String(each['code'])));
-    if (listed !== undefined) [member] = await listedMembers([listed], opened, valueSet);
-    if (member !== undefined) member = named(member, valueSet);
+    const listed = listedAs(code, concept, concepts, system, work.effort);
+    if (listed !== undefined) [member] = await listedMembers([listed], opened, valueSet, work.effort);
+    if (member !== undefined && member.display === undefined)
+      member = named(member, await membersOfExpansion(valueSet, work.effort));
   } else if (system === undefined) {
     const known = await grammar?.check(code);
     if (known !== undefined) member = ruleMember(url, code, known.display);
@@ -401,6 +451,37 @@ async function findInSystem(
   return member;
 }
 
+/** By the list of an include, its concepts by code and by code in lower case: the first of two counts. */
+const listings = new WeakMap<object, ReadonlyMap<string, JsonObject>>();
+
+/** What a list says of a code, or of one that is the same where case does not count. */
+function listedAs(
+  code: string,
+  concept: Concept | undefined,
+  concepts: readonly JsonObject[],
+  system: CodeSystemIndex | undefined,
+  effort: Effort,
+): JsonObject | undefined {
+  let byCode = listings.get(concepts);
+  if (byCode === undefined) {
+    effort.spend(concepts.length);
+    const made = new Map<string, JsonObject>();
+    for (const each of concepts) {
+      const own = String(each['code']);
+      if (!made.has(own)) made.set(own, each);
+      const folded = `${IN_LOWER_CASE}${own.toLowerCase()}`;
+      if (!made.has(folded)) made.set(folded, each);
+    }
+    listings.set(concepts, (byCode = made));
+  }
+  const found = byCode.get(code);
+  if (found !== undefined || concept === undefined || system?.ignoresCase !== true) return found;
+  return byCode.get(concept.code) ?? byCode.get(`${IN_LOWER_CASE}${code.toLowerCase()}`);
+}
+
+/** No code begins with it. */
+const IN_LOWER_CASE = ' ';
+
 /** @throws TerminologyFault for a code that a part of a code system lacks */
 export function checkComplete({ url, content }: CodeSystemIndex, code: string): void {
   if (content === 'complete') return;
@@ -409,46 +490,53 @@ export function checkComplete({ url, content }: CodeSystemIndex, code: string): 
 }
 
 /** Whether the expansion that a value set comes with is the answer: its definition needs what the server does not know, and it is whole. */
-function canBeReplaced(error: unknown, valueSet: Resource): boolean {
+async function canBeReplaced(error: unknown, valueSet: Resource, effort: Effort): Promise<boolean> {
   if (!(error instanceof TerminologyFault) || (error.kind !== 'system' && error.kind !== 'value-set')) return false;
   const { total, offset = 0, parameter, contains } = (valueSet['expansion'] ?? {}) as JsonObject;
   const isLimited = objectsOf(parameter).some(({ name }) => name === 'limitedExpansion' || name === 'count');
   if (contains === undefined || offset !== 0 || isLimited) return false;
-  return total === undefined || total === membersOfExpansion(valueSet).size;
+  return total === undefined || total === (await membersOfExpansion(valueSet, effort)).size;
 }
 
-const listed = new WeakMap<Resource, ReadonlyMap<string, Member>>();
+const expansions = new WeakMap<Resource, ReadonlyMap<string, Member>>();
 
 /** The members that the expansion of a value set lists. */
-function membersOfExpansion(valueSet: Resource): ReadonlyMap<string, Member> {
-  const known = listed.get(valueSet);
+async function membersOfExpansion(valueSet: Resource, effort: Effort): Promise<ReadonlyMap<string, Member>> {
+  const known = expansions.get(valueSet);
   if (known !== undefined) return known;
   const found = new Map<string, Member>();
-  listed.set(valueSet, found);
-  const visit = (list: JsonValue | undefined): void => {
-    for (const each of objectsOf(list)) {
-      const { system, code, display, version } = each;
-      if (typeof system === 'string' && typeof code === 'string') {
-        found.set(keyOf(system, code), {
-          ...{ system, code },
-          ...(typeof display === 'string' && { display }),
-          ...(typeof version === 'string' && { version }),
-          designations: objectsOf(each['designation']).map(toDesignation),
-          isAbstract: each['abstract'] === true,
-          isInactive: each['inactive'] === true,
-        });
-      }
-      visit(each['contains']);
+  const begin = (list: JsonValue | undefined): Iterator<JsonObject> => objectsOf(list).values();
+  const open = [begin((valueSet['expansion'] as JsonObject | undefined)?.['contains'])];
+  for (let level = open.at(-1); level !== undefined; level = open.at(-1)) {
+    const next = level.next();
+    if (next.done === true) {
+      open.pop();
+      continue;
     }
-  };
-  visit((valueSet['expansion'] as JsonObject | undefined)?.['contains']);
+    const turn = effort.pace();
+    if (turn !== undefined) await turn;
+    effort.spend(STEPS_OF_MEMBER);
+    const { system, code, display, version, contains } = next.value;
+    if (typeof system === 'string' && typeof code === 'string') {
+      found.set(keyOf(system, code), {
+        ...{ system, code },
+        ...(typeof display === 'string' && { display }),
+        ...(typeof version === 'string' && { version }),
+        designations: objectsOf(next.value['designation']).map(toDesignation),
+        isAbstract: next.value['abstract'] === true,
+        isInactive: next.value['inactive'] === true,
+      });
+    }
+    if (contains !== undefined) open.push(begin(contains));
+  }
+  expansions.set(valueSet, found);
   return found;
 }
 
 /** A code that neither its code system nor the list names has its name from the expansion that the value set comes with. */
-function named(member: Member, valueSet: Resource): Member {
+function named(member: Member, names: ReadonlyMap<string, Member>): Member {
   if (member.display !== undefined) return member;
-  const { display } = membersOfExpansion(valueSet).get(keyOf(member.system, member.code)) ?? {};
+  const { display } = names.get(keyOf(member.system, member.code)) ?? {};
   return display === undefined ? member : { ...member, display };
 }
 

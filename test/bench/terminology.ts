@@ -22,7 +22,7 @@ const SIZE = 100_000;
 
 const OPTIONS: ExpansionOptions = {
   ...{ activeOnly: false, excludeNested: false, excludeNotForUI: false, includeDesignations: false },
-  ...{ designations: [], languages: ANY_LANGUAGE, properties: [], excludedSystems: new Set() },
+  ...{ designations: undefined, languages: ANY_LANGUAGE, properties: new Set(), excludedSystems: new Set() },
 };
 
 /** What `npm run bench -- terminology` measures: expansions of a code system with 100,000 concepts, and checks of its codes. */

@@ -7,6 +7,7 @@ import { formatInstant } from '../../fhir/instant.js';
 import { isObject, type JsonObject, type Resource } from '../../fhir/resource.js';
 import { closureGroups, EMPTY_CLOSURE, withConcepts, type ClosureTable } from '../../terminology/closure.js';
 import type { CodeSystemIndex } from '../../terminology/concepts.js';
+import { Effort } from '../../terminology/effort.js';
 import { GRAMMARS } from '../../terminology/systems/grammar.js';
 import { createResolver } from '../../terminology/resolver.js';
 import { storedFinder } from '../../terminology/stored.js';
@@ -40,7 +41,9 @@ interface Opened {
 export async function closure(call: Call, services: Services): Promise<Reply> {
   const found = readArguments(call, services);
   const [name, version] = [String(valueOf(found, 'name')), valueOf(found, 'version')];
-  const concepts = valuesOf(found, 'concept').map(readConcept);
+  const sent = valuesOf(found, 'concept');
+  if (sent.length > MOST_CONCEPTS) throw tooMany();
+  const concepts = sent.map(readConcept);
   if (!NAME.test(name)) throw invalid(`invalid closure name ${JSON.stringify(name.slice(0, 80))}: up to 64 letters, digits, spaces and ._:-`); // prettier-ignore
   if (concepts.length > 0 && version !== undefined) throw invalid('Give concepts or a version, not both');
   const tables = tablesOf(call, services);
@@ -92,7 +95,8 @@ type Systems = ReturnType<typeof createSystems>;
 
 /** The code systems that one request looks at, as far as the token may see them. */
 function createSystems(call: Call, services: Services) {
-  const resolver = createResolver(storedFinder({ access: call.principal.access, signal: call.signal }, services));
+  const effort = new Effort(call.signal);
+  const resolver = createResolver(storedFinder({ access: call.principal.access, signal: call.signal }, services), { effort }); // prettier-ignore
   const known = new Map<string, Opened | undefined>();
   const look = async (system: string): Promise<Opened | undefined> => {
     const index = await resolver.codeSystem(system);
@@ -109,6 +113,8 @@ function createSystems(call: Call, services: Services) {
     /** The state of the system of a code. @throws FhirError `closure-concept` */
     async check(system: string, code: string): Promise<string> {
       const opened = await open(system);
+      const turn = effort.pace();
+      if (turn !== undefined) await turn;
       if (opened === undefined) throw new FhirError('closure-concept', `The server does not know the code system ${JSON.stringify(system)}`); // prettier-ignore
       const { index, state } = opened;
       const isCode = index === undefined ? (await GRAMMARS.get(system)?.check(code)) !== undefined : index.find(code) !== undefined; // prettier-ignore
@@ -117,7 +123,7 @@ function createSystems(call: Call, services: Services) {
     },
     async groups(table: ClosureTable, after: number): Promise<readonly JsonObject[]> {
       for (const { system } of table.concepts) await open(system);
-      return closureGroups(table, after, (system) => known.get(system)?.index);
+      return closureGroups(table, after, (system) => known.get(system)?.index, effort);
     },
   };
 }
@@ -155,12 +161,16 @@ function tablesOf({ principal }: Call, { store: { maps } }: Services) {
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         const text = await textOf(name);
         const table = await next(JSON.parse(text) as ClosureTable);
-        if (table.concepts.length > MOST_CONCEPTS) throw new FhirError('expansion-too-costly', `A closure table has ${MOST_CONCEPTS} concepts at most`); // prettier-ignore
+        if (table.concepts.length > MOST_CONCEPTS) throw tooMany();
         if (await maps.swap(map, name, text, JSON.stringify(table), expires())) return table;
       }
       throw busy();
     },
   };
+}
+
+function tooMany(): FhirError {
+  return new FhirError('expansion-too-costly', `A closure table has ${MOST_CONCEPTS} concepts at most`);
 }
 
 function busy(): FhirError {

@@ -11,9 +11,10 @@ import {
   type Concept,
   type Designation,
 } from '../../terminology/concepts.js';
+import type { Effort } from '../../terminology/effort.js';
 import { fold } from '../../search/values/fold.js';
 import { GRAMMARS, type Grammar } from '../../terminology/systems/grammar.js';
-import { designationsIn, displayIn, isLanguage, type Languages } from '../../terminology/systems/languages.js';
+import { designationsIn, displayIn, isLanguageOf, type Languages } from '../../terminology/systems/languages.js';
 import { splitCanonical } from '../../terminology/resolver.js';
 import { isVersion } from '../../terminology/version.js';
 import { valueOf, valuesOf } from '../arguments.js';
@@ -45,27 +46,36 @@ export async function lookup(call: Call, services: Services): Promise<Reply> {
   checkSystem(index, system, 'coding');
   const concept = index.find(code);
   if (concept === undefined) throw unknownCode(index.url, code);
-  const asked = valuesOf(opened.found, 'property').map(String);
+  const asked = new Set(valuesOf(opened.found, 'property').map(String));
   const languages = languagesOf(opened, call);
   const more = await designationsOfSupplements(index, concept, [...languages.tags, ...tagsIn(asked)], call, services);
-  const isNew = ({ language, value }: Designation): boolean =>
-    !concept.designations.some((each) => each.language === language && each.value === value);
-  return describe(index, { ...concept, designations: [...concept.designations, ...more.filter(isNew)] }, asked, languages); // prettier-ignore
+  const keyOf = ({ language, value }: Designation): string => `${language ?? ''} ${value}`;
+  const known = new Set(concept.designations.map(keyOf));
+  const designations = [...concept.designations, ...more.filter((each) => !known.has(keyOf(each)))];
+  const { effort } = opened.context;
+  effort.spend(asked.size + designations.length + concept.properties.length);
+  return describe(index, { ...concept, designations }, asked, languages, effort);
 }
 
 /** The languages of designations that are asked for as properties: `lang.de`. */
-function tagsIn(properties: readonly string[]): readonly string[] {
-  return properties.filter((each) => each.startsWith('lang.')).map((each) => each.slice('lang.'.length));
+function tagsIn(properties: Iterable<string>): readonly string[] {
+  return [...properties].filter((each) => each.startsWith('lang.')).map((each) => each.slice('lang.'.length));
 }
 
-function describe(index: CodeSystemIndex, concept: Concept, asked: readonly string[], languages: Languages): Reply {
-  const wants = (name: string): boolean => asked.length === 0 || asked.includes('*') || asked.includes(name);
+async function describe(
+  index: CodeSystemIndex,
+  concept: Concept,
+  asked: ReadonlySet<string>,
+  languages: Languages,
+  effort: Effort,
+): Promise<Reply> {
+  const wants = (name: string): boolean => asked.size === 0 || asked.has('*') || asked.has(name);
   const display = displayIn(concept, languages) ?? concept.display ?? concept.code;
-  const inLanguages = tagsIn(asked);
+  const inLanguages = new Set(tagsIn(asked).map((tag) => tag.toLowerCase()));
   const all = designationsIn(concept, display);
   const designations = wants('designation')
     ? all
-    : all.filter(({ language }) => language !== undefined && inLanguages.some((each) => isLanguage(language, each))); // prettier-ignore
+    : all.filter(({ language }) => language !== undefined && isLanguageOf(language, inLanguages));
   const part = (name: string, kind: string, value: unknown) => ({ name, [kind]: value });
   const property = (code: string, kind: string, value: JsonValue, description?: string, source?: string) => ({
     name: 'property',
@@ -86,27 +96,25 @@ function describe(index: CodeSystemIndex, concept: Concept, asked: readonly stri
     ['system', 'valueUri', index.url],
     ['code', 'valueCode', concept.code],
   );
-  const parameter = [
-    ...(reply.resource['parameter'] as JsonObject[]),
-    ...designations.map(({ language, use, value }) => ({
-      name: 'designation',
-      part: [
-        ...(language === undefined ? [] : [part('language', 'valueCode', language)]),
-        ...(use === undefined ? [] : [part('use', 'valueCoding', use)]),
-        part('value', 'valueString', value),
-      ],
-    })),
-    ...concept.properties
-      .filter(({ code }) => wants(code) && code !== 'parent' && code !== 'child')
-      .map(({ code, kind, value, source }) =>
-        property(code, kind, value, kind === 'valueCode' ? nameOf(String(value)) : undefined, source),
-      ),
-    ...(wants('parent') ? concept.parents : []).map((code) => property('parent', 'valueCode', code, nameOf(code))),
-    ...(wants('child') ? concept.children : []).map((code) => property('child', 'valueCode', code, nameOf(code))),
-    ...(wants('inactive') && !concept.properties.some(({ code }) => code === 'inactive')
-      ? [property('inactive', 'valueBoolean', concept.isInactive)]
-      : []),
-  ];
+  const parameter = [...(reply.resource['parameter'] as JsonObject[])];
+  const add = <T>(items: readonly T[], made: (each: T) => unknown): Promise<void> =>
+    effort.forEach(items, (each) => void parameter.push(made(each) as JsonObject));
+  await add(designations, ({ language, use, value }) => ({
+    name: 'designation',
+    part: [
+      ...(language === undefined ? [] : [part('language', 'valueCode', language)]),
+      ...(use === undefined ? [] : [part('use', 'valueCoding', use)]),
+      part('value', 'valueString', value),
+    ],
+  }));
+  const properties = concept.properties.filter(({ code }) => wants(code) && code !== 'parent' && code !== 'child');
+  await add(properties, ({ code, kind, value, source }) =>
+    property(code, kind, value, kind === 'valueCode' ? nameOf(String(value)) : undefined, source),
+  );
+  await add(wants('parent') ? concept.parents : [], (code) => property('parent', 'valueCode', code, nameOf(code)));
+  await add(wants('child') ? concept.children : [], (code) => property('child', 'valueCode', code, nameOf(code)));
+  if (wants('inactive') && !concept.properties.some(({ code }) => code === 'inactive'))
+    parameter.push(property('inactive', 'valueBoolean', concept.isInactive) as unknown as JsonObject);
   return { status: 200, resource: { resourceType: 'Parameters', parameter } as JsonObject };
 }
 
@@ -132,7 +140,7 @@ export async function subsumes(call: Call, services: Services): Promise<Reply> {
   const [one, other] = [index.find(a.code), index.find(b.code)];
   if (one === undefined) throw unknownCode(index.url, a.code);
   if (other === undefined) throw unknownCode(index.url, b.code);
-  const outcome = outcomeOf(index, one.code, other.code);
+  const outcome = outcomeOf(index, one.code, other.code, opened.context.effort);
   return parametersOf(['outcome', 'valueCode', outcome]);
 }
 
@@ -143,11 +151,11 @@ async function byRule(grammar: Grammar | undefined, system = '', a: string, b: s
   throw new FhirError('terminology-not-found', `Whether a code of ${system} subsumes another one is not known: a rule defines the codes, and no hierarchy`); // prettier-ignore
 }
 
-function outcomeOf(index: CodeSystemIndex, a: string, b: string): string {
+function outcomeOf(index: CodeSystemIndex, a: string, b: string, effort: Effort): string {
   if (a === b) return 'equivalent';
   if (!subsumesByHierarchy(index)) return 'not-subsumed';
-  if (ancestorsOf(index, b).has(a)) return 'subsumes';
-  return ancestorsOf(index, a).has(b) ? 'subsumed-by' : 'not-subsumed';
+  if (ancestorsOf(index, b, effort).has(a)) return 'subsumes';
+  return ancestorsOf(index, a, effort).has(b) ? 'subsumed-by' : 'not-subsumed';
 }
 
 /** Matches that are returned. */
@@ -172,36 +180,70 @@ export async function findMatches(call: Call, services: Services): Promise<Reply
     return { code: String(code), value };
   });
   if (wanted.length === 0) throw new FhirError('parameter-invalid', 'Give at least one "property"');
-  const isExact = opened.isSet('exact');
-  opened.context.effort.spend(index.concepts.size * wanted.length);
-  const found = [...index.concepts.values()].map((concept) => ({
-    concept,
-    lacking: wanted.filter(({ code, value }) => !hasProperty(concept, code, plain(value), isExact)),
-  }));
-  const complete = found.filter(({ lacking }) => lacking.length === 0);
-  const partial = found.filter(({ lacking }) => lacking.length < wanted.length).sort((a, b) => a.lacking.length - b.lacking.length); // prettier-ignore
-  const matches = (complete.length > 0 ? complete : partial).slice(0, MOST_MATCHES).map(({ concept, lacking }) => {
-    const { code, display } = concept;
-    const valueCoding = { system: index.url, code, ...(display !== undefined && { display }) };
-    const unmatched = lacking.map((each) => ({
-      name: 'unmatched',
-      part: [{ name: 'code', valueCode: each.code }, { name: 'value', [kindOf(each.value)]: each.value }],
-    })); // prettier-ignore
-    return { name: 'match', part: [{ name: 'code', valueCoding }, ...unmatched] };
-  });
+  const { effort } = opened.context;
+  const tests = wanted.map(({ code, value }) => propertyTest(code, plain(value), opened.isSet('exact')));
+  const test = (concept: Concept): readonly boolean[] => {
+    const shown = folded(concept);
+    return tests.map((each) => each(concept, shown));
+  };
+  /** The first concepts that have some of the properties, by how many they lack. */
+  const found: Concept[][] = [];
+  const costOf = ({ display = '', properties, parents, children }: Concept): number =>
+    1 + tests.length * (1 + display.length / 100 + (properties.length + parents.length + children.length) / 16);
+  await effort.forEach(
+    index.concepts.values(),
+    (concept) => {
+      const lacking = test(concept).filter((has) => !has).length;
+      const some = lacking === tests.length ? undefined : (found[lacking] ??= []);
+      if (some !== undefined && some.length < MOST_MATCHES) some.push(concept);
+    },
+    costOf,
+  );
+  const chosen = found[0] ?? found.flat().slice(0, MOST_MATCHES);
+  const matches: JsonObject[] = [];
+  await effort.forEach(
+    chosen,
+    (concept) => {
+      const { code, display } = concept;
+      const valueCoding = { system: index.url, code, ...(display !== undefined && { display }) };
+      const has = test(concept);
+      const unmatched = wanted
+        .filter((_, i) => !has[i])
+        .map((each) => ({
+          name: 'unmatched',
+          part: [
+            { name: 'code', valueCode: each.code },
+            { name: 'value', [kindOf(each.value)]: each.value },
+          ],
+        }));
+      matches.push({ name: 'match', part: [{ name: 'code', valueCoding }, ...unmatched] } as unknown as JsonObject);
+    },
+    costOf,
+  );
   const resource = { resourceType: 'Parameters', ...(matches.length > 0 && { parameter: matches }) };
   return { status: 200, resource: resource as unknown as JsonObject };
 }
 
-function hasProperty(concept: Concept, code: string, value: string, isExact: boolean): boolean {
-  if (code === 'code') return concept.code === value;
+/** The display of a concept for comparison, when it is first asked for. */
+function folded({ display = '' }: Concept): () => string {
+  let made: string | undefined;
+  return () => (made ??= fold(display));
+}
+
+/** Whether a concept has a property. @param shown its display for comparison */
+function propertyTest(
+  code: string,
+  value: string,
+  isExact: boolean,
+): (concept: Concept, shown: () => string) => boolean {
+  if (code === 'code') return (concept) => concept.code === value;
   if (code === 'display') {
-    const { display = '' } = concept;
-    return display === value || (!isExact && fold(display).includes(fold(value)));
+    const words = fold(value);
+    return ({ display = '' }, shown) => display === value || (!isExact && shown().includes(words));
   }
-  if (code === 'parent') return concept.parents.includes(value);
-  if (code === 'child') return concept.children.includes(value);
-  return concept.properties.some((each) => each.code === code && plain(each.value) === value);
+  if (code === 'parent') return ({ parents }) => parents.includes(value);
+  if (code === 'child') return ({ children }) => children.includes(value);
+  return ({ properties }) => properties.some((each) => each.code === code && plain(each.value) === value);
 }
 
 function kindOf(value: JsonValue): string {

@@ -105,12 +105,13 @@ export function openTerminology(
   const until = typeof date === 'string' ? dateInterval(date, services.zone)?.high : undefined;
   const reader = { access: call.principal.access, signal: call.signal, ...(until !== undefined && { date: until }) };
   const supplements = valuesOf(found, 'useSupplement').map(String);
-  const resolver = createResolver(storedFinder(reader, services), { own: resources, supplements, valueSets });
+  const effort = new Effort(call.signal);
+  const resolver = createResolver(storedFinder(reader, services), { own: resources, supplements, valueSets, effort });
   const used = { systems: new Set<string>(), valueSets: new Set<string>() };
   return {
     found,
     resolver,
-    context: { resolver, versions, signal: call.signal, used, effort: new Effort() },
+    context: { resolver, versions, signal: call.signal, used, effort },
     text: (name) => valueOf(found, name) as string | undefined,
     isSet: (name) => valueOf(found, name) === true,
   };
@@ -126,6 +127,7 @@ export function openContext(call: Pick<Call, 'principal' | 'signal'>, services: 
     versions,
     signal: call.signal,
     used: { systems: new Set(), valueSets: new Set() },
+    effort: new Effort(call.signal),
   };
 }
 

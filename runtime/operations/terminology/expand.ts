@@ -6,7 +6,7 @@ import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
-import { expand } from '../../terminology/expand.js';
+import { expand, wantedDesignations } from '../../terminology/expand.js';
 import type { Languages } from '../../terminology/systems/languages.js';
 import { supplementsNamedBy } from '../../terminology/resolver.js';
 import { valueOf, valuesOf } from '../arguments.js';
@@ -41,7 +41,13 @@ const REPEATED = {
  *
  * @throws FhirError `parameter-invalid`, `terminology-not-found`, `value-set-invalid`, `expansion-too-costly`
  */
-export async function expandValueSet(call: Call, services: Services): Promise<Reply> {
+export function expandValueSet(call: Call, services: Services): Promise<Reply> {
+  return withinBudget(services.limits.queryTime, call.signal, (signal) =>
+    expandWithin(signal === undefined ? call : { ...call, signal }, services),
+  );
+}
+
+async function expandWithin(call: Call, services: Services): Promise<Reply> {
   const opened = openTerminology(call, services);
   const { found, context, text, isSet } = opened;
   for (const name of ['offset', 'count']) {
@@ -51,7 +57,6 @@ export async function expandValueSet(call: Call, services: Services): Promise<Re
   const valueSet = await resourceOf('ValueSet', NAMES, opened, call, services);
   const [offset, count] = [valueOf(found, 'offset'), valueOf(found, 'count')];
   const filter = text('filter');
-  const designations = valuesOf(found, 'designation').map(String);
   const options = {
     ...(filter !== undefined && filter !== '' && { filter }),
     ...(offset !== undefined && { offset: Number(offset) }),
@@ -60,14 +65,12 @@ export async function expandValueSet(call: Call, services: Services): Promise<Re
     excludeNested: isSet('excludeNested') || valueOf(found, 'includeHierarchy') === false,
     excludeNotForUI: isSet('excludeNotForUI'),
     includeDesignations: isSet('includeDesignations'),
-    designations,
+    designations: wantedDesignations(valuesOf(found, 'designation').map(String)),
     languages: languagesOf(opened, call, valueSet),
-    properties: propertiesOf(opened, valueSet),
+    properties: new Set(propertiesOf(opened, valueSet)),
     excludedSystems: new Set(valuesOf(found, 'exclude-system').map(String)),
   };
-  const expansion = await withinBudget(services.limits.queryTime, call.signal, (signal) =>
-    expand(valueSet, options, { ...context, signal }),
-  );
+  const expansion = await expand(valueSet, options, context);
   return { status: 200, resource: describe(valueSet, expansion, options.languages, opened) };
 }
 

@@ -8,6 +8,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import { belowBase } from '../../path/own-base.js';
 import { ancestorsOf, descendantsOf, type CodeSystemIndex } from '../../terminology/concepts.js';
+import { Effort } from '../../terminology/effort.js';
 import { TerminologyFault } from '../../terminology/fault.js';
 import { keptMembers } from '../../terminology/kept-members.js';
 import { ANY_VERSION, createResolver, type Resolver } from '../../terminology/resolver.js';
@@ -16,7 +17,8 @@ import { storedFinder } from '../../terminology/stored.js';
 /** The codes behind `:in`, `:not-in`, `:above` and `:below`. */
 export const findCodes: CodeFinder = async (set, reader, services) => {
   const resolver = createResolver(storedFinder(reader, services));
-  const codes = set.is === 'in' ? await codesIn(set.valueSet, resolver, reader, services) : await codesAround(set, resolver); // prettier-ignore
+  const effort = new Effort(reader.signal);
+  const codes = set.is === 'in' ? await codesIn(set.valueSet, resolver, reader, services, effort) : await codesAround(set, resolver, effort); // prettier-ignore
   if (codes.length <= MOST_SEARCHED_CODES) return codes;
   const what = set.is === 'in' ? set.valueSet : `what is ${set.is} ${set.system}|${set.code}`;
   throw new FhirError('expansion-too-costly', `A search may look for ${MOST_SEARCHED_CODES} codes, and ${what} has ${codes.length}`); // prettier-ignore
@@ -27,6 +29,7 @@ async function codesIn(
   resolver: Resolver,
   reader: CodeReader,
   services: Parameters<CodeFinder>[2],
+  effort: Effort,
 ): Promise<readonly FoundCode[]> {
   const relative = belowBase(canonical, reader.base ?? '');
   const [, id] = /^ValueSet\/([A-Za-z0-9\-.]{1,64})$/.exec(relative ?? canonical) ?? [];
@@ -36,7 +39,13 @@ async function codesIn(
   if (valueSet === undefined) throw unknown(`The server does not know the value set ${JSON.stringify(canonical)}`);
   const used = { systems: new Set<string>(), valueSets: new Set<string>() };
   try {
-    const { members } = await keptMembers(valueSet, { resolver, versions: ANY_VERSION, signal: reader.signal, used });
+    const { members } = await keptMembers(valueSet, {
+      resolver,
+      versions: ANY_VERSION,
+      signal: reader.signal,
+      used,
+      effort,
+    });
     const anyCase = new Set<string>();
     for (const [system, version] of new Map(members.map((each) => [each.system, each.version]))) {
       const index = await resolver.codeSystem(system, version);
@@ -51,13 +60,14 @@ async function codesIn(
 async function codesAround(
   { is, system, code }: Extract<Parameters<CodeFinder>[0], { readonly is: 'above' | 'below' }>,
   resolver: Resolver,
+  effort: Effort,
 ): Promise<readonly FoundCode[]> {
   const index = await resolver.codeSystem(system);
   if (index === undefined) throw unknown(`The server does not know the code system ${JSON.stringify(system)}`);
   const concept = index.find(code);
   if (concept === undefined) throw unknown(`The code system ${system} has no code ${JSON.stringify(code)}`);
   try {
-    const others = is === 'below' ? descendantsOf(index, code) : ancestorsOf(index, code);
+    const others = is === 'below' ? descendantsOf(index, code, effort) : ancestorsOf(index, code, effort);
     const ignoresCase = saysNoCase(index);
     return [concept.code, ...others].map((each) => ({ system, code: each, ignoresCase }));
   } catch (error) {

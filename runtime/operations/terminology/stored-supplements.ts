@@ -2,7 +2,7 @@ import type { Call } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { indexOf, splitCanonical } from '../../terminology/resolver.js';
 import type { CodeSystemIndex, Concept, Designation } from '../../terminology/concepts.js';
-import { isLanguage } from '../../terminology/systems/languages.js';
+import { isLanguageOf } from '../../terminology/systems/languages.js';
 import { isVersion } from '../../terminology/version.js';
 import { findMatches } from '../find-matches.js';
 
@@ -24,11 +24,11 @@ export async function designationsOfSupplements(
   services: Services,
 ): Promise<readonly Designation[]> {
   if (languages.length === 0) return [];
-  const wanted = languages.map((tag) => tag.split('-')[0]!);
+  const wanted = new Set(languages.map((tag) => tag.split('-', 1)[0]!.toLowerCase()));
   const found = await storedSupplements(index, call, services);
   return found
     .flatMap(({ concepts }) => concepts.get(code)?.designations ?? [])
-    .filter(({ language }) => language !== undefined && wanted.some((each) => isLanguage(language, each)));
+    .filter(({ language }) => language !== undefined && isLanguageOf(language, wanted));
 }
 
 /** The supplements of a code system that are stored, not retired, and within what the token may search. */
@@ -50,7 +50,7 @@ export async function storedSupplements(
     if (seen++ === MOST_SUPPLEMENTS) break;
     const [url, version] = splitCanonical(String(supplement['supplements']));
     const isOf = url === index.url && (version === undefined || isVersion(index.version, version));
-    if (supplement['content'] === 'supplement' && isOf) found.push(indexOf(supplement));
+    if (supplement['content'] === 'supplement' && isOf) found.push(await indexOf(supplement));
   }
   return found;
 }

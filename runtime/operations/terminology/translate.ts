@@ -4,14 +4,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { shippedUrls } from '../../terminology/shipped.js';
 import { splitCanonical } from '../../terminology/resolver.js';
-import {
-  isMatch,
-  translate,
-  valueIn,
-  type CodeOf,
-  type Dependency,
-  type Translation,
-} from '../../terminology/translate.js';
+import { isMatch, translate, valueIn, type CodeOf, type Translation } from '../../terminology/translate.js';
 import { findMember } from '../../terminology/value-set.js';
 import { valueOf } from '../arguments.js';
 import { findMatches } from '../find-matches.js';
@@ -46,7 +39,7 @@ const MOST_MAPS = 200;
 export async function translateCode(call: Call, services: Services): Promise<Reply> {
   const opened = openTerminology(call, services, OTHERS);
   const { text, context, isSet } = opened;
-  const { codes, isReverse, takesTarget } = askedOf(opened, isSet('reverse'));
+  const { codes: sent, isReverse, takesTarget } = askedOf(opened, isSet('reverse'));
   const targetSystem = takesTarget === true ? undefined : (text('targetSystem') ?? text('targetsystem'));
   const options = {
     isReverse,
@@ -58,9 +51,10 @@ export async function translateCode(call: Call, services: Services): Promise<Rep
   const [from, to] = isReverse ? ['target', 'source'] : ['source', 'target'];
   const found: Translation[] = [];
   const skipped: string[] = [];
+  const codes: CodeOf[] = [];
+  for (const each of sent) codes.push(await withCase(each, opened));
   for (const map of maps) {
-    for (const asked of codes) {
-      const code = await withCase(asked, opened);
+    for (const code of codes) {
       if (isNamed && !(await isWithin(code, scopeOf(opened, from), map, opened))) continue;
       const translations = await translate(map, code, options, context).catch((error: unknown) => {
         if (isNamed || !isFaultOfMap(error)) throw error;
@@ -122,14 +116,17 @@ function partsOf({ relationship, concept, originMap, dependsOn, products, proper
   ] as JsonValue[];
 }
 
-/** What the client tells of other attributes. */
-function dependenciesOf({ found }: TerminologyCall): readonly Dependency[] {
-  return (found.get('dependency') ?? []).flatMap((each) => {
-    if (!('parts' in each)) return [];
+/** What the client says of other attributes: the first value of each counts. */
+function dependenciesOf({ found }: TerminologyCall): ReadonlyMap<string, JsonValue> {
+  const values = new Map<string, JsonValue>();
+  for (const each of found.get('dependency') ?? []) {
+    if (!('parts' in each)) continue;
     const part = (name: string): JsonValue | undefined => valueOf(each.parts, name);
     const [attribute, value] = [part('attribute') ?? part('element'), part('value') ?? codingsIn(part('concept'))[0]];
-    return attribute === undefined || value === undefined ? [] : [{ attribute: String(attribute), value }];
-  });
+    if (attribute === undefined || value === undefined || values.has(String(attribute))) continue;
+    values.set(String(attribute), value);
+  }
+  return values;
 }
 
 function scopeOf({ text }: TerminologyCall, side: string): string | undefined {
@@ -218,6 +215,7 @@ async function mapsOf(opened: TerminologyCall, call: Call, services: Services): 
   for (const url of shippedUrls('ConceptMap')) {
     if (maps.some((each) => each['url'] === url)) continue;
     const map = await resolver.conceptMap(url);
+    await opened.context.effort.pace();
     if (map !== undefined && fits(map)) maps.push(map);
   }
   return maps;

@@ -44,7 +44,10 @@ async function validateWithin(call: Call, services: Services): Promise<Reply> {
   const judged: Judged[] = [];
   for (const each of sent) {
     const all: Judged[] = [];
-    for (const one of each) all.push(await judgeInValueSet(one, valueSet, opened.context, options));
+    for (const one of each) {
+      await opened.context.effort.pace();
+      all.push(await judgeInValueSet(one, valueSet, opened.context, options));
+    }
     const members = all.flatMap(({ member }) => (member === undefined ? [] : [member.system]));
     judged.push(members.length > 1 ? { issues: [ambiguous(each[0]!, members)] } : (all.find(({ member }) => member !== undefined) ?? all.at(-1)!)); // prettier-ignore
   }
@@ -78,6 +81,7 @@ export async function validateInCodeSystem(call: Call, services: Services): Prom
   }
   const judged: Judged[] = [];
   for (const each of sent) {
+    await opened.context.effort.pace();
     const expected = own?.url ?? opened.text('url');
     if (expected !== undefined && each.system !== undefined && each.system !== expected) {
       judged.push({ issues: [otherSystem(each, expected)] });
@@ -174,10 +178,11 @@ function answer(
     (member !== undefined || isTaken === true) && !issues.some(isWrong);
   const good = judged.find(isGood);
   const others = good === undefined || options.membershipOnly ? [] : judged.filter((each) => each !== good);
-  const faults = others.flatMap(({ issues }) => issues.filter(({ type }) => type === 'invalid-code' || type === 'invalid-display')); // prettier-ignore
+  const isFault = ({ type }: CodeIssue): boolean => type === 'invalid-code' || type === 'invalid-display';
+  const faults = others.flatMap(({ issues }) => issues.filter(isFault));
   const result = good !== undefined && !faults.some(isWrong);
   const best = good ?? judged.find(({ member }) => member !== undefined) ?? judged[0];
-  const asides = others.flatMap(({ issues }) => issues).filter((each) => !faults.includes(each));
+  const asides = others.flatMap(({ issues }) => issues).filter((each) => !isFault(each));
   const issues =
     good === undefined ? judged.flatMap((each) => each.issues) : [...good.issues, ...faults, ...asides.map(asAside)];
   const first = sent[best === undefined ? 0 : judged.indexOf(best)];

@@ -4,7 +4,7 @@ import { ERRORS } from '../../fhir/errors.js';
 import { yieldUntil } from '../../fhir/yield-until.js';
 import type { CodeSystemIndex } from '../../terminology/concepts.js';
 import { quote, type CodeIssue } from '../../terminology/issue.js';
-import { isSameName, judgeInSystem, type JudgeOptions } from '../../terminology/judge.js';
+import { sameNameTest, judgeInSystem, type JudgeOptions } from '../../terminology/judge.js';
 import { GRAMMARS, type Grammar } from '../../terminology/systems/grammar.js';
 import { ANY_LANGUAGE } from '../../terminology/systems/languages.js';
 import { listedSystem } from '../../terminology/systems/listed-system.js';
@@ -145,11 +145,10 @@ function createJudge(
     let found = supplements.get(index);
     if (found === undefined) supplements.set(index, (found = supplementsOf(index)));
     const own = index.find(code)?.code ?? code;
+    const isSame = sameNameTest(display, context.effort);
     return (await found).some(({ concepts }) => {
       const { display: other, designations = [] } = concepts.get(own) ?? {};
-      return [other, ...designations.map(({ value }) => value)].some(
-        (name) => name !== undefined && isSameName(name, display),
-      );
+      return (other !== undefined && isSame(other)) || designations.some(({ value }) => isSame(value));
     });
   }
 
@@ -183,7 +182,7 @@ async function issuesOf(
     if (issue.type !== 'invalid-code') return [issue];
     // Of a part of a code system that is known nothing follows.
     if (index.content !== 'complete') return [];
-    const other = [...index.concepts.keys()].find((each) => each.toLowerCase() === code.toLowerCase());
+    const other = index.findAnyCase(code)?.code;
     const text = other === undefined ? issue.text : `${issue.text}; it has ${quote(other)}, and case counts`;
     // The list of the platform may lack what is new, or long out of use.
     return [{ ...issue, text, severity: isListed ? 'warning' : issue.severity }];

@@ -24,6 +24,9 @@ export class RegexFault extends Error {}
 /** Limits: characters of an expression, and states of its automaton. */
 const MOST = { pattern: 1000, states: 5000 };
 
+/** What it costs to read a character of an expression and to make a state, in steps of an automaton. */
+const BUILD_STEPS = 10;
+
 type Test = (unit: string) => boolean;
 
 /** What an automaton does: test a character, go two ways, or be at an end of the text. Numbers are states. */
@@ -34,16 +37,32 @@ type State =
   | { readonly is: 'match' };
 
 /**
+ * Reads a regular expression and builds its automaton.
+ *
+ * @param effort what that may cost, and what is left of it afterwards
  * @param dot what `.` is: any character, or any but ends of lines
- * @throws RegexFault where the text is no expression, or one that is not understood, or too large
+ * @throws RegexFault where the text is no expression, or one that is not understood, too large, or costs more
  */
-export function linearRegex(pattern: string, dot: 'any' | 'in-line' = 'in-line'): LinearRegex {
+export function linearRegex(pattern: string, effort: Effort, dot: 'any' | 'in-line' = 'in-line'): LinearRegex {
   if (pattern.length > MOST.pattern) throw new RegexFault(`a regular expression may have ${MOST.pattern} characters`);
-  const parser = new Parser([...pattern], dot === 'any');
-  const tree = parser.parse();
+  spend(effort, pattern.length * BUILD_STEPS);
+  const tree = new Parser([...pattern], dot === 'any').parse();
+  // Before a state is made: each counted repetition multiplies what is in it.
+  const size = 1 + sizeOf(tree);
+  if (size > MOST.states) {
+    const text = `a regular expression may have ${MOST.states} states, and this one has ${size > 1e9 ? 'more than a billion' : size}: {n} and {n,m} multiply what they repeat`;
+    throw new RegexFault(text);
+  }
+  spend(effort, size * BUILD_STEPS);
   const states: State[] = [];
   const start = build(tree, add(states, { is: 'match' }), states);
-  return { matches: (text, effort) => run(states, start, text, effort) };
+  return { matches: (text, left) => run(states, start, text, left) };
+}
+
+/** @throws RegexFault where more is spent than is left */
+function spend(effort: Effort, steps: number): void {
+  effort.left -= steps;
+  if (effort.left < 0) throw new RegexFault('regular expressions take too long');
 }
 
 type Node =
@@ -51,6 +70,43 @@ type Node =
   | { readonly is: 'begin' | 'end' }
   | { readonly is: 'all' | 'any'; readonly of: readonly Node[] }
   | { readonly is: 'repeat'; readonly of: Node; readonly min: number; readonly max: number };
+
+/** What matches the empty text alone, and takes no state. */
+const EMPTY: Node = { is: 'all', of: [] };
+
+/** One after the other. What is empty is left out, so that nothing empty is ever repeated. */
+function sequenceOf(nodes: readonly Node[]): Node {
+  const of = nodes.filter((each) => each !== EMPTY);
+  return of.length === 0 ? EMPTY : of.length === 1 ? of[0]! : { is: 'all', of };
+}
+
+function repeated(of: Node, { min, max }: { readonly min: number; readonly max: number }): Node {
+  if (of === EMPTY || max === 0) return EMPTY;
+  return min === 1 && max === 1 ? of : { is: 'repeat', of, min, max };
+}
+
+/** States that a node takes; `build` makes as many. */
+function sizeOf(node: Node): number {
+  switch (node.is) {
+    case 'char':
+    case 'begin':
+    case 'end':
+      return 1;
+    case 'all':
+      return sumOf(node.of);
+    case 'any':
+      return sumOf(node.of) + node.of.length - 1;
+    case 'repeat': {
+      const { of, min, max } = node;
+      const optional = max === Infinity ? 1 : max - min;
+      return sizeOf(of) * (min + optional) + optional;
+    }
+  }
+}
+
+function sumOf(nodes: readonly Node[]): number {
+  return nodes.reduce((sum, each) => sum + sizeOf(each), 0);
+}
 
 class Parser {
   private at = 0;
@@ -75,13 +131,13 @@ class Parser {
   private sequence(): Node {
     const of: Node[] = [];
     while (this.at < this.units.length && this.units[this.at] !== '|' && this.units[this.at] !== ')') of.push(this.repeated()); // prettier-ignore
-    return { is: 'all', of };
+    return sequenceOf(of);
   }
 
   private repeated(): Node {
     let node = this.atom();
     for (let range = this.range(); range !== undefined; range = this.range()) {
-      node = { is: 'repeat', of: node, ...range };
+      node = repeated(node, range);
       this.take('?');
     }
     return node;
@@ -91,7 +147,8 @@ class Parser {
     if (this.take('*')) return { min: 0, max: Infinity };
     if (this.take('+')) return { min: 1, max: Infinity };
     if (this.take('?')) return { min: 0, max: 1 };
-    const found = /^\{(\d{1,4})(?:(,)(\d{1,4})?)?\}/.exec(this.units.slice(this.at, this.at + 12).join(''));
+    if (this.units[this.at] !== '{') return undefined;
+    const found = /^\{(\d+)(?:(,)(\d+)?)?\}/.exec(this.units.slice(this.at).join(''));
     if (found === null) return undefined;
     this.at += found[0].length;
     const min = Number(found[1]);
@@ -118,7 +175,7 @@ class Parser {
       case '?':
         throw this.fault(`"${unit}" repeats nothing`);
       case '\\':
-        return { is: 'char', test: this.escaped() };
+        return { is: 'char', test: testOf(this.escaped()) };
       default:
         return { is: 'char', test: (each) => each === unit };
     }
@@ -131,24 +188,23 @@ class Parser {
     return node;
   }
 
-  private escaped(): Test {
+  private escaped(): readonly Range[] {
     const unit = this.units[this.at++];
     if (unit === undefined) throw this.fault('it ends with a backslash');
     const known = CLASSES[unit];
     if (known !== undefined) return known;
     if (/[1-9bBkpPuxc]/.test(unit)) throw this.fault(`\\${unit} is not supported`);
-    const literal = CONTROLS[unit] ?? unit;
-    return (each) => each === literal;
+    return [only(CONTROLS[unit] ?? unit)];
   }
 
   private class(): Test {
     const isNot = this.take('^');
-    const tests: Test[] = [];
+    const ranges: Range[] = [];
     for (let isFirst = true; isFirst || this.units[this.at] !== ']'; isFirst = false) {
       const unit = this.units[this.at++];
       if (unit === undefined) throw this.fault('a class is not closed');
       if (unit === '\\') {
-        tests.push(this.escaped());
+        for (const range of this.escaped()) ranges.push(range);
         continue;
       }
       const until = this.units[this.at + 1];
@@ -157,11 +213,11 @@ class Parser {
         const last = until === '\\' ? this.units[this.at++]! : until;
         const [low, high] = [unit.codePointAt(0)!, last.codePointAt(0)!];
         if (high < low) throw this.fault(`the range ${unit}-${last} ends before it begins`);
-        tests.push((each) => each.codePointAt(0)! >= low && each.codePointAt(0)! <= high);
-      } else tests.push((each) => each === unit);
+        ranges.push([low, high]);
+      } else ranges.push(only(unit));
     }
     this.at++;
-    return (each) => tests.some((test) => test(each)) !== isNot;
+    return testOf(isNot ? complement(ranges) : ranges);
   }
 
   private take(unit: string): boolean {
@@ -177,13 +233,68 @@ class Parser {
 
 const CONTROLS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', f: '\f', v: '\v', 0: '\0' };
 
-const CLASSES: Readonly<Record<string, Test>> = {
-  d: (unit) => /^\d$/.test(unit),
-  D: (unit) => !/^\d$/.test(unit),
-  w: (unit) => /^\w$/.test(unit),
-  W: (unit) => !/^\w$/.test(unit),
-  s: (unit) => /^\s$/.test(unit),
-  S: (unit) => !/^\s$/.test(unit),
+/** Code points from one to another, both included. */
+type Range = readonly [low: number, high: number];
+
+const LAST = 0x10ffff;
+
+function only(unit: string): Range {
+  const point = unit.codePointAt(0)!;
+  return [point, point];
+}
+
+/** In ascending order, none touching the next. */
+function merged(ranges: readonly Range[]): readonly Range[] {
+  const found: [number, number][] = [];
+  for (const [low, high] of [...ranges].sort((a, b) => a[0] - b[0])) {
+    const last = found.at(-1);
+    if (last !== undefined && low <= last[1] + 1) last[1] = Math.max(last[1], high);
+    else found.push([low, high]);
+  }
+  return found;
+}
+
+function complement(ranges: readonly Range[]): readonly Range[] {
+  const found: Range[] = [];
+  let from = 0;
+  for (const [low, high] of merged(ranges)) {
+    if (low > from) found.push([from, low - 1]);
+    from = high + 1;
+  }
+  if (from <= LAST) found.push([from, LAST]);
+  return found;
+}
+
+/** Whether a character is in one of some ranges: in a few steps, however many there are. */
+function testOf(ranges: readonly Range[]): Test {
+  const all = merged(ranges);
+  if (all.length === 1) {
+    const [[low, high]] = all as readonly [Range];
+    return (unit) => unit.codePointAt(0)! >= low && unit.codePointAt(0)! <= high;
+  }
+  return (unit) => {
+    const point = unit.codePointAt(0)!;
+    let [from, to] = [0, all.length];
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      const [low, high] = all[middle]!;
+      if (point < low) to = middle;
+      else if (point > high) from = middle + 1;
+      else return true;
+    }
+    return false;
+  };
+}
+
+const DIGITS: readonly Range[] = [['0'.charCodeAt(0), '9'.charCodeAt(0)]];
+const WORD: readonly Range[] = [...DIGITS, [0x41, 0x5a], only('_'), [0x61, 0x7a]];
+/** As `\s` of JavaScript. */
+const BLANK: readonly Range[] = [[0x9, 0xd], only(' '), [0xa0, 0xa0], [0x1680, 0x1680], [0x2000, 0x200a], [0x2028, 0x2029], [0x202f, 0x202f], [0x205f, 0x205f], [0x3000, 0x3000], [0xfeff, 0xfeff]]; // prettier-ignore
+
+const CLASSES: Readonly<Record<string, readonly Range[]>> = {
+  ...{ d: DIGITS, D: complement(DIGITS) },
+  ...{ w: WORD, W: complement(WORD) },
+  ...{ s: BLANK, S: complement(BLANK) },
 };
 
 /** The state that a node begins with, when `next` follows it. */
@@ -214,18 +325,18 @@ function build(node: Node, next: number, states: State[]): number {
 }
 
 function add(states: State[], state: State): number {
-  if (states.length >= MOST.states) throw new RegexFault('a regular expression repeats too much');
   return states.push(state) - 1;
 }
 
 function run(states: readonly State[], start: number, text: string, effort: Effort): boolean {
+  spend(effort, states.length + text.length);
   const units = [...text];
   const marks = new Int32Array(states.length).fill(-1);
   let current: number[] = [];
   const enter = (from: number, at: number, into: number[]): void => {
     const open = [from];
     for (let index = open.pop(); index !== undefined; index = open.pop()) {
-      if (--effort.left < 0) throw new RegexFault('a regular expression takes too long on a text');
+      spend(effort, 1);
       if (marks[index] === at) continue;
       marks[index] = at;
       const state = states[index]!;
@@ -240,7 +351,7 @@ function run(states: readonly State[], start: number, text: string, effort: Effo
   enter(start, 0, current);
   for (let at = 0; at < units.length && current.length > 0; at++) {
     const next: number[] = [];
-    effort.left -= current.length;
+    spend(effort, current.length);
     for (const index of current) {
       const state = states[index]!;
       if (state.is === 'char' && state.test(units[at]!)) enter(state.next, at + 1, next);

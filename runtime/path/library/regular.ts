@@ -22,7 +22,7 @@ export function regularFunctions(effort: () => Effort): Readonly<Record<string, 
       const text = textOf(input);
       if (text === undefined || typeof pattern !== 'string') return [];
       if (flags.length > 0) throw new RangeError('flags of regular expressions are not understood');
-      return [matchesWithin(effort(), compile(around(pattern)), text)];
+      return [within(effort(), (left) => compile(around(pattern), left).matches(text, left))];
     },
     arity: { 1: ['String'], 2: ['String', 'String'] },
   });
@@ -38,10 +38,10 @@ export function regularFunctions(effort: () => Effort): Readonly<Record<string, 
   };
 }
 
-/** @throws TooCostly where the expressions on a resource cost too much together */
-function matchesWithin(effort: Effort, regex: LinearRegex, text: string): boolean {
+/** @throws TooCostly where the expressions on a resource cost too much together: to build them counts */
+function within<T>(effort: Effort, work: (effort: Effort) => T): T {
   try {
-    return regex.matches(text, effort);
+    return work(effort);
   } catch (error) {
     throw effort.left < 0 && error instanceof Error ? new TooCostly(error.message) : error;
   }
@@ -56,10 +56,10 @@ function textOf(input: readonly unknown[]): string | undefined {
   return text ?? undefined;
 }
 
-function compile(pattern: string): LinearRegex {
+function compile(pattern: string, effort: Effort): LinearRegex {
   let known = compiled.get(pattern);
   if (known === undefined) {
-    known = linearRegex(pattern, 'any');
+    known = linearRegex(pattern, effort, 'any');
     if (compiled.size >= KEPT) compiled.clear();
     compiled.set(pattern, known);
   }

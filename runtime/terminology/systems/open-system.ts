@@ -1,5 +1,5 @@
 import { FhirError } from '../../fhir/errors.js';
-import type { JsonObject } from '../../fhir/resource.js';
+import type { JsonObject, JsonValue } from '../../fhir/resource.js';
 import { latestKnown, objectsOf, type CodeSystemIndex } from '../concepts.js';
 import { TerminologyFault } from '../fault.js';
 import type { Effort } from '../effort.js';
@@ -45,8 +45,9 @@ export async function openSystem(
   const chosen = chosenVersion(versions, url, pinned);
   const isFree = chosen === undefined || (isPattern(chosen) && sent !== undefined && isVersion(sent, chosen));
   const asked = isFree ? (sent ?? chosen) : chosen;
-  const concepts = Array.isArray(include['concept']) ? objectsOf(include['concept']) : undefined;
+  const concepts = Array.isArray(include['concept']) ? listOf(include['concept']) : undefined;
   const filters = objectsOf(include['filter']);
+  effort.spend(filters.length);
   if (concepts !== undefined && filters.length > 0) {
     throw new FhirError('value-set-invalid', 'The value set cannot be used: an include has concepts or filters, not both (vsd-3)'); // prettier-ignore
   }
@@ -82,6 +83,15 @@ export async function openSystem(
     filters: system === undefined ? [] : filters.map((filter) => readFilter(filter, system, effort)),
     mismatch: isOther ? { system: url, used: version, sent } : undefined,
   };
+}
+
+const lists = new WeakMap<readonly JsonValue[], readonly JsonObject[]>();
+
+/** The objects of a list, the same each time. */
+function listOf(value: readonly JsonValue[]): readonly JsonObject[] {
+  const known = lists.get(value) ?? objectsOf(value as JsonValue);
+  lists.set(value, known);
+  return known;
 }
 
 function textOf(value: unknown): string | undefined {

@@ -36,7 +36,7 @@ it('core value sets expand as hl7.fhir.r5.expansions says', async () => {
   const resolver = createResolver(() => Promise.resolve(undefined));
   const options = {
     ...{ activeOnly: false, excludeNested: true, excludeNotForUI: false, includeDesignations: false },
-    ...{ designations: [], languages: ANY_LANGUAGE, properties: [], excludedSystems: new Set<string>(), offset: 0 },
+    ...{ designations: undefined, languages: ANY_LANGUAGE, properties: new Set<string>(), excludedSystems: new Set<string>(), offset: 0 }, // prettier-ignore
   };
   const versions = { system: new Map(), force: new Map(), check: new Map() };
   let compared = 0;

@@ -24,12 +24,14 @@ import { replaceReferences } from './replace-references.js';
 import { validateCodes } from './validate-codes.js';
 import { terminology } from './terminology/terminology.js';
 import { terminologyCases } from './terminology/terminology-cases.js';
+import { terminologyCosts } from './terminology/terminology-costs.js';
 import { terminologyRules } from './terminology/terminology-rules.js';
 import { terminologySecrets } from './terminology/terminology-secrets.js';
 
 /** What operations do, whatever the store. Each suite gets a store of its own, with nothing in it. */
 export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   operations,
+  'costs of terminology': terminologyCosts,
   $diff: diff,
   observations,
   patients,

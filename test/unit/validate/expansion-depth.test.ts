@@ -7,7 +7,7 @@ import { ANY_VERSION, createResolver } from '../../../runtime/terminology/resolv
 
 const OPTIONS: ExpansionOptions = {
   ...{ activeOnly: false, excludeNested: false, excludeNotForUI: false, includeDesignations: false },
-  ...{ designations: [], languages: ANY_LANGUAGE, properties: [], excludedSystems: new Set() },
+  ...{ designations: undefined, languages: ANY_LANGUAGE, properties: new Set(), excludedSystems: new Set() },
 };
 const URL = 'http://deep.example';
 const COUNT = 5000;

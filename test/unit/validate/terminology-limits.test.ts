@@ -10,7 +10,7 @@ import { processorTime } from '../../processor-time.js';
 
 const OPTIONS: ExpansionOptions = {
   ...{ activeOnly: false, excludeNested: false, excludeNotForUI: false, includeDesignations: false },
-  ...{ designations: [], languages: ANY_LANGUAGE, properties: [], excludedSystems: new Set() },
+  ...{ designations: undefined, languages: ANY_LANGUAGE, properties: new Set(), excludedSystems: new Set() },
 };
 const SYSTEM = 'http://large.example';
 /** Depth of imports: without memory of what was looked at, two to this power. */
