@@ -2,12 +2,12 @@ import type { PrimitiveRow } from '../contract/types.js';
 import { Decimal } from '../fhir/decimal.js';
 import { isXhtml } from '../fhir/xhtml.js';
 import { isDate, isDateTime, isInstant, isTime } from './date-text.js';
-import { isAnyText, isBase64, isCode, isOid, isVisibleText } from './plain-text.js';
+import { isAnyText, isBase64, isCode, isOid, isString, isVisibleText } from './plain-text.js';
 import type { PrimitiveTest } from './plan.js';
 
 /**
  * A test for each primitive type: the JSON type, the pattern, the bounds and the length of its row, and four rules
- * that no pattern holds: a string is never empty, has no control characters but tab and line ends, nor U+FFFE and U+FFFF
+ * that no pattern holds: a string is never empty or white space alone, has no control characters but tab and line ends, nor U+FFFE and U+FFFF
  * (XML cannot carry them), a date is a day of the calendar, and a narrative is a well-formed div of XHTML.
  * https://hl7.org/fhir/R5/datatypes.html#primitive
  */
@@ -40,8 +40,8 @@ function lengthOf(row: PrimitiveRow, rows: ReadonlyMap<string, PrimitiveRow>): {
  * for, so that another pattern in another package is obeyed.
  */
 const NATIVE: ReadonlyMap<string | undefined, (text: string) => boolean> = new Map([
-  [undefined, isAnyText],
-  ['[\\s\\S]+', isAnyText],
+  [undefined, isString],
+  ['[\\s\\S]+', isString],
   ['\\S*', isVisibleText],
   ['[^\\s]+( [^\\s]+)*', isCode],
   ['(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?', isBase64],

@@ -22,6 +22,14 @@ export function isAnyText(text: string): boolean {
   return true;
 }
 
+/**
+ * The same, with a character that is no white space: XML can have no value of white space alone, and what is stored can be had as XML.
+ * https://hl7.org/fhir/R5/xml.html
+ */
+export function isString(text: string): boolean {
+  return isAnyText(text) && (text.charCodeAt(0) > 0x20 || /[^ \t\r\n]/.test(text));
+}
+
 /** Text without white space, such as a uri. https://hl7.org/fhir/R5/datatypes.html#uri */
 export function isVisibleText(text: string): boolean {
   for (let i = 0; i < text.length; i++) {

@@ -20,13 +20,17 @@ export function parsePrimitive(row: PrimitiveRow, sent: string): string | number
     case 'boolean':
       return text === 'true' ? true : text === 'false' ? false : undefined;
     case 'number': {
-      // XML Schema admits a plus sign, which JSON does not know; the patterns of positiveInt and unsignedInt do not.
-      const unsigned = text.startsWith('+') && row.base !== 'integer' ? text.slice(1) : text;
-      if (!JSON_NUMBER.test(unsigned) || text.startsWith('+-')) return undefined;
+      // The pattern of integer admits a plus sign, which JSON does not know; those of other numbers do not.
+      const unsigned = text.startsWith('+') && isSigned(row, text) ? text.slice(1) : text;
+      if (!JSON_NUMBER.test(unsigned)) return undefined;
       const value = Number(unsigned);
       return String(value) === unsigned ? value : new Decimal(unsigned);
     }
   }
+}
+
+function isSigned({ pattern }: PrimitiveRow, text: string): boolean {
+  return pattern !== undefined && new RegExp(`^(?:${pattern})$`, 'u').test(text);
 }
 
 /** The text of a primitive in XML, or undefined where the JSON value is of another kind than the type has. */
