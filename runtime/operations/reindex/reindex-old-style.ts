@@ -1,9 +1,12 @@
+import { setTimeout } from 'node:timers/promises';
+
 import type { Call, Reply } from '../../core/call.js';
-import { ENDED } from '../../core/jobs.js';
+import { ENDED, type Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
-import { REINDEX } from '../../jobs/reindex/reindex-job.js';
+import { REINDEX, type ReindexInput } from '../../jobs/reindex/reindex-job.js';
 import { FIRST_PAGE, reindexPage } from '../../jobs/reindex/reindex.js';
+import { sumOf, type Counts } from '../../jobs/reindex/report.js';
 import { readArguments, valueOf } from '../arguments.js';
 import { describeProgress } from '../job-progress.js';
 import { jobsOf } from '../jobs.js';
@@ -11,6 +14,9 @@ import { allParts, startJob } from './reindex.js';
 
 /** Resources of one step of the job. */
 const BATCH = 500;
+
+/** Time between two looks at a job, in milliseconds. */
+const PAUSE = 100;
 
 /**
  * `$mark-all-resources-for-reindexing`: what is marked is made anew at once, by a job.
@@ -34,15 +40,48 @@ export async function markForReindexing(call: Call, services: Services): Promise
 }
 
 /**
- * `$perform-reindexing-pass`: marked resources are indexed by jobs that start at once, so that a pass either is under way or finds
- * nothing. definitions/operations/perform-reindexing-pass.json
+ * `$perform-reindexing-pass`: has jobs index what is marked, and what other definitions have indexed, and answers when they are done, or
+ * when the time for an answer is over. definitions/operations/perform-reindexing-pass.json
  */
 export async function performPass(call: Call, services: Services): Promise<Reply> {
   readArguments(call, services);
-  const running = (await jobsOf(services).list()).filter(({ type, state }) => type === REINDEX && !ENDED.has(state));
-  const [job] = running;
-  if (job !== undefined) return status(`A pass is under way: job ${job.id}, ${describeProgress(job)}`);
-  return status('0 resources were indexed: none is marked');
+  const jobs = jobsOf(services);
+  const begun = performance.now();
+  const isUnderWay = ({ type, state }: Job): boolean => type === REINDEX && !ENDED.has(state);
+  const ids = (await jobs.list()).filter(isUnderWay).map(({ id }) => id);
+  if (ids.length === 0) {
+    const parts = await staleParts(services);
+    if (parts.length === 0) return status('0 resources were indexed: none is marked');
+    ids.push(await startJob({ parts, isWhole: true, makesEntries: true, batchSize: BATCH }, call, services));
+  }
+  let indexed = 0;
+  for (const id of ids) {
+    let job = await jobs.read(id);
+    while (job !== undefined && isUnderWay(job)) {
+      if (performance.now() - begun >= (services.limits.answerTime ?? Infinity)) {
+        return status(`A pass is under way: job ${id}, ${describeProgress(job)}`);
+      }
+      call.signal?.throwIfAborted();
+      await setTimeout(PAUSE);
+      job = await jobs.read(id);
+    }
+    if (job?.state !== 'completed') {
+      return status(`${indexed} resources were indexed; the job ${id} ${job?.failure ?? 'was cancelled'}`);
+    }
+    const { changed, unchanged } = sumOf(job.result?.['counts'] as unknown as Counts);
+    indexed += changed + unchanged;
+  }
+  return status(`${indexed} resources were indexed`);
+}
+
+/** What has index entries that other definitions made; all types where it is a parameter that types share. */
+async function staleParts(services: Services): Promise<ReindexInput['parts']> {
+  const rows = await services.indexStatus.notCurrent('now');
+  if (rows.length === 0) return [];
+  const stale = new Set(rows.map((name) => name.slice(0, name.indexOf('.'))));
+  const all = await allParts(services);
+  const isShared = [...stale].some((name) => !services.tables.resourceTypes.includes(name));
+  return isShared ? all : all.filter(({ type }) => stale.has(type));
 }
 
 /** The types whose resources the terminology service looks up by their index entries. */

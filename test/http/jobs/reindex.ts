@@ -10,7 +10,9 @@ const ADMIN = '__admin.reindex';
 
 /** `$reindex` and what belongs to it, on any store */
 export function reindexing(store: Store): void {
-  const server = jobsServer(store);
+  /** Names of parameters whose entries other definitions made. */
+  const stale: string[] = [];
+  const server = jobsServer(store, { indexStatus: { notCurrent: () => Promise.resolve(stale) } });
   const { all } = server;
   const admin = server.as(ADMIN, 'admin');
   const parameters = (...parameter: object[]) => ({
@@ -198,6 +200,28 @@ export function reindexing(store: Store): void {
     });
   });
 
+  /** What a pass says at its end, which comes when its jobs have worked. */
+  async function passed(): Promise<string> {
+    let isAnswered = false;
+    const pass = post('/$perform-reindexing-pass').finally(() => (isAnswered = true));
+    while (!isAnswered) await server.finish();
+    return (await pass).json().parameter[0].valueString as string;
+  }
+
+  it('a pass indexes what other definitions have indexed, and answers when that is done', async () => {
+    await spoil();
+    stale.push('Patient.family', 'Basic.code');
+    expect(await passed()).toBe('2 resources were indexed');
+    expect(await found('alpha')).toBe(1);
+    // A parameter of all types.
+    await spoil();
+    stale.splice(0, 2, 'Resource._tag');
+    expect(await passed()).toMatch(/^[3-9] resources were indexed$/);
+    expect(await found('beta')).toBe(1);
+    stale.length = 0;
+    expect(await passed()).toContain('0 resources');
+  });
+
   it('the older operations lead to a job too', async () => {
     await spoil();
     const marked = await post('/$mark-all-resources-for-reindexing', { name: 'type', valueCode: 'Patient' });
@@ -205,8 +229,8 @@ export function reindexing(store: Store): void {
       name: 'status',
       valueString: expect.stringContaining('Patient are marked'),
     });
-    expect((await post('/$perform-reindexing-pass')).json().parameter[0].valueString).toContain('under way');
-    await server.finish();
+    expect(await found('beta')).toBe(0);
+    expect(await passed()).toBe('2 resources were indexed');
     expect(await found('beta')).toBe(1);
     expect((await post('/$perform-reindexing-pass')).json().parameter[0].valueString).toContain('0 resources');
     expect((await post('/$reindex-terminology')).json().parameter).toEqual([{ name: 'success', valueBoolean: true }]);
