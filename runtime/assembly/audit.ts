@@ -3,12 +3,13 @@ import { dirname, join } from 'node:path';
 import type { RestRecord } from '../auth/audit/audit.js';
 import { createAudit, type Audit } from '../auth/audit/create-audit.js';
 import { createClients } from '../auth/audit/clients.js';
-import { createPatientFinder } from '../auth/audit/patients.js';
-import { openFileTarget } from '../auth/audit/sinks/file.js';
+import { argumentsOf } from './audited-arguments.js';
+import { createPatientFinder, type PatientList } from '../auth/audit/patients.js';
+import { openFileTarget, ROTATION } from '../auth/audit/sinks/file.js';
 import { createLineSink, type LineTarget, type LineTroubles } from '../auth/audit/sinks/lines.js';
 import { storeTarget } from '../auth/audit/sinks/store.js';
 import { streamTarget } from '../auth/audit/sinks/stream.js';
-import { ANONYMOUS } from '../auth/scopes/principal.js';
+import { ANONYMOUS, OPEN_ACCESS, type Principal } from '../auth/scopes/principal.js';
 import { maskParameter, maskTokens } from '../auth/server/mask-tokens.js';
 import type { Config } from '../config/settings.js';
 import { isMongoUrl } from '../config/mongo-url.js';
@@ -59,15 +60,17 @@ export async function prepareAudit(
     close: () => audit.close(),
     answered: (call, reply) => {
       if (call.interaction !== undefined && UNTOLD.has(call.interaction)) return;
-      audit.rest(recordOf(call, reply.status, placeOf(call, reply, operationOf(call)), patientsOf(call, reply)));
+      const { ids, isCut } = patientsOf(call, reply);
+      audit.rest(recordOf(call, reply.status, placeOf(call, reply, operationOf(call)), ids, { isCut }));
     },
     failed: (call, error) => {
       // What is for everybody is no matter of the audit.
       if (call.interaction === 'capabilities') return;
       const [{ detail }] = error.issues;
       const place = { query: requestText(call, operationOf(call)) };
-      audit.rest(recordOf(call, error.status, place, [], detail ?? error.code));
+      audit.rest(recordOf(call, error.status, place, [], { failure: detail ?? error.code }));
     },
+    notes: () => patients.begin(),
   };
 
   /** All records are of one form: each read makes one. */
@@ -76,27 +79,53 @@ export async function prepareAudit(
     status: number,
     place: Place,
     named: readonly string[],
-    failure?: string,
+    { failure, isCut }: { readonly failure?: string; readonly isCut?: boolean },
   ): RestRecord {
-    const { type, versionId, query } = place;
+    const { type } = place;
+    const longest = isUnknown(principal) ? UNKNOWN_LONGEST : LONGEST;
     // Ids are any text where nothing has to be there.
-    const id = place.id === undefined ? undefined : maskTokens(place.id);
+    const id = place.id === undefined ? undefined : maskTokens(place.id).slice(0, longest.id);
+    const versionId = place.versionId?.slice(0, longest.id);
+    const query = place.query?.slice(0, longest.query);
     const patients = named.map(maskTokens);
     const client = clientOf(principal ?? ANONYMOUS, trace?.address);
     const requestId = trace?.requestId ?? '';
     const time = Date.now();
-    return { client, time, requestId, interaction, type, id, versionId, status, failure, query, patients };
+    return { client, time, requestId, interaction, type, id, versionId, status, failure, query, patients, hasMorePatients: isCut }; // prettier-ignore
   }
 
-  function patientsOf(call: AnsweredCall, { json }: Reply): readonly string[] {
-    const { interaction = '', type = '', id, member, params = new URLSearchParams(), form, body } = call;
-    if (!interaction.startsWith('search-')) return patients.ofResource(type, id, json ?? body);
-    const named = patients.ofSearch(
-      member ?? type,
-      form === undefined ? params : new URLSearchParams([...params, ...form]),
-    );
-    return member === undefined ? named : [...patients.ofResource(type, id, undefined), ...named];
+  function patientsOf(call: AnsweredCall, reply: Reply): PatientList {
+    const { interaction = '', type = '', id, member, params = NO_PARAMS, form, body } = call;
+    const list = patients.begin();
+    if (interaction.startsWith('search-')) {
+      if (member !== undefined) list.about(type, id, undefined);
+      list.add(patients.ofSearch(member ?? type, form === undefined ? params : new URLSearchParams([...params, ...form]))); // prettier-ignore
+    } else if (interaction === 'operation' || interaction.startsWith('history-')) {
+      list.about(type, id, undefined);
+      addNamed(call, list);
+      addShown(reply, list);
+    } else list.about(type, id, reply.json ?? body);
+    for (const { type: of, id: one, json } of reply.about ?? []) list.about(of, one, json);
+    if (reply.reads !== undefined) list.addAll(reply.reads as PatientList);
+    return list;
   }
+
+  /** Those that the arguments of an operation name. */
+  function addNamed({ type, params = NO_PARAMS, body, content }: AnsweredCall, list: PatientList): void {
+    const all = new URLSearchParams([...params, ...argumentsOf(body, content)]);
+    list.add(patients.ofSearch(type, all));
+    for (const value of all.values()) list.value(value);
+    if (body !== undefined) list.tree(body);
+  }
+}
+
+const NO_PARAMS = new URLSearchParams();
+
+/** Those that an answer shows. */
+function addShown({ json, bundle, resource }: Reply, list: PatientList): void {
+  if (json !== undefined) list.text(json);
+  for (const entry of bundle?.entries ?? []) list.text(entry);
+  if (resource !== undefined) list.tree(resource);
 }
 
 /** What shows or changes no data itself: the entries of a Bundle have events of their own. */
@@ -105,7 +134,7 @@ const UNTOLD: ReadonlySet<string> = new Set(['bundle', 'capabilities']);
 function openTarget(kind: AuditKind, config: Config, services: AuditServices): LineTarget | Promise<LineTarget> {
   if (kind === 'stdout') return streamTarget(process.stdout);
   if (kind === 'store') return storeTarget((events) => writeEvents(events, services));
-  return openFileTarget(fileBeside(config.store));
+  return openFileTarget(fileBeside(config.store), { ...ROTATION, days: config['audit.days'] });
 }
 
 /** Beside the SQLite file, else where that is by default. */
@@ -159,13 +188,25 @@ function placeOf(
   return { type, id, versionId, ...(operation !== undefined && { query: requestText(call, operation) }) };
 }
 
-/** Longest request that is recorded, in characters. */
-const LONGEST = 16_384;
+/** Longest texts of a request that are recorded, in characters. */
+const LONGEST = { query: 16_384, id: 16_384 };
+
+/** The same of a request without a token: of these anybody can send any number. */
+const UNKNOWN_LONGEST = { query: 200, id: 64 };
+
+/** Whether a request came from no client, to a server that asks for one. */
+function isUnknown({ clientId, access }: Principal = ANONYMOUS): boolean {
+  return clientId === '' && access !== OPEN_ACCESS;
+}
 
 /** The path below the base and the parameters, those of the body too, without the tokens that a client put there. */
-function requestText({ type, id, member, params, form }: FailedCall, operation: string | undefined): string {
+function requestText(
+  { type, id, member, params, form, body, content }: FailedCall,
+  operation: string | undefined,
+): string {
   const path = maskTokens([type, id, member, operation].filter((part) => part !== undefined).join('/'));
-  const masked = [...(params ?? []), ...(form ?? [])].map(maskParameter);
+  const sent = operation === undefined ? [] : argumentsOf(body, content);
+  const masked = [...(params ?? []), ...(form ?? []), ...sent].map(maskParameter);
   const query = new URLSearchParams(masked).toString();
-  return (query === '' ? path : `${path}?${query}`).slice(0, LONGEST);
+  return (query === '' ? path : `${path}?${query}`).slice(0, LONGEST.query);
 }

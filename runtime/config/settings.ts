@@ -81,6 +81,10 @@ export const SETTINGS = {
   }),
   'log.stream': choice(['stderr', 'stdout'], { help: 'where the log goes: stderr or stdout', initial: 'stderr' }),
   'audit.sink': AUDIT_SINK,
+  'audit.days': integer(0, 36_500, {
+    help: 'days for which files of the audit are kept; the last ten (100 MB each) are kept longer',
+    initial: 30,
+  }),
   'shutdown.delay': duration(0, 600_000, {
     help: 'time between not being ready any more and taking no connections, for load balancers',
     initial: 0,

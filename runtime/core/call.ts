@@ -1,3 +1,4 @@
+import type { ReadNotes } from './read-notes.js';
 import type { Principal } from '../auth/scopes/principal.js';
 import type { Interaction, Level } from '../contract/index.js';
 import type { FhirError } from '../fhir/errors.js';
@@ -33,6 +34,8 @@ export interface SentContent {
   readonly bytes: AsyncIterable<Uint8Array>;
   /** Header `X-Security-Context`: a reference. */
   readonly securityContext?: string;
+  /** What it was, once an operation has read it as a text. */
+  text?: string;
 }
 
 /** A patch as a client sends it. https://hl7.org/fhir/R5/http.html#patch */
@@ -167,6 +170,10 @@ export interface Reply {
   readonly contentLocation?: string;
   /** The same object answers again and again: what it is written as may be kept beside it. */
   readonly lasting?: true;
+  /** For the audit: resources that the answer is about and does not show, parsed or as text. */
+  readonly about?: readonly { readonly type: string; readonly id: string; readonly json?: JsonValue }[];
+  /** For the audit: whom the resources are about that the answer is made of. Complete when the answer was sent. */
+  readonly reads?: ReadNotes;
 }
 
 /** A Bundle of more characters is sent entry by entry. */

@@ -39,9 +39,10 @@ export async function runGraphql(request: GraphqlRequest, call: Call, services: 
         knownAnswer(request, services.tables, () => inPieces(introspect.text(prepared.fields))),
       );
     }
-    const { data, errors, hasTexts } = await execute(query, prepared, call, services);
+    const { data, errors, hasTexts, reads } = await execute(query, prepared, call, services);
     const answer: JsonObject = { data, ...(errors.length > 0 && { errors: [...errors] as JsonValue[] }) };
-    return textReply(200, hasTexts ? writeTree(answer) : JSON.stringify(answer));
+    const reply = textReply(200, hasTexts ? writeTree(answer) : JSON.stringify(answer));
+    return reads === undefined ? reply : { ...reply, reads };
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     return refusal(error.status, error.errors);
@@ -58,7 +59,7 @@ async function execute(
   { fields, searches, filters, planner }: ReturnType<typeof prepareQuery>,
   call: Call,
   services: Services,
-): Promise<QueryAnswer & Pick<ResourceReader, 'hasTexts'>> {
+): Promise<QueryAnswer & Pick<ResourceReader, 'hasTexts' | 'reads'>> {
   const instance = call.level === 'instance' ? call.type : undefined;
   return withinBudget(services.limits.queryTime ?? QUERY_LIMITS.time, call.signal, async (signal) => {
     const { catalog } = query;
@@ -70,7 +71,7 @@ async function execute(
       const introspect = introspector(query, planner, instance, services.tables);
       const answer = await writeAnswer(fields, start, found, execution, (field) => introspect.value(field));
       const hasTexts = reader.hasTexts || fields.some(({ facts }) => facts.is === 'introspection');
-      return { ...answer, hasTexts };
+      return { ...answer, hasTexts, reads: reader.reads };
     } catch (error) {
       // Of what is too much nothing is answered.
       if (error instanceof FhirError && LIMITS.has(error.code)) throw new RequestError([error]);

@@ -1,7 +1,9 @@
 import type { CompiledStatement } from './compile-statement.js';
 import { fieldsOf, rowOf } from './compile-statement.js';
 import { fieldText } from './csv.js';
-import type { CountQuery, ElementPath } from '../store/store.js';
+import type { ReadNotes } from '../core/read-notes.js';
+import type { Resource } from '../fhir/resource.js';
+import type { CountQuery, CountRow, ElementPath } from '../store/store.js';
 import type { Matches } from './matches.js';
 import { StatementError, type ColumnType } from './statement.js';
 
@@ -22,8 +24,10 @@ const NUMERIC: ReadonlySet<ColumnType> = new Set(['DECIMAL', 'INTEGER', 'LONGINT
 export async function collectRows(
   compiled: CompiledStatement,
   matches: Matches,
+  reads: ReadNotes | undefined,
 ): Promise<readonly (readonly string[])[]> {
-  const rows = compiled.isGrouped ? await groupedRows(compiled, matches) : await plainRows(compiled, matches);
+  const make = compiled.isGrouped ? groupedRows : plainRows;
+  const rows = await make(compiled, matches, reads);
   const { order, statement } = compiled;
   if (order.length === 0) return rows;
   return [...rows].sort((a, b) => {
@@ -50,9 +54,19 @@ function instantOf(text: string): number {
   return Date.parse(text.replace(/:60(?=[.Z+-])/, ':59'));
 }
 
-async function plainRows(compiled: CompiledStatement, matches: Matches): Promise<string[][]> {
+/** @param reads is notified of a resource that a row is made of */
+export function noteResource(resource: Resource, reads: ReadNotes | undefined): void {
+  const { resourceType, id } = resource;
+  reads?.about(resourceType, typeof id === 'string' ? id : undefined, resource);
+}
+
+async function plainRows(
+  compiled: CompiledStatement,
+  matches: Matches,
+  reads: ReadNotes | undefined,
+): Promise<string[][]> {
   const rows: string[][] = [];
-  for await (const row of resourcesOf(compiled, matches)) {
+  for await (const row of resourcesOf(compiled, matches, reads)) {
     rows.push(fieldsOf(compiled, row));
     if (rows.length > MOST) {
       throw new StatementError(`ORDER BY sorts ${MOST} rows at most, and there are more; add conditions`);
@@ -61,12 +75,14 @@ async function plainRows(compiled: CompiledStatement, matches: Matches): Promise
   return rows;
 }
 
-async function* resourcesOf(compiled: CompiledStatement, matches: Matches) {
+async function* resourcesOf(compiled: CompiledStatement, matches: Matches, reads: ReadNotes | undefined) {
   for (let after: string | undefined; ;) {
     const { resources, next } = await matches.batch(after, BATCH);
     for (const resource of resources) {
       const row = rowOf(resource);
-      if (compiled.fulfills(row)) yield row;
+      if (!compiled.fulfills(row)) continue;
+      noteResource(resource, reads);
+      yield row;
     }
     if (next === undefined) return;
     after = next;
@@ -79,7 +95,11 @@ interface Group {
   readonly counts: number[];
 }
 
-async function groupedRows(compiled: CompiledStatement, matches: Matches): Promise<string[][]> {
+async function groupedRows(
+  compiled: CompiledStatement,
+  matches: Matches,
+  reads: ReadNotes | undefined,
+): Promise<string[][]> {
   const { statement, columns, groups: paths } = compiled;
   const { select, groupBy } = statement;
   if (countsAll(compiled)) {
@@ -89,6 +109,7 @@ async function groupedRows(compiled: CompiledStatement, matches: Matches): Promi
   const stored = storedGroups(compiled);
   const counted = stored && (await matches.countBy(stored, MOST));
   if (counted !== undefined) {
+    noteValues(counted, statement, reads);
     return counted.map(({ values, count }) =>
       select.map(({ operator, clause }) =>
         operator === 'COUNT' ? String(count) : (values[groupBy.indexOf(clause)] ?? ''),
@@ -98,7 +119,7 @@ async function groupedRows(compiled: CompiledStatement, matches: Matches): Promi
   const groups = new Map<string, Group>();
   // Without GROUP BY all resources are one group, which is there where nothing is found, too.
   if (paths.length === 0) groups.set('[]', { values: [], counts: select.map(() => 0) });
-  for await (const row of resourcesOf(compiled, matches)) {
+  for await (const row of resourcesOf(compiled, matches, reads)) {
     const counted = columns.map((path, i) => {
       if (select[i]?.operator !== 'COUNT') return 0;
       return path === undefined || path.values(row).length > 0 ? 1 : 0;
@@ -118,6 +139,21 @@ async function groupedRows(compiled: CompiledStatement, matches: Matches): Promi
       operator === 'COUNT' ? String(counts[i]) : (values[groupBy.indexOf(clause)] ?? ''),
     ),
   );
+}
+
+/** What the store has counted by: references, and ids of the resources themselves. */
+function noteValues(
+  rows: readonly CountRow[],
+  { groupBy, fromResourceName }: CompiledStatement['statement'],
+  reads: ReadNotes | undefined,
+): void {
+  for (const { values } of rows) {
+    for (const [i, value] of values.entries()) {
+      if (value === undefined) continue;
+      if (groupBy[i] === 'id') reads?.about(fromResourceName, value, undefined);
+      else reads?.value(value);
+    }
+  }
 }
 
 /** Whether nothing is asked but how many the search finds. */

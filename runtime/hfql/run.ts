@@ -5,7 +5,8 @@ import { withinBudget } from '../core/search/execute/search-budget.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import { PRODUCT } from '../fhir/product.js';
-import { collectRows } from './collect.js';
+import type { ReadNotes } from '../core/read-notes.js';
+import { collectRows, noteResource } from './collect.js';
 import { compileStatement, fieldsOf, rowOf, type CompiledStatement } from './compile-statement.js';
 import { csvLine } from './csv.js';
 import type { StaticResult } from './introspect.js';
@@ -39,6 +40,7 @@ const ERROR_ROW = '-1';
  * Runs a statement. The answer is CSV: a line about the protocol, a line about the search, and the rows, each after the index of its
  * resource in the search. Rows are read as they are sent.
  *
+ * @param reads is notified of the resources that rows are made of
  * @throws StatementError for what is wrong with the statement, found before the first row
  * @throws FhirError `scope-missing`, `too-costly`
  */
@@ -47,6 +49,7 @@ export async function runStatement(
   wanted: Wanted,
   call: Call,
   services: Services,
+  reads?: ReadNotes,
 ): Promise<AsyncIterable<string>> {
   const compiled = compileStatement(raw, services.tables);
   const { statement, plan, isGrouped, order } = compiled;
@@ -55,12 +58,12 @@ export async function runStatement(
     const own = signal === undefined ? call : { ...call, signal };
     const matches = await openMatches(statement.fromResourceName, plan, own, services);
     if (isGrouped || order.length > 0) {
-      const rows = await collectRows(compiled, matches);
+      const rows = await collectRows(compiled, matches, reads);
       return staticCsv({ select: statement.select, rows: rows.slice(0, limit) });
     }
     const searchId = wanted.from?.searchId ?? randomUUID();
     const head = csvHead(searchId, limit ?? -1, wanted.from === undefined ? JSON.stringify(statement) : '');
-    const rows = rowsOf(compiled, matches, { ...wanted, limit, searchId }, services);
+    const rows = rowsOf(compiled, matches, { ...wanted, limit, searchId }, services, reads);
     // What fails before the first rows is reported in another form than what fails later.
     const first = await rows.next();
     return first.done === true ? once(head) : streamed(head + first.value, rows);
@@ -111,6 +114,7 @@ async function* rowsOf(
   matches: Matches,
   { limit = Infinity, fetchSize, searchId, from }: Walk,
   { store }: Pick<Services, 'store'>,
+  reads: ReadNotes | undefined,
 ): AsyncGenerator<string> {
   const wanted = from?.offset ?? 0;
   const walk = `${searchId} ${fingerprint(compiled)}`;
@@ -131,6 +135,7 @@ async function* rowsOf(
       if (!compiled.fulfills(row)) continue;
       rows++;
       if (index < wanted) continue;
+      noteResource(resource, reads);
       lines += csvLine([String(index), ...fieldsOf(compiled, row)]);
       if (++written === fetchSize || rows === limit) break;
     }

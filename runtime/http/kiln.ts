@@ -5,8 +5,8 @@ import { OPEN_ACCESS, type Principal } from '../auth/scopes/principal.js';
 import { FhirError } from '../fhir/errors.js';
 import { parseQuery } from '../fhir/parse-query.js';
 import { asksForResource, namedType, negotiate, type FormatName, type Negotiated } from '../format/negotiate.js';
-import type { Trace } from '../core/call.js';
-import type { FailedCall } from '../core/call-audit.js';
+import type { Call, Trace } from '../core/call.js';
+import { sendAudited, type FailedCall } from '../core/call-audit.js';
 import type { LargeBodies } from '../core/write/large-bodies.js';
 import type { DefinitionServices } from '../core/services.js';
 import { authorize, type ScopeServices } from '../core/access/authorize.js';
@@ -106,6 +106,7 @@ class Exchange {
   params = NO_PARAMS;
   destination: Destination | undefined;
   principal: Principal | undefined;
+  call: Call | undefined;
   form: Negotiated | undefined;
   /** Of a client that asks for HTML: writes the answer. */
   page: PageWriter | undefined;
@@ -232,6 +233,7 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
     whenDone: (action) => exchange.left.push(action),
   };
   const call = await readCall(incoming, codecs, services.limits);
+  exchange.call = call;
   if (call.form !== undefined) takeForm(exchange, call.form, services.formats);
   if (exchange.view === 'plan' && isSearch(call)) {
     const plan = await explain(call, services);
@@ -240,10 +242,11 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
     return sendPageText(req, res, page.writePlan(plan), exchange.look);
   }
   const reply = await execute(call, services);
-  services.audit.answered(call, reply);
-  if (exchange.form.format === 'html') await openPage(exchange, context);
   const writing = { codecs, resourceLimit: services.limits.resource };
-  await sendReply(req, res, reply, exchange.look, base, writing);
+  await sendAudited(services.audit, call, reply, async () => {
+    if (exchange.form?.format === 'html') await openPage(exchange, context);
+    await sendReply(req, res, reply, exchange.look, base, writing);
+  });
 }
 
 function baseOf({ req, mount }: Exchange, { services, ownBase }: Context): string {
@@ -292,7 +295,8 @@ function aimOf(method: string, exchange: Exchange, router: Router): Destination 
 }
 
 /** What is known of a call that failed, however early. */
-function failedCall({ destination, principal, params, trace }: Exchange): FailedCall {
+function failedCall({ destination, principal, params, trace, call }: Exchange): FailedCall {
+  if (call !== undefined) return call;
   const { row, ...place } = destination ?? {};
   return {
     ...place,

@@ -19,7 +19,8 @@ export async function diff(call: Call, services: Services): Promise<Reply> {
   const hasMeta = valueOf(found, 'includeMeta') === true;
   const { from, to } =
     call.level === 'system' ? await readTwo(found, call, services) : await readVersions(found, call, services);
-  if (from === undefined) return { status: 200, resource: insertionOf(to.resource) };
+  const about = [from, to].flatMap((each) => (each === undefined ? [] : [whole(each)]));
+  if (from === undefined) return { status: 200, resource: insertionOf(to.resource), about };
   const [{ diff: compare }, { findMisshape, withoutCommon }, model] = await Promise.all([
     import('../path/diff/diff.js'),
     import('../path/diff/diff-shape.js'),
@@ -34,7 +35,11 @@ export async function diff(call: Call, services: Services): Promise<Reply> {
     if (fault !== undefined) throw impossible(read, fault);
   }
   const patch = compare(before, after, model, { previousValue: true });
-  return { status: 200, resource: patch };
+  return { status: 200, resource: patch, about };
+}
+
+function whole({ resource }: ReadResource) {
+  return { type: resource.resourceType, id: String(resource['id']), json: resource };
 }
 
 interface Pair {

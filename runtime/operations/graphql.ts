@@ -86,7 +86,8 @@ function readBody({ query, variables, operationName }: JsonObject): GraphqlReque
 async function readText(content: SentContent): Promise<string> {
   const pieces: Uint8Array[] = [];
   for await (const piece of content.bytes) pieces.push(piece);
-  return Buffer.concat(pieces).toString('utf8');
+  content.text = Buffer.concat(pieces).toString('utf8');
+  return content.text;
 }
 
 function readVariables(text: string): JsonObject {

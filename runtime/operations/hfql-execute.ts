@@ -36,7 +36,9 @@ export async function hfqlExecute(call: Call, services: Services): Promise<Reply
   try {
     const raw = read.statement();
     checkScope(raw, call, services);
-    return csvReply(await runStatement(raw, read.wanted, call, services));
+    const reads = services.audit.notes?.();
+    const reply = csvReply(await runStatement(raw, read.wanted, call, services, reads));
+    return reads === undefined ? reply : { ...reply, reads };
   } catch (error) {
     if (error instanceof StatementError) return csvReply(errorCsv(error));
     throw error;

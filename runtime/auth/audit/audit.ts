@@ -55,4 +55,6 @@ export interface RestRecord {
   readonly query?: string | undefined;
   /** Ids of the patients that it was about. */
   readonly patients: readonly string[];
+  /** There are more patients than are named. */
+  readonly hasMorePatients?: boolean | undefined;
 }

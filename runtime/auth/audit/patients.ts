@@ -7,8 +7,9 @@ import { memberTexts } from './member-texts.js';
 const PATIENT = 'Patient';
 const REFERENCE = new RegExp(`"reference":"(?:[^"]*/)?${PATIENT}/([A-Za-z0-9.-]{1,64})(?:/_history/[^"]*)?"`, 'g');
 
-/** Patients named in one event, at most. */
+/** Patients named in one event, at most: of a request about one resource, and of one that reads several. */
 const MOST = 20;
+const MOST_READ = 100;
 
 /** Finds out which patients a request is about. */
 export interface PatientFinder {
@@ -16,6 +17,25 @@ export interface PatientFinder {
   ofResource(type: string, id: string | undefined, content: JsonValue | undefined): readonly string[];
   /** Of a search: those that its criteria or its compartment name. */
   ofSearch(type: string | undefined, params: URLSearchParams): readonly string[];
+  /** An empty list for an event. */
+  begin(): PatientList;
+}
+
+/** The patients of one event, each once. */
+export interface PatientList {
+  readonly ids: readonly string[];
+  /** There are more than an event names. */
+  readonly isCut: boolean;
+  add(ids: readonly string[]): void;
+  addAll(other: PatientList): void;
+  /** As `ofResource`. */
+  about(type: string, id: string | undefined, content: JsonValue | undefined): void;
+  /** A text that may be a reference to a patient. */
+  value(text: string): void;
+  /** JSON text with any resources in it: patients, and references to patients. */
+  text(json: string): void;
+  /** The same, parsed. */
+  tree(value: JsonValue): void;
 }
 
 /** @param tables the compartment tells by which parameters a type refers to its patient */
@@ -27,7 +47,8 @@ export function createPatientFinder(tables: {
   const links = new Map(tables.search.map((table) => [table.type, linksOf(table, members[table.type] ?? [])]));
   return {
     ofResource(type, id, content) {
-      if (type === PATIENT) return id === undefined ? [] : [id];
+      // What is no id is no patient, and may be of any length.
+      if (type === PATIENT) return id === undefined || !isId(id) ? [] : [id];
       return content === undefined ? [] : referredTo(content, links.get(type)?.elements ?? []);
     },
     ofSearch(type, params) {
@@ -41,7 +62,81 @@ export function createPatientFinder(tables: {
         .map((value) => value.replace(/^(?:.*\/)?Patient\//, ''));
       return mostOf(new Set(named.filter(isId)));
     },
+    begin() {
+      return new Patients((...resource) => this.ofResource(...resource));
+    },
   };
+}
+
+/** What is looked through for one event, in characters and values: an answer may be large. */
+const LOOKED = { characters: 2_000_000, values: 20_000 };
+
+/** A resource as this server writes it, or a reference. */
+const NAMED = new RegExp(`"resourceType":"${PATIENT}","id":"([A-Za-z0-9.-]{1,64})"|${REFERENCE.source}`, 'g');
+const ONE = new RegExp(`^(?:.*/)?${PATIENT}/([A-Za-z0-9.-]{1,64})(?:/_history/.*)?$`);
+
+/** Longer texts are no references, in characters. */
+const LONGEST_REFERENCE = 2000;
+
+class Patients implements PatientList {
+  readonly #ids = new Set<string>();
+  #isCut = false;
+  #characters = LOOKED.characters;
+  #values = LOOKED.values;
+
+  constructor(private readonly ofResource: PatientFinder['ofResource']) {}
+
+  get ids(): readonly string[] {
+    return [...this.#ids];
+  }
+
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  add(ids: readonly string[]): void {
+    for (const id of ids) {
+      if (this.#ids.has(id)) continue;
+      if (this.#ids.size >= MOST_READ) this.#isCut = true;
+      else this.#ids.add(id);
+    }
+  }
+
+  addAll({ ids, isCut }: PatientList): void {
+    this.add(ids);
+    this.#isCut ||= isCut;
+  }
+
+  about(type: string, id: string | undefined, content: JsonValue | undefined): void {
+    if (!this.#isCut) this.add(this.ofResource(type, id, content));
+  }
+
+  value(text: string): void {
+    const id = text.length > LONGEST_REFERENCE ? undefined : ONE.exec(text)?.[1];
+    if (id !== undefined) this.add([id]);
+  }
+
+  text(json: string): void {
+    if (this.#isCut) return;
+    const looked = json.slice(0, this.#characters);
+    this.#characters -= looked.length;
+    if (looked.length < json.length) this.#isCut = true;
+    for (const [, own, referred] of looked.matchAll(NAMED)) this.add([own ?? referred!]);
+  }
+
+  tree(value: JsonValue): void {
+    const left = [value];
+    for (let each = left.pop(); each !== undefined && !this.#isCut; each = left.pop()) {
+      if (--this.#values < 0) this.#isCut = true;
+      if (typeof each === 'string') this.value(each);
+      else if (Array.isArray(each)) for (const one of each.slice(0, LOOKED.values)) left.push(one);
+      else if (isObject(each)) {
+        const { resourceType, id } = each;
+        if (resourceType === PATIENT && typeof id === 'string') this.add([id]);
+        for (const one of Object.values(each)) if (one !== undefined) left.push(one);
+      }
+    }
+  }
 }
 
 /** How a type refers to its patient. */

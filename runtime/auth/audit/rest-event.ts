@@ -79,10 +79,14 @@ const IN_ROLE = {
   resource: encode(`"},"role":${JSON.stringify(ENTITIES.resource)}},`),
   patient: encode(`"},"role":${JSON.stringify(ENTITIES.patient)}},`),
   request: encode(`"}},"role":${JSON.stringify(ENTITIES.request)}}]}`),
+  requestOfMore: encode(
+    `"}},"role":${JSON.stringify(ENTITIES.request)},"detail":[{"type":{"text":"more patients than are named"},"valueBoolean":true}]}]}`,
+  ),
 } as const;
 
 /** And the end of the event. */
-function writeEntities({ type, id, versionId, query, patients, requestId }: RestRecord, to: EventText): void {
+function writeEntities(record: RestRecord, to: EventText): void {
+  const { type, id, versionId, query, patients, hasMorePatients, requestId } = record;
   if (type !== undefined && id !== undefined) {
     to.bytes(REFERENCE);
     to.quoted(type);
@@ -106,5 +110,5 @@ function writeEntities({ type, id, versionId, query, patients, requestId }: Rest
   }
   to.bytes(REQUEST);
   to.quoted(requestId);
-  to.bytes(IN_ROLE.request);
+  to.bytes(hasMorePatients === true ? IN_ROLE.requestOfMore : IN_ROLE.request);
 }

@@ -5,6 +5,9 @@ import type { AuditEvent } from './audit.js';
 import { AGENTS, CATEGORIES, ENTITIES, outcomeOf, TOKEN_CODE } from './codings.js';
 import { clientPart, serverAgent, sourceOf } from './event-parts.js';
 
+/** Longest text that a request claims and that is recorded where it is not known who sent it, in characters. */
+const LONGEST_UNVERIFIED = 200;
+
 /**
  * What happened at an endpoint of the authorization server (BALP IHE.IUA.71); undefined: it is no matter of the audit.
  * Introspection changes nothing and is asked for with each request by some; too many failures are counted, not recorded.
@@ -12,8 +15,11 @@ import { clientPart, serverAgent, sourceOf } from './event-parts.js';
  * @param base URL that the server is known by
  */
 export function tokenEvent(event: AuthEvent, base: string): AuditEvent | undefined {
-  const { endpoint, refusal, time, status, clientId, address, jti, request } = event;
+  const { endpoint, refusal, time, status, address, jti, isVerified } = event;
   if (endpoint === 'introspection' || refusal === 'rate') return undefined;
+  // Anybody can claim anything, any number of times.
+  const most = isVerified ? Infinity : LONGEST_UNVERIFIED;
+  const [clientId, request] = [event.clientId, event.request].map((text) => text?.slice(0, most));
   const client = { ...(clientId !== undefined && { clientId }), address };
   const entity: JsonObject[] = [];
   if (request !== undefined) {

@@ -3,6 +3,7 @@ import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { isIndexCurrent } from '../../core/access/index-visibility.js';
 import { visibleVersions } from '../../core/access/visibility.js';
 import { BINARY } from '../../core/binary/binary-content.js';
+import type { ReadNotes } from '../../core/read-notes.js';
 import { openBinaries } from '../../core/binary/with-data.js';
 import { parseStored } from '../../core/parse-stored.js';
 import { FhirError } from '../../fhir/errors.js';
@@ -33,9 +34,13 @@ export class ResourceReader {
   /** What was read, by type and id; of some the version alone, as long as nothing else is needed of it. */
   readonly #known = new Map<string, Map<string, Known>>();
   #hasTexts = false;
+  /** For the audit. */
+  readonly reads: ReadNotes | undefined;
   #binaries: ((stored: Resource) => Promise<Resource>) | undefined;
 
-  constructor(private readonly execution: Execution) {}
+  constructor(private readonly execution: Execution) {
+    this.reads = execution.services.audit.notes?.();
+  }
 
   /** What `read` has read. */
   found(key: TargetKey): Found<Resource> | undefined {
@@ -85,6 +90,7 @@ export class ResourceReader {
   #first(before: Known | undefined, version: StoredVersion): StoredVersion {
     if (before !== undefined && 'type' in before) return before;
     this.execution.budget.readResources(1);
+    this.reads?.about(version.type, version.id, version.json);
     return version;
   }
 
@@ -179,6 +185,7 @@ export class ResourceReader {
         ? versions
         : await visibleVersions(versions, (type) => access.on(type, 'r'), call, services);
     for (const { type, id, json } of seen) {
+      this.reads?.about(type, id, json);
       const place = placeOf({ id, ...(version !== undefined && { version }) });
       this.#of(type).set(
         place,

@@ -1,5 +1,5 @@
 import { FhirError } from '../../fhir/errors.js';
-import type { FailedCall } from '../../core/call-audit.js';
+import { sendAudited, type FailedCall } from '../../core/call-audit.js';
 import { isObject, type JsonValue } from '../../fhir/resource.js';
 import type { Call, Reply } from '../../core/call.js';
 import { openAnswerRoom, type AnswerRoom } from './response-budget.js';
@@ -84,8 +84,7 @@ export async function executeEntry(entry: Entry, bundle: Call, services: Service
     const isRead = entry.phase === Phase.Read;
     if (isRead) room.check();
     const reply = await services.entries.handle(call, services);
-    audit.answered(call, reply);
-    const answer = await writeEntry(entry, reply, services.limits.resource);
+    const answer = await sendAudited(audit, call, reply, () => writeEntry(entry, reply, services.limits.resource));
     // A write has already happened, so its answer is returned even when the budget is used up.
     return isRead ? room.take(answer) : answer;
   } catch (error) {

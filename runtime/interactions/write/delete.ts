@@ -70,7 +70,8 @@ function decide(call: Call, writeTarget: WriteTarget, explain: (targets: WriteTa
   const changes = targets.flatMap(({ id, current }): Deletion[] =>
     liveVersion(current) === undefined ? [] : [{ type, id, ...expecting(current) }],
   );
-  return { changes, reply: (written) => reply(call, written, () => explain(targets)) };
+  const about = targets.flatMap(({ current }) => liveVersion(current) ?? []);
+  return { changes, reply: (written) => ({ ...reply(call, written, () => explain(targets)), about }) };
 }
 
 function reply({ prefer }: Call, written: readonly StoredVersion[], explain: () => string): Reply {

@@ -19,9 +19,9 @@ export function replyWritten(call: Call, status: 200 | 201, stored: StoredVersio
   };
   switch (call.prefer.return) {
     case 'minimal':
-      return head;
+      return { ...head, about: [stored] };
     case 'OperationOutcome':
-      return { ...head, resource: successOutcome(`${name} ${what}, version ${versionId}`) };
+      return { ...head, about: [stored], resource: successOutcome(`${name} ${what}, version ${versionId}`) };
     default:
       return stored.json === undefined ? head : { ...head, json: stored.json };
   }

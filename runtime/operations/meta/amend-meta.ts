@@ -120,7 +120,8 @@ function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-function reply({ version, lastUpdated }: LiveVersion, valueMeta: JsonObject): Reply {
-  const parameter = [{ name: 'return', valueMeta }];
-  return { status: 200, resource: { resourceType: 'Parameters', parameter }, versionId: String(version), lastUpdated };
+function reply(read: LiveVersion, valueMeta: JsonObject): Reply {
+  const { version, lastUpdated } = read;
+  const resource = { resourceType: 'Parameters', parameter: [{ name: 'return', valueMeta }] };
+  return { status: 200, resource, versionId: String(version), lastUpdated, about: [read] };
 }

@@ -24,7 +24,7 @@ import { readArguments } from '../arguments.js';
 export async function meta(call: Call, services: Services): Promise<Reply> {
   readArguments(call, services);
   const { level, type } = call;
-  if (level === 'instance' || level === 'version') return replyMeta(await metaOfInstance(call, services));
+  if (level === 'instance' || level === 'version') return metaOfInstance(call, services);
   const types = type === undefined ? services.tables.resourceTypes : [type];
   return replyMeta(await metaInUse(types, call, services));
 }
@@ -36,12 +36,13 @@ function replyMeta(valueMeta: JsonObject): Reply {
 }
 
 /** A read decides whether there is anything to see: it answers 404 and 410 as the interaction does. */
-async function metaOfInstance(call: Call, services: Services): Promise<JsonObject> {
+async function metaOfInstance(call: Call, services: Services): Promise<Reply> {
   const plain: Call = { ...call, params: new URLSearchParams(), conditions: {} };
   const { json } = await (call.level === 'version' ? vread : read)(plain, services);
   if (json === undefined) throw new Error('a read without content');
   const { meta: found } = await readStored(json, services);
-  return isObject(found) ? found : {};
+  const { type = '', id = '' } = call;
+  return { ...replyMeta(isObject(found) ? found : {}), about: [{ type, id, json }] };
 }
 
 /** The lists of `meta`, each with the parameter that indexes it and the kind of its entries. */

@@ -39,7 +39,70 @@ const REQUESTS: readonly (readonly [string, string, string | object | undefined,
   ['POST', '', batch(entry('GET', `Patient/x?_id=${JWT}`)), 'Patient/x?_id=***'],
 ];
 
+/** Parameters of a call. */
+const called = (...parameter: readonly object[]) => ({ resourceType: 'Parameters', parameter });
+const text = (name: string, valueString: string) => ({ name, valueString });
+const hfql = (query: string, more: readonly object[] = []) =>
+  called({ name: 'action', valueCode: 'search' }, text('query', query), ...more);
+const GRAPHQL = '{ ObservationList(code: "audited") { value: id } }';
+
+const PERSON = { name: [{ family: 'Audited', given: ['Pat'] }], birthDate: '1970-01-01', gender: 'other' };
+
+/** Resources that the operations below read. */
+const AUDITED = [
+  ...['ada', 'bo', 'cy'].map((id) => ({ resourceType: 'Patient', id: `audited-${id}`, ...PERSON })),
+  ...['ada', 'bo'].map((id) => ({
+    ...{ resourceType: 'Observation', id: `audited-${id}`, status: 'final', code: { coding: [{ code: 'audited' }] } },
+    ...{ subject: { reference: `Patient/audited-${id}` }, effectiveDateTime: `2026-01-0${id.length}` },
+  })),
+];
+
+/** Method, path, what is sent, what the event says was asked, the patients, and headers. */
+const OPERATIONS: readonly (readonly [string, string, string | object | undefined, string, readonly string[], object?])[] = [
+  ['POST', '/$graphql', { query: GRAPHQL, variables: { n: 1 } }, `$graphql?query=${GRAPHQL}&variables={"n":1}`, ['ada', 'bo']],
+  ['POST', '/$graphql', GRAPHQL, `$graphql?query=${GRAPHQL}`, ['ada', 'bo'], { 'content-type': 'application/graphql' }],
+  ['GET', `/$graphql?query=${encodeURIComponent(GRAPHQL)}`, undefined, `$graphql?query=${GRAPHQL}`, ['ada', 'bo']],
+  ['POST', '/$graphql', called(text('query', GRAPHQL)), `$graphql?query=${GRAPHQL}`, ['ada', 'bo']],
+  ['POST', '/$graphql', { query: '{ Observation(id: "audited-bo") { status } }' }, '$graphql?query={ Observation(id: "audited-bo") { status } }', ['bo']],
+  ['POST', '/Observation/audited-ada/$graphql', { query: '{ subject { resource { id } } }' }, 'Observation/audited-ada/$graphql?query={ subject { resource { id } } }', ['ada']],
+  ['POST', '', batch({ ...entry('POST', '$graphql'), resource: called(text('query', GRAPHQL)) }), `$graphql?query=${GRAPHQL}`, ['ada', 'bo']],
+  ['POST', '/$hfql-execute', hfql("select status from Observation where code.coding.code = 'audited'"), "$hfql-execute?action=search&query=select status from Observation where code.coding.code = 'audited'", ['ada', 'bo']],
+  ['POST', '/$hfql-execute', hfql("select status from Observation where id = 'audited-bo' order by status"), "$hfql-execute?action=search&query=select status from Observation where id = 'audited-bo' order by status", ['bo']],
+  ['POST', '/$hfql-execute', hfql("select id from Patient where name.family = 'Audited'", [{ name: 'limit', valueInteger: 2 }]), "$hfql-execute?action=search&query=select id from Patient where name.family = 'Audited'&limit=2", ['ada', 'bo']],
+  ['POST', '', batch({ ...entry('POST', '$hfql-execute'), resource: hfql("select status from Observation where id = 'audited-ada'") }), "$hfql-execute?action=search&query=select status from Observation where id = 'audited-ada'", ['ada']],
+  ['GET', '/Observation/$lastn?code=audited&patient=audited-ada', undefined, 'Observation/$lastn?code=audited&patient=audited-ada', ['ada']],
+  ['POST', '/Observation/$lastn', called(text('code', 'audited')), 'Observation/$lastn?code=audited', ['ada']],
+  ['GET', '/Patient/audited-ada/$everything', undefined, 'Patient/audited-ada/$everything', ['ada']],
+  ['POST', '/Patient/$match', called({ name: 'resource', resource: { resourceType: 'Patient', ...PERSON } }), 'Patient/$match?resource=Patient', ['ada', 'bo', 'cy']],
+  ['GET', '/Observation/audited-bo/$meta', undefined, 'Observation/audited-bo/$meta', ['bo']],
+  ['POST', '/Observation/audited-bo/$meta-add', called({ name: 'meta', valueMeta: { tag: [{ code: 'x' }] } }), 'Observation/audited-bo/$meta-add?meta={"tag":[{"code":"x"}]}', ['bo']],
+  ['GET', '/Observation/audited-bo/$diff', undefined, 'Observation/audited-bo/$diff', ['bo']],
+  ['GET', '/Observation/audited-bo/_history', undefined, 'Observation/audited-bo', ['bo']],
+  ['POST', '/Patient/$merge', called({ name: 'source-patient', valueReference: { reference: 'Patient/audited-x' } }), 'Patient/$merge?source-patient=Patient/audited-x', []],
+  ['PATCH', '/Observation/audited-bo', [{ op: 'add', path: '/note', value: [{ text: 'n' }] }], 'Observation/audited-bo/_history/2', ['bo'], { 'content-type': 'application/json-patch+json', prefer: 'return=minimal' }],
+  ['DELETE', '/Observation?_id=audited-bo', undefined, 'Observation?_id=audited-bo', ['bo']],
+  ['DELETE', '/Observation/audited-ada', undefined, 'Observation/audited-ada/_history/2', ['ada']],
+]; // prettier-ignore
+
+/** What is sent without a token, at length. */
+const LONG = 'x'.repeat(7000);
+const UNKNOWN: readonly (readonly [string, string, string | undefined, Record<string, string>])[] = [
+  ['GET', `/Patient?family=${LONG}`, undefined, {}],
+  ['GET', `/Patient/${LONG}`, undefined, {}],
+  ['GET', `/Patient/1/_history/${LONG}`, undefined, {}],
+  ['GET', `/${LONG}`, undefined, {}],
+  ['OPTIONS', `/Patient/${LONG}`, undefined, {}],
+  ['OPTIONS', `/Patient/1/_history/${LONG}`, undefined, {}],
+  ['OPTIONS', `/Patient?family=${LONG}`, undefined, {}],
+  ['POST', '/Patient/_search', `family=${LONG}`, FORM_TYPE],
+  ['POST', '/$graphql', JSON.stringify({ query: LONG }), {}],
+  ['GET', `/Patient?family=${LONG}`, undefined, { authorization: 'Bearer forged' }],
+  ['GET', `/Patient?family=${LONG}`, undefined, { authorization: `Bearer ${LONG}` }],
+  ['GET', '/Patient', undefined, { 'user-agent': LONG, 'x-correlation-id': LONG, referer: LONG, accept: LONG }],
+];
+
 interface Told {
+  readonly outcome: { readonly code: { readonly code: string } };
   readonly entity: readonly {
     readonly query?: string;
     readonly what?: { readonly reference?: string; readonly identifier?: { readonly value: string } };
@@ -53,6 +116,7 @@ export function audited(store: Store): void {
     audit: {
       answered: (call, reply) => audit.answered(call, reply),
       failed: (call, error) => audit.failed(call, error),
+      notes: () => audit.notes!(),
     },
   });
   const events: Told[] = [];
@@ -67,9 +131,61 @@ export function audited(store: Store): void {
       const headers = { ...type, prefer: 'handling=lenient', 'x-request-id': `audited-${i}` };
       await admin.send(method, path, body, headers);
     }
+    for (const each of AUDITED) {
+      const made = await admin.send('PUT', `/${each.resourceType}/${each.id}`, each, { 'x-request-id': 'arranged' });
+      expect(made.status, made.text).toBe(201);
+    }
+    for (const [i, [method, path, body, , , headers]] of OPERATIONS.entries()) {
+      await admin.send(method, path, body, { ...headers, 'x-request-id': `operation-${i}` });
+    }
+    for (const [i, [method, path, body, headers]] of UNKNOWN.entries()) {
+      await server.send(method, path, body, { ...headers, 'x-request-id': `unknown-${i}` });
+    }
+    await server.as('system/Patient.r').send('POST', '/$graphql', GRAPHQL, { 'content-type': 'application/graphql', 'x-request-id': 'refused' }); // prettier-ignore
+    await admin.send('GET', `/Patient?family=${LONG}`, undefined, { 'x-request-id': 'known' });
     await audit.close();
     const found = await admin.send('GET', '/AuditEvent?_count=1000');
     events.push(...found.json().entry.map(({ resource }: { resource: Told }) => resource));
+  });
+
+  const eventsOf = (requestId: string) =>
+    events.filter(({ entity }) => entity.some(({ what }) => what?.identifier?.value === requestId));
+  const queryOf = ({ entity }: Told): string | undefined => {
+    const query = entity.find((each) => each.query !== undefined)?.query;
+    return query === undefined ? undefined : Buffer.from(query, 'base64').toString();
+  };
+  const plain = (query: string | undefined): string | undefined => query && decodeURIComponent(query.replaceAll('+', ' ')); // prettier-ignore
+
+  it.each(OPERATIONS.map((request, i) => [i, ...request] as const))(
+    '%i: %s %s %j: an event says what was asked, and which patients were read',
+    (i, _method, _path, _body, asked, patients) => {
+      const [event, ...more] = eventsOf(`operation-${i}`);
+      expect(more).toEqual([]);
+      const references = event!.entity.flatMap(({ what }) => what?.reference ?? []);
+      const [about] = references;
+      expect([plain(queryOf(event!)), about]).toContain(asked);
+      const named = new Set(references.filter((each) => each.startsWith('Patient/audited-')));
+      expect([...named].sort()).toEqual(patients.map((id) => `Patient/audited-${id}`));
+    },
+  );
+
+  it('the document of a query that was refused is told, too', () => {
+    const [event] = eventsOf('refused');
+    expect([event!.outcome.code.code, plain(queryOf(event!))]).toEqual(['4', `$graphql?query=${GRAPHQL}`]);
+  });
+
+  it.each(UNKNOWN.map((request, i) => [i, ...request] as const))(
+    '%i: %s %.40s without a token leaves little, whatever it holds',
+    (i, method) => {
+      const [event, ...more] = eventsOf(`unknown-${i}`);
+      expect([more, method === 'OPTIONS' || event!.outcome.code.code !== '0']).toEqual([[], true]);
+      expect(queryOf(event!)?.length ?? 0).toBeLessThanOrEqual(200);
+      expect(JSON.stringify(event).length).toBeLessThan(2500);
+    },
+  );
+
+  it('a client that is known leaves its whole query', () => {
+    expect(queryOf(eventsOf('known')[0]!)).toBe(`Patient?family=${LONG}`);
   });
 
   describe('a token that stands where it does not belong is told to be one', () => {

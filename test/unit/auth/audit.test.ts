@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
@@ -155,6 +155,16 @@ describe('audit events of the token endpoint (BALP IHE.IUA.71)', () => {
     expect(told).toMatchObject({ outcome: { code: { code: '4' }, detail: [{ text: 'signature' }] } });
   });
 
+  it('of who is not known no more is told than a little, whatever is claimed', () => {
+    const long = 'x'.repeat(4000);
+    const claimed = { ...event, status: 401, refusal: 'unknown', isVerified: false, clientId: long, request: long };
+    const told = JSON.stringify(tokenEvent({ ...claimed, outcome: 'refused' } as never, BASE));
+    expect(told).not.toContain('x'.repeat(201));
+    expect(told.length).toBeLessThan(2000);
+    const known = tokenEvent({ ...claimed, isVerified: true } as never, BASE);
+    expect(JSON.stringify(known).length).toBeGreaterThan(8000);
+  });
+
   it('introspection, and what was turned away for too many failures, are not', () => {
     expect(tokenEvent({ ...event, endpoint: 'introspection' }, BASE)).toBeUndefined();
     expect(tokenEvent({ ...event, refusal: 'rate' }, BASE)).toBeUndefined();
@@ -163,6 +173,31 @@ describe('audit events of the token endpoint (BALP IHE.IUA.71)', () => {
 
 describe('the patients of a request', () => {
   const patients = createPatientFinder(tables);
+
+  it('of an answer: each once, a hundred of them, and whether there are more', () => {
+    const list = patients.begin();
+    list.text('{"entry":[{"resource":{"resourceType":"Patient","id":"ada"}},{"resource":{"subject":{"reference":"Patient/bo"}}}]}'); // prettier-ignore
+    list.tree({ parameter: [{ valueString: 'Patient/cy/_history/2' }, { resource: { resourceType: 'Patient', id: 'di' } }] }); // prettier-ignore
+    list.about('Observation', 'o', '{"subject":{"reference":"Patient/bo"}}');
+    for (const value of ['Patient/ada', 'Patient/', 'Group/g', 'a Patient/x', `Patient/${'y'.repeat(65)}`]) list.value(value); // prettier-ignore
+    expect([list.ids, list.isCut]).toEqual([['ada', 'bo', 'di', 'cy'], false]);
+    for (let n = 0; n < 96; n++) list.value(`Patient/${n}`);
+    expect([list.ids.length, list.isCut]).toEqual([100, false]);
+    list.about('Patient', 'one-more', undefined);
+    expect([list.ids.length, list.isCut]).toEqual([100, true]);
+    const event = restEvent({ ...record, patients: list.ids, hasMorePatients: list.isCut });
+    expect(validate(event)).toEqual([]);
+    expect(JSON.stringify(event)).toContain('more patients than are named');
+  });
+
+  it('of a large answer as many as are found in a part of it', () => {
+    const list = patients.begin();
+    list.text(`{"text":"${'x'.repeat(3_000_000)}","reference":"Patient/ada"}`);
+    expect([list.ids, list.isCut]).toEqual([[], true]);
+    const tree = patients.begin();
+    tree.tree(Array.from({ length: 50_000 }, () => 'Patient/ada'));
+    expect([tree.ids, tree.isCut]).toEqual([['ada'], true]);
+  });
 
   it.each([
     ['Observation', 'o', '{"subject":{"display":"A","reference":"Patient/ada"}}', ['ada']],
@@ -225,7 +260,7 @@ describe('sinks', () => {
 
   it('files are rotated, so many are kept, and two processes lose nothing', async () => {
     const file = join(folder, 'audit.ndjson');
-    const rotation = { size: 500, kept: 500 };
+    const rotation = { size: 500, kept: 500, days: 0 };
     const sinks = [
       createLineSink(await openFileTarget(file, rotation), never),
       createLineSink(await openFileTarget(file, rotation), never),
@@ -243,7 +278,7 @@ describe('sinks', () => {
 
   it('files are compressed once nobody writes to them, readable by their owner alone, and lose nothing', async () => {
     const file = join(folder, 'audit.ndjson');
-    const target = await openFileTarget(file, { size: 10, kept: 20, idle: -1 });
+    const target = await openFileTarget(file, { size: 10, kept: 20, days: 0, idle: -1 });
     for (let n = 0; n < 6; n++) {
       await target.append(Buffer.from(`${event(n)}\n`));
       if (n > 0) await expect.poll(() => readdirSync(folder).filter((name) => name.endsWith('.gz'))).toHaveLength(n);
@@ -257,7 +292,7 @@ describe('sinks', () => {
 
   it('a file that another process may still write to is not compressed', async () => {
     const file = join(folder, 'audit.ndjson');
-    const target = await openFileTarget(file, { size: 10, kept: 20 });
+    const target = await openFileTarget(file, { size: 10, kept: 20, days: 0 });
     for (let n = 0; n < 4; n++) await target.append(Buffer.from(`${event(n)}\n`));
     await target.close();
     expect(readdirSync(folder).filter((name) => name.endsWith('.gz'))).toEqual([]);
@@ -274,11 +309,33 @@ describe('sinks', () => {
 
   it('no more files than are to be kept', async () => {
     const file = join(folder, 'audit.ndjson');
-    const target = await openFileTarget(file, { size: 10, kept: 2 });
+    const target = await openFileTarget(file, { size: 10, kept: 2, days: 0 });
     for (let n = 0; n < 10; n++) await target.append(Buffer.from(`${event(n)}\n`));
     await target.close();
     expect(readdirSync(folder)).toHaveLength(3);
     expect(idsIn(file)).toEqual(['9']);
+  });
+
+  it('none that is younger than it is to be, however many there are and whoever rotates', async () => {
+    const file = join(folder, 'audit.ndjson');
+    const rotation = { size: 10, kept: 2, days: 30 };
+    for (let n = 0; n < 5; n++) {
+      // As after a restart.
+      const target = await openFileTarget(file, rotation);
+      for (let m = 0; m < 2; m++) await target.append(Buffer.from(`${event(2 * n + m)}\n`));
+      await target.close();
+    }
+    const files = readdirSync(folder).sort();
+    expect(files).toHaveLength(10);
+    const [first, second] = files.filter((name) => name !== 'audit.ndjson').map((name) => join(folder, name));
+    const [old, young] = [31, 29].map((days) => new Date(Date.now() - days * 24 * 3_600_000));
+    utimesSync(first!, old!, old!);
+    utimesSync(second!, young!, young!);
+    const target = await openFileTarget(file, rotation);
+    for (const n of [10, 11]) await target.append(Buffer.from(`${event(n)}\n`));
+    await target.close();
+    expect(readdirSync(folder)).not.toContain(basename(first!));
+    expect(readdirSync(folder)).toHaveLength(11);
   });
 
   it('a failure is told once, and what could not be written is written later', async () => {

@@ -6,33 +6,38 @@ import { appendWhole, CutLine } from './append-whole.js';
 import { compressFile } from './compress-file.js';
 import type { LineTarget } from './lines.js';
 
-/** A file is begun anew when it has this size, in bytes; so many before it are kept. */
+/**
+ * A file is begun anew when it has this size, in bytes. So many before it are kept, and those of so many days, however many these are:
+ * otherwise who sends requests fast enough would wash out what was recorded.
+ */
 export interface Rotation {
   readonly size: number;
   readonly kept: number;
+  readonly days: number;
   /** Files that no process has written to for so long are compressed, in milliseconds; other processes may still have one open. */
   readonly idle?: number;
 }
 
 /** Where nothing else is said. */
-export const ROTATION: Rotation = { size: 100 * 1024 * 1024, kept: 10 };
+export const ROTATION: Rotation = { size: 100 * 1024 * 1024, kept: 10, days: 30 };
 
 /** For its owner alone: it says who saw what. */
 const MODE = 0o600;
 
 const IDLE = 10_000;
+const DAY = 24 * 3_600_000;
 
 /** How long a file is taken for the one of its name, in milliseconds. */
 const LOOK_AGAIN = 100;
 
 /**
  * Appends lines to a file, which several processes may do. At a size it becomes `FILE.` and the time; those before it become
- * `.gz`, and the oldest go.
+ * `.gz`, and the oldest go when nothing keeps them any more.
  *
  * @throws Error where the file cannot be made or appended to
  */
 export async function openFileTarget(file: string, rotation: Rotation = ROTATION): Promise<LineTarget> {
-  const { size, kept, idle = IDLE } = rotation;
+  const { size, idle = IDLE } = rotation;
   await mkdir(dirname(file), { recursive: true });
   const closing = new AbortController();
   let compressing = Promise.resolve();
@@ -57,7 +62,7 @@ export async function openFileTarget(file: string, rotation: Rotation = ROTATION
     // Another process has rotated, or an administrator has.
     if (!isOurs || bytes >= size) {
       if (isOurs) {
-        await rotate(file, kept);
+        await rotate(file, rotation);
         compressing = compressing.then(() => compressIdle(file, idle, closing.signal));
       }
       await handle.close();
@@ -97,10 +102,15 @@ async function openOwn(file: string): Promise<FileHandle> {
 }
 
 /** Its time and a name of its own, so that two processes that rotate at once overwrite nothing. */
-async function rotate(file: string, kept: number): Promise<void> {
+async function rotate(file: string, { kept, days }: Rotation): Promise<void> {
   const name = `${file}.${new Date().toISOString().replace(/[:.]/g, '-')}.${randomUUID().slice(0, 8)}`;
   await rename(file, name).catch(unlessGone);
-  for (const each of (await rotated(file)).slice(0, -kept)) await rm(each, { force: true });
+  const oldest = Date.now() - days * DAY;
+  for (const each of (await rotated(file)).slice(0, -kept)) {
+    // When it was last written to, or compressed, which is later.
+    const written = await stat(each).catch(() => undefined);
+    if (written !== undefined && written.mtimeMs < oldest) await rm(each, { force: true });
+  }
 }
 
 /** From the oldest to the newest. */
