@@ -1,3 +1,4 @@
+import type { ResumePrincipal } from '../auth/clients/resume-principal.js';
 import type { AuthEvents } from '../auth/server/events.js';
 import { tokenCommand } from '../config/development.js';
 import type { Config } from '../config/settings.js';
@@ -8,7 +9,10 @@ import type { RunningAudit } from './audit.js';
 import type { AuthorizationParts } from './authorization.js';
 
 /** What of an application depends on who may ask. */
-export type AccessOptions = Pick<AppOptions, 'gate' | 'auth' | 'authorization' | 'tokenCommand'>;
+export interface AccessOptions extends Pick<AppOptions, 'gate' | 'auth' | 'authorization' | 'tokenCommand'> {
+  /** On whose behalf jobs go on. */
+  readonly principalOf: ResumePrincipal;
+}
 
 /**
  * Who may ask a server. With authorization its clients are registered meanwhile; without, nothing of it is loaded.
@@ -22,7 +26,20 @@ export async function prepareAccess(
   log: Log,
   audit?: Pick<RunningAudit, 'token'>,
 ): Promise<(root: string, fhirPath?: string) => AccessOptions> {
-  if (config.auth === 'open') return () => ({});
+  if (config.auth === 'open') {
+    // Jobs of clients that a server with authorization left have the scopes that they were started with.
+    return (root, fhirPath = FHIR_PATH) => ({
+      principalOf: async (owner) => {
+        const [{ createScopes }, { createResumePrincipal }] = await Promise.all([
+          import('../auth/scopes/create-scopes.js'),
+          import('../auth/clients/resume-principal.js'),
+        ]);
+        const { tables, tablesNow, zone } = parts;
+        const scopes = createScopes({ tables, zone, base: root + fhirPath, ...(tablesNow && { tablesNow }) });
+        return createResumePrincipal({ scopes, tables })(owner);
+      },
+    });
+  }
   const [{ prepareAuthorization }, { openRegistration, registerConfigured }, { settleDevelopmentClient }, gates] =
     await Promise.all([
       import('./prepare-authorization.js'),
@@ -35,7 +52,7 @@ export async function prepareAccess(
   await registerConfigured(config, registration, (text) => log.warn(text));
   await settleDevelopmentClient(config, registration.register, log);
   return (root, fhirPath = FHIR_PATH) => {
-    const { verifier, access, routes } = prepared(root, fhirPath);
+    const { verifier, access, routes, principalOf } = prepared(root, fhirPath);
     const cors = config['cors.origins'].length > 0;
     const place = fhirPath === '' ? { base: root } : { port: Number(new URL(root).port || 80) };
     const hint = { tokenCommand: tokenCommand(config, place, 'everybody') };
@@ -44,6 +61,7 @@ export async function prepareAccess(
       gate: gates.createTokenGate({ verifier, access, refused: refusedIn(log), ...hint }),
       auth: routes,
       authorization: { cors },
+      principalOf,
     };
   };
 }

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 
 import { openBodyWorkers, type BodyWorkers } from '../body-workers/body-workers.js';
+import type { ResumePrincipal } from '../auth/clients/resume-principal.js';
 import { startBodyWorker } from '../body-workers/start-thread.js';
 import type { Config } from '../config/settings.js';
 import { describeStaleIndex } from '../core/definitions/index-status.js';
@@ -16,7 +17,7 @@ import { subset, XML, ZONE, type Core } from '../server.js';
 import { prepareAccess } from './access.js';
 import { docsFolder } from './docs-folder.js';
 import { createFetchFile } from './fetch-file.js';
-import { createTraffic, openJobs } from './jobs.js';
+import { createTraffic, openJobs, type JobSettings } from './jobs.js';
 import { checkRequiredProfiles } from './required-profiles.js';
 
 /** Where an application is, as clients see it: known once its server listens. */
@@ -109,7 +110,14 @@ export async function openApplication(
       return detail === undefined ? check : { ok: true, detail };
     });
     const traffic = createTraffic();
-    const jobSettings = { isBusy: () => traffic.isBusy(), atOnce: config['jobs.atOnce'] };
+    const late: { app?: RequestListener; principalOf?: ResumePrincipal } = {};
+    const jobSettings: JobSettings = {
+      isBusy: () => traffic.isBusy(),
+      atOnce: config['jobs.atOnce'],
+      perClient: { running: config['limits.jobs.running'], kept: config['limits.jobs.kept'] },
+      // Jobs go on from when it is open.
+      principalOf: (owner) => late.principalOf!(owner),
+    };
     const jobs = openJobs(
       store,
       () => createServing({ ...options, largeTexts: large }, live),
@@ -132,7 +140,6 @@ export async function openApplication(
       ...(hooks !== undefined && { beforeWrite: hooks.beforeWrite, afterRead: hooks.afterRead(log) }),
       log: metrics === undefined ? log : metrics.watch(log),
     };
-    const late: { app?: RequestListener } = {};
     closers.push(sweepFromTimeToTime(core.store, log));
     metrics?.watchJobs(() => jobs.list());
     const reindexing = config['reindex.automatic'] ? await import('./reindex-on-change.js') : undefined;
@@ -146,7 +153,8 @@ export async function openApplication(
       open({ root, mountPath }) {
         const fhirPath = mountPath === undefined ? FHIR_PATH : '';
         base = root + fhirPath;
-        const access = accessAt(root, fhirPath);
+        const { principalOf, ...access } = accessAt(root, fhirPath);
+        late.principalOf = principalOf;
         late.app = createApp({ ...options, ownBase: base, mountPath, docsFolder: docsFolder(), ...access });
         jobs.open();
         if (reindexing !== undefined) {

@@ -1,3 +1,4 @@
+import type { ResumePrincipal } from '../auth/clients/resume-principal.js';
 import type { Access } from '../auth/scopes/access.js';
 import type { ScopeTables } from '../auth/scopes/create-scopes.js';
 import type { AuthEvents } from '../auth/server/events.js';
@@ -14,6 +15,8 @@ export interface Authorization {
   /** What canonical scopes give. */
   access(canonical: string, tables?: ScopeTables): Access;
   readonly routes: AuthRoutes;
+  /** On whose behalf jobs go on. */
+  readonly principalOf: ResumePrincipal;
 }
 
 /** What it is made of. */

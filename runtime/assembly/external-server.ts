@@ -1,3 +1,4 @@
+import { createResumePrincipal } from '../auth/clients/resume-principal.js';
 import { smartConfiguration, SMART_PATH } from '../auth/discovery/documents.js';
 import { createExchange } from '../auth/jwks/exchange.js';
 import { resolveHost } from '../auth/jwks/fetch-document.js';
@@ -42,6 +43,7 @@ export async function prepareExternalServer(parts: AuthorizationParts): Promise<
     return {
       verifier: server.verifier,
       access: scopes.access,
+      principalOf: createResumePrincipal({ scopes, tables }),
       routes: { endpoints: new Map(), documents: new Map([[fhirPath + SMART_PATH, smart]]) },
     };
   };

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
 
-import { ENDED, type Job } from '../core/jobs.js';
+import type { ResumePrincipal } from '../auth/clients/resume-principal.js';
+import { ENDED, type Job, type JobsPerClient } from '../core/jobs.js';
 import type { Services } from '../core/services.js';
 import { newId } from '../fhir/id.js';
 import { FhirError } from '../fhir/errors.js';
@@ -38,6 +39,13 @@ export function createTraffic(): Traffic {
   };
 }
 
+/** What is settled about the jobs of a server. */
+export interface JobSettings extends Pick<Traffic, 'isBusy'> {
+  readonly atOnce: number;
+  readonly perClient: JobsPerClient;
+  readonly principalOf: ResumePrincipal;
+}
+
 /**
  * The jobs of a server: they start when `open` is called, and their beginning and end are in its log.
  *
@@ -46,7 +54,7 @@ export function createTraffic(): Traffic {
 export function openJobs(
   store: Pick<Store, 'maps'>,
   createServing: () => () => { readonly services: Services },
-  { isBusy, atOnce }: Pick<Traffic, 'isBusy'> & { readonly atOnce: number },
+  { isBusy, atOnce, perClient, principalOf }: JobSettings,
   log: Log,
   onEnd: (job: Job) => void = () => {},
 ): JobEngine {
@@ -56,6 +64,8 @@ export function openJobs(
     services: () => (serving ??= createServing())().services,
     isBusy,
     atOnce,
+    perClient,
+    principalOf,
     kinds: JOB_KINDS,
     holder: `${hostname()} ${process.pid} ${randomUUID()}`,
     newId,

@@ -1,3 +1,4 @@
+import { createResumePrincipal } from '../auth/clients/resume-principal.js';
 import {
   jwksDocument,
   metadataUrl,
@@ -40,6 +41,7 @@ export async function prepareOwnServer(parts: AuthorizationParts): Promise<Prepa
     return {
       verifier: server.verifier,
       access: scopes.access,
+      principalOf: createResumePrincipal({ scopes, tables: parts.tables, clients: server.clients }),
       routes: {
         endpoints: new Map([
           ['/auth/token', server.token],

@@ -1,3 +1,5 @@
+import { NONE_NEEDED } from '../auth/access/needed-scopes.js';
+import { SERVER } from '../auth/scopes/principal.js';
 import type { Definitions, LiveSet } from '../core/definitions/definitions.js';
 import type { Jobs } from '../core/jobs.js';
 import type { JsonObject } from '../fhir/resource.js';
@@ -67,7 +69,7 @@ export async function startFor(
     makesEntries: true,
     batchSize: BATCH,
   };
-  const { id } = await jobs.start(REINDEX, input as unknown as JsonObject, { clientId: '' });
+  const { id } = await jobs.start(REINDEX, input as unknown as JsonObject, SERVER, NONE_NEEDED);
   log.info(`search parameters changed: job ${id} indexes ${types.join(', ') || 'nothing, for nothing is stored'}`);
   return id;
 }

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { realpath, rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 
-import { OPEN_PRINCIPAL } from '../auth/scopes/principal.js';
+import { OPERATOR } from '../auth/scopes/principal.js';
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { countsAll, storedGroups } from '../hfql/collect.js';
@@ -75,7 +75,7 @@ export async function runHfql(
   }
 }
 
-/** A statement is run as a request without a token limit would run it. */
+/** The operator, who has the store, asks: no token bounds the statement. */
 async function askStore(core: Core): Promise<Ask> {
   const [{ createServing }, { hfqlExecute }] = await Promise.all([
     import('../http/create-services.js'),
@@ -85,7 +85,7 @@ async function askStore(core: Core): Promise<Ask> {
   return async (action, args) => {
     const call = {
       ...({ interaction: 'operation', operation: 'hfql-execute', level: 'system' } as const),
-      ...{ principal: OPEN_PRINCIPAL, params: new URLSearchParams(), conditions: {}, prefer: {}, base: '' },
+      ...{ principal: OPERATOR, params: new URLSearchParams(), conditions: {}, prefer: {}, base: '' },
       body: parametersOf(action, args),
     };
     const { body } = await hfqlExecute(call, serving().services);

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 
-import { OPEN_PRINCIPAL } from '../auth/scopes/principal.js';
+import { OPERATOR } from '../auth/scopes/principal.js';
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { findFiles } from './load/find-files.js';
@@ -120,7 +120,8 @@ async function executor(core: Core): Promise<(bundle: Resource) => Promise<strin
     const { services } = serving();
     const call = {
       interaction: 'bundle' as const,
-      principal: OPEN_PRINCIPAL,
+      // The operator loads.
+      principal: OPERATOR,
       params: new URLSearchParams(),
       conditions: {},
       prefer: {},

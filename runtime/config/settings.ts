@@ -1,5 +1,6 @@
 import { DEFAULT_LIMITS } from '../fhir/limits.js';
 import type { JsonObject } from '../fhir/resource.js';
+import { JOBS_PER_CLIENT } from '../core/jobs.js';
 import { DEFAULT_SEARCH } from '../core/search/search-settings.js';
 import { whyNoSqlitePath } from '../store/sqlite-path.js';
 import { AUTH_SETTINGS } from './auth-settings.js';
@@ -168,6 +169,14 @@ export const SETTINGS = {
   'jobs.atOnce': integer(0, 16, {
     help: 'jobs that a process works on at a time (0: none; others do)',
     initial: 3,
+  }),
+  'limits.jobs.running': integer(1, 10_000, {
+    help: 'jobs of one client that have not ended; more are refused (429)',
+    initial: JOBS_PER_CLIENT.running,
+  }),
+  'limits.jobs.kept': integer(1, 10_000, {
+    help: 'jobs of one client that ended and whose results are kept; more are refused (429)',
+    initial: JOBS_PER_CLIENT.kept,
   }),
   'import.allow': words({
     help: 'hosts, or host:port, of servers that $import may fetch files from',

@@ -170,7 +170,7 @@ export interface ScopeRow {
   readonly open?: true;
   /** Any valid token will do, before the needs that the request's content brings. */
   readonly anyToken?: true;
-  /** Only for the client that started the job, while its scopes cover what the job covers; to others it is unknown. */
+  /** Only for the client that started the job, by a token that gives what the job was started with; to others it is unknown. */
   readonly owner?: true;
 }
 

@@ -1,7 +1,6 @@
-import { neededOn, uniteNeeded } from '../auth/access/needed-scopes.js';
-import { scopeMissing } from '../auth/access/refuse.js';
 import type { Call, Reply } from './call.js';
 import type { Job } from './jobs.js';
+import { ownJob } from './own-job.js';
 import type { Services } from './services.js';
 
 /** The type of jobs that export. */
@@ -57,19 +56,19 @@ export function isExportFileId(id: string | undefined): boolean {
 }
 
 /**
- * The file of an export as a reply to a read of a Binary. Only the client that started the export gets it, with a token that still
- * covers what is in the file.
+ * The file of an export or an import as a reply to a read of a Binary. Only the client that started the job gets it, with a token that
+ * gives all that the job was started with.
  *
  * @returns undefined: there is no such file for this client
  * @throws FhirError `scope-missing`
  */
 export async function readExportFile(call: Call, services: Services): Promise<Reply | undefined> {
   const [, job = '', at = ''] = FILE_ID.exec(call.id ?? '') ?? [];
-  const found = await services.jobs?.read(job);
-  if (found === undefined || !makesFiles(found) || !isOwner(found, call)) return undefined;
-  const file = filesOf(found)[Number(at)];
-  if (file === undefined) return undefined;
-  checkCovered(file, found, call);
+  const kept = await services.jobs?.read(job);
+  if (kept === undefined || !makesFiles(kept)) return undefined;
+  const found = ownJob(kept, call, services);
+  const file = found && filesOf(found)[Number(at)];
+  if (found === undefined || file === undefined) return undefined;
   const { blobs } = services.store;
   const key = fileKey(found, file.name);
   const [blob] = await blobs.list(key);
@@ -87,11 +86,6 @@ export async function readExportFile(call: Call, services: Services): Promise<Re
   };
 }
 
-/** Whether a job is of the client that asks. */
-export function isOwner({ owner }: Pick<Job, 'owner'>, { principal }: Pick<Call, 'principal'>): boolean {
-  return owner.clientId === principal.clientId;
-}
-
 /** The files of a job that are whole: all of one that is complete; of an export under way those that are not changed any more. */
 export function filesOf({
   type,
@@ -102,13 +96,4 @@ export function filesOf({
   const isUnderWay = type === EXPORT && (state === 'in-progress' || state === 'finalizing');
   const files = state === 'completed' ? result?.['files'] : isUnderWay ? checkpoint?.['files'] : undefined;
   return (files ?? []) as unknown as readonly ExportFile[];
-}
-
-function checkCovered({ type, isOfDeleted }: ExportFile, { type: kind, input }: Job, { principal }: Call): void {
-  // The errors of an import hold nothing but what its client sent.
-  if (kind === IMPORT) return;
-  const types = isOfDeleted === true ? (input['types'] as string[]) : [type];
-  const { access } = principal;
-  const missing = types.filter((each) => access.on(each, 'rs') !== 'everything');
-  if (missing.length > 0) throw scopeMissing(uniteNeeded(missing.map((each) => neededOn(each, 'rs'))), access);
 }

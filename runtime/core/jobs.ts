@@ -1,3 +1,6 @@
+import type { NeededScopes } from '../auth/access/needed-scopes.js';
+import type { JobOwner } from '../auth/access/owner.js';
+import type { Principal } from '../auth/scopes/principal.js';
 import type { JsonObject } from '../fhir/resource.js';
 
 /** The state of a job. `finalizing` is in progress too: only what remains after the last chunk is left. */
@@ -5,12 +8,6 @@ export type JobState = 'queued' | 'in-progress' | 'finalizing' | 'completed' | '
 
 /** States from which a job does not go on. */
 export const ENDED: ReadonlySet<JobState> = new Set(['completed', 'failed', 'cancelled']);
-
-/** The client that started a job. The token itself is never kept: a job keeps what the token allowed, in its input. */
-export interface JobOwner {
-  /** Empty without authorization, and for jobs that the server starts. */
-  readonly clientId: string;
-}
 
 /** How far a job is, for people and for `X-Progress`. */
 export interface JobProgress {
@@ -60,8 +57,11 @@ export interface Jobs {
    * Writes a job into the store. It starts at once in this process if that has a free place, else when a process has one.
    *
    * @param input plain JSON
+   * @param principal on whose behalf all of it is done
+   * @param uses the scopes that it needs: no others of the token are kept for it
+   * @throws FhirError `too-many-jobs` where the client has as many as it may
    */
-  start(type: string, input: JsonObject, owner: JobOwner): Promise<Job>;
+  start(type: string, input: JsonObject, principal: Principal, uses: NeededScopes): Promise<Job>;
   /** Undefined: there never was one of this id, or it is past its retention time. */
   read(id: string): Promise<Job | undefined>;
   /** All that are kept, oldest first. */
@@ -76,3 +76,14 @@ export interface Jobs {
   /** Removes a job that has ended, with what it made, before its retention time is over. */
   remove(id: string): Promise<void>;
 }
+
+/** Jobs that a client may have. */
+export interface JobsPerClient {
+  /** That have not ended. */
+  readonly running: number;
+  /** That have ended, and whose results are kept. */
+  readonly kept: number;
+}
+
+/** Where no setting says otherwise. */
+export const JOBS_PER_CLIENT: JobsPerClient = { running: 10, kept: 100 };

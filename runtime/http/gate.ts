@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import { OPEN_PRINCIPAL, type Principal } from '../auth/scopes/principal.js';
+import { ANYONE, type Principal } from '../auth/scopes/principal.js';
 import type { ScopeTables } from '../auth/scopes/create-scopes.js';
 import { checkOpenMode } from './open-mode.js';
 
@@ -26,6 +26,6 @@ export interface Gate {
 export const OPEN_GATE: Gate = {
   admit(req) {
     checkOpenMode(req);
-    return OPEN_PRINCIPAL;
+    return ANYONE;
   },
 };

@@ -2,7 +2,7 @@ import { readCredentials } from '../auth/access/credentials.js';
 import { refusal } from '../auth/access/refuse.js';
 import type { Access } from '../auth/scopes/access.js';
 import type { ScopeTables } from '../auth/scopes/create-scopes.js';
-import { ANONYMOUS, type Principal } from '../auth/scopes/principal.js';
+import { ANONYMOUS, Principal } from '../auth/scopes/principal.js';
 import type { Verification, VerifiedToken } from '../auth/server/access-token.js';
 import type { TokenVerifier } from '../auth/server/token-verifier.js';
 import { ACCESS_ERRORS } from '../fhir/access-errors.js';
@@ -57,8 +57,9 @@ export function createTokenGate({ verifier, access, tokenCommand, refused }: Tok
     return refusal(code, { text: `${ACCESS_ERRORS[code].text}; for one: ${tokenCommand}` });
   }
 
-  function bearerOf({ clientId, scope, jti }: VerifiedToken, tables: ScopeTables | undefined): Principal {
-    return { clientId, scope, access: access(scope, tables), ...(jti !== undefined && { tokenId: jti }) };
+  function bearerOf(token: VerifiedToken, tables: ScopeTables | undefined): Principal {
+    const { clientId, scope, jti, registration } = token;
+    return Principal.ofClient({ clientId, scope, access: access(scope, tables), tokenId: jti, registration });
   }
 
   return {

@@ -1,7 +1,7 @@
 import { Router, type RequestHandler } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { isOwner } from '../core/export-files.js';
+import { isOwnJob } from '../core/own-job.js';
 import { SEARCH_URL_HELP } from '../core/search/explain/search-url.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
@@ -195,8 +195,8 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
         tables,
         requestId: ownId,
       });
-      // A job is known to the client that started it alone, as its status is.
-      const known = (await jobs?.list())?.filter((job) => isOwner(job, { principal })) ?? [];
+      // As its status: a job is shown to the client that started it, by a token that gives all it was started with.
+      const known = (await jobs?.list())?.filter((job) => isOwnJob(job, { principal }, { tables })) ?? [];
       const { jobsPage } = await import('../pages/tools/jobs-page.js');
       sendPage(res, ownId, jobsPage(known, site, paths), PERSONAL);
       return true;

@@ -22,12 +22,14 @@ export const JOB_KINDS: readonly JobKind[] = [
   {
     type: 'reindex',
     retention: 7 * 24 * HOUR,
+    givesWay: true,
     schemas: async () => (await import('./schemas.js')).REINDEX_SCHEMAS,
     chunk: async (context) => (await import('./reindex/reindex-job.js')).reindexChunk(context),
   },
   {
     type: 'replace-references',
     retention: 7 * 24 * HOUR,
+    givesWay: true,
     chunk: async (context) => (await import('./replacement/replacement-job.js')).replacementChunk(context),
     discard: async (job, services) =>
       (await import('./replacement/replacement-job.js')).discardReplacement(job, services),

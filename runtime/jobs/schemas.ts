@@ -65,6 +65,7 @@ export const EXPORT_SCHEMAS: JobSchemas = {
 export const IMPORT_SCHEMAS: JobSchemas = {
   input: object({
     request: text,
+    base: text,
     files: { type: 'array', items: object({ url: text, key: text, type: text }, 'key', 'type') },
     types: texts,
   }),
@@ -99,11 +100,15 @@ export const REINDEX_SCHEMAS: JobSchemas = {
       after: text,
       size: count,
       total: count,
-      counts: object({
-        types: { type: 'object', additionalProperties: object({ changed: count, unchanged: count, failed: count }) },
-        failures: texts,
-      }),
+      counts: object(
+        {
+          types: { type: 'object', additionalProperties: object({ changed: count, unchanged: count, failed: count }) },
+          failures: texts,
+          hasUnnamedFailures: { const: true },
+        },
+        'hasUnnamedFailures',
+      ),
     },
-    'after',
+    ...['after', 'total'],
   ),
 };

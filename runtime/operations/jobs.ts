@@ -1,5 +1,7 @@
 import type { WiredOperation } from '../contract/index.js';
-import type { Jobs } from '../core/jobs.js';
+import type { Call } from '../core/call.js';
+import { ENDED, type Job, type Jobs } from '../core/jobs.js';
+import { ownJob } from '../core/own-job.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 
@@ -13,4 +15,24 @@ export function jobsOf({ jobs }: Pick<Services, 'jobs'>): Jobs {
 export function statusUrl(operation: WiredOperation, id: string, { tables }: Pick<Services, 'tables'>): string {
   const name = tables.operations.find((row) => row.id === operation)?.name ?? operation;
   return `$${name}?_jobId=${id}`;
+}
+
+/**
+ * The job that a client asks about. Those of other kinds and of other clients are as good as none.
+ *
+ * @throws FhirError `job-unknown`; `scope-missing` where the token gives less than the one that started it
+ */
+export async function askedJob(type: string, id: string, call: Call, services: Services): Promise<Job> {
+  const found = await jobsOf(services).read(id);
+  const job = found?.type === type ? ownJob(found, call, services) : undefined;
+  if (job === undefined) throw new FhirError('job-unknown');
+  return job;
+}
+
+/** Cancels a job, or removes one that has ended, with what it made. @returns whether it was running */
+export async function endJob({ id, state }: Job, services: Services): Promise<boolean> {
+  const jobs = jobsOf(services);
+  const isRunning = !ENDED.has(state);
+  if (!isRunning || !(await jobs.cancel(id))) await jobs.remove(id);
+  return isRunning;
 }

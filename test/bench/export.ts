@@ -9,6 +9,8 @@ import { tables } from '../../generated/tables.js';
 import { newId } from '../../runtime/fhir/id.js';
 import type { JsonObject } from '../../runtime/fhir/resource.js';
 import { createServing } from '../../runtime/http/create-services.js';
+import { NONE_NEEDED } from '../../runtime/auth/access/needed-scopes.js';
+import { SERVER } from '../../runtime/auth/scopes/principal.js';
 import { createJobEngine } from '../../runtime/jobs/engine/engine.js';
 import { JOB_KINDS } from '../../runtime/jobs/kinds.js';
 import { createExtractor } from '../../runtime/search/extract.js';
@@ -71,7 +73,7 @@ async function fill(store: Store): Promise<void> {
 async function exportAll(store: Store) {
   const options = { tables, store, extract: createExtractor(tables) };
   const serving = createServing(options)();
-  const engine = createJobEngine({ store, kinds: JOB_KINDS, services: () => serving.services, holder: 'bench', newId });
+  const engine = createJobEngine({ store, kinds: JOB_KINDS, services: () => serving.services, holder: 'bench', newId, principalOf: () => Promise.resolve(SERVER) }); // prettier-ignore
   const start = performance.now();
   let first = 0;
   let most = 0;
@@ -81,7 +83,7 @@ async function exportAll(store: Store) {
       ...{ transactionTime: Date.now(), request: '', base: '', asked: '', isHistory: false },
       ...{ types: ['Patient'], parts: [{ type: 'Patient' }] },
     };
-    const { id } = await engine.start('export', input as unknown as JsonObject, { clientId: '' });
+    const { id } = await engine.start('export', input as unknown as JsonObject, SERVER, NONE_NEEDED);
     const watch = setInterval(() => {
       most = Math.max(most, process.memoryUsage().rss);
       void engine.read(id).then((job) => {

@@ -10,6 +10,8 @@ import { storeSink } from '../../runtime/cli/load/store-sink.js';
 import { newId } from '../../runtime/fhir/id.js';
 import type { JsonObject } from '../../runtime/fhir/resource.js';
 import { createServing } from '../../runtime/http/create-services.js';
+import { NONE_NEEDED } from '../../runtime/auth/access/needed-scopes.js';
+import { SERVER } from '../../runtime/auth/scopes/principal.js';
 import { createJobEngine } from '../../runtime/jobs/engine/engine.js';
 import { JOB_KINDS } from '../../runtime/jobs/kinds.js';
 import { createExtractor } from '../../runtime/search/extract.js';
@@ -76,10 +78,10 @@ async function loadAll(store: Store, path: string): Promise<number> {
 
 async function importAll(store: Store, path: string): Promise<number> {
   const services = servicesOf(store);
-  const engine = createJobEngine({ store, kinds: JOB_KINDS, services: () => services, holder: path, newId });
+  const engine = createJobEngine({ store, kinds: JOB_KINDS, services: () => services, holder: path, newId, principalOf: () => Promise.resolve(SERVER) }); // prettier-ignore
   await store.blobs.put(path, createReadStream(path), Infinity);
-  const input = { request: '', files: [{ url: 'Binary/x', key: path, type: 'Patient' }], types: ['Patient'] };
-  const { id } = await engine.start('import', input as unknown as JsonObject, { clientId: '' });
+  const input = { request: '', base: '', files: [{ url: 'Binary/x', key: path, type: 'Patient' }], types: ['Patient'] };
+  const { id } = await engine.start('import', input as unknown as JsonObject, SERVER, NONE_NEEDED);
   await new Promise((resolve) => setTimeout(resolve, 10));
   await engine.idle();
   const job = await engine.read(id);

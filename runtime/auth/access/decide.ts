@@ -43,7 +43,7 @@ export interface Refused {
 /** What a token may do, and within which bounds. */
 export interface Allowed {
   readonly is: 'allowed';
-  /** Only for the client that started the job, see `isOwner`; to others it is unknown. */
+  /** Only for the client that started the job, see `standingOf`; to others it is unknown. */
   readonly owner: boolean;
   readonly narrowed: readonly Narrowing[];
   readonly filters: readonly Filter[];

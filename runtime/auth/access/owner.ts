@@ -1,17 +1,98 @@
-import type { Principal } from '../scopes/principal.js';
+import type { Tables } from '../../contract/tables.js';
+import { canonicalScopes } from '../scopes/canonical.js';
+import { parseScope } from '../scopes/parse-scope.js';
+import { OPEN_ACCESS, type Principal } from '../scopes/principal.js';
+import { intersectScopes, lettersOn } from '../scopes/reduce.js';
+import { printPairs, type Scope } from '../scopes/scope.js';
+import { NONE_NEEDED, type NeededScopes } from './needed-scopes.js';
 
-/** A job, and what it hands out. */
-export interface OwnedJob {
-  /** Client that started it. */
+/** On whose behalf a job works, as the store keeps it. The token itself is never kept. */
+export interface JobOwner {
+  /** Empty without authorization, and for jobs that the server starts. */
   readonly clientId: string;
-  /** What the request that started it needed, by type. */
-  readonly covers: readonly { readonly type: string; readonly letters: string }[];
+  /** Of the scopes of the token that started it, those that it needs, canonical; absent: everything was given. */
+  readonly scope?: string;
+  /** `Client.registration` then, where the token said so. */
+  readonly registration?: string;
+}
+
+/** What scopes are compared by. */
+export type OwnerTables = Pick<Tables, 'resourceTypes' | 'scopes'>;
+
+/**
+ * What a job keeps of the client that starts it.
+ *
+ * @param uses scopes that its work needs, as far as the token gives them: unconstrained ones
+ */
+export function ownerOf(principal: Principal, uses: NeededScopes, tables: Pick<OwnerTables, 'scopes'>): JobOwner {
+  const { clientId, access, registration } = principal;
+  return {
+    clientId,
+    ...(access !== OPEN_ACCESS && { scope: commonScopes(principal, uses, tables) }),
+    ...(registration !== undefined && { registration }),
+  };
+}
+
+function commonScopes(
+  { scope, access }: Principal,
+  { scopes, customs }: NeededScopes,
+  { scopes: { withheld } }: Pick<OwnerTables, 'scopes'>,
+): string {
+  const held = scopesIn(scope).scopes;
+  const common = scopes.flatMap((used) => held.flatMap((each) => intersectScopes(each, used, withheld) ?? []));
+  const given = customs.filter((custom) => access.holds(custom));
+  return canonicalScopes(common, given, withheld);
 }
 
 /**
- * Whether a job is shown to a client: to the one that started it, while its scopes cover all of each type that the job
- * covers. To others it is unknown (404). https://hl7.org/fhir/uv/bulkdata/
+ * What a job is to a client. A `stranger` does not learn that there is one; `narrower` is a token of the client that lacks something of
+ * what the job was started with: what the job found may be more than it shows. https://hl7.org/fhir/uv/bulkdata/
  */
-export function isOwner({ clientId, access }: Principal, job: OwnedJob): boolean {
-  return clientId === job.clientId && job.covers.every(({ type, letters }) => access.isWhole(type, letters));
+export type Standing = 'owner' | 'narrower' | 'stranger';
+
+/** See `Standing`. */
+export function standingOf(principal: Principal, owner: JobOwner, tables: OwnerTables): Standing {
+  if (principal.clientId !== owner.clientId || principal.registration !== owner.registration) return 'stranger';
+  if (principal.access === OPEN_ACCESS) return 'owner';
+  if (owner.scope === undefined) return 'stranger';
+  const { scopes, customs } = lackedOfScope(owner.scope, principal, tables);
+  return scopes.length + customs.length === 0 ? 'owner' : 'narrower';
+}
+
+/** Those of some canonical scopes that are not given whole: on all that each is about, with all of its letters. */
+export function lackedOfScope(
+  wanted: string,
+  { scope, access }: Pick<Principal, 'scope' | 'access'>,
+  { resourceTypes, scopes: { withheld } }: OwnerTables,
+): NeededScopes {
+  if (wanted === scope) return NONE_NEEDED;
+  const held = scopesIn(scope).scopes;
+  const lacks = (each: Scope): boolean => {
+    const types = each.type === '*' ? resourceTypes : [each.type];
+    const constraint = printPairs(each.pairs);
+    return types.some((type) =>
+      [...lettersOn(each, type, withheld)].some(
+        (letter) =>
+          !access.isWhole(type, letter) &&
+          !held.some(
+            (other) => printPairs(other.pairs) === constraint && lettersOn(other, type, withheld).includes(letter),
+          ),
+      ),
+    );
+  };
+  const { scopes, customs } = scopesIn(wanted);
+  return { scopes: scopes.filter(lacks), customs: customs.filter((custom) => !access.holds(custom)) };
+}
+
+/** Canonical scopes; what is none on data is a custom one. */
+export function scopesIn(canonical: string): NeededScopes {
+  const scopes: Scope[] = [];
+  const customs: string[] = [];
+  for (const text of canonical.split(' ').filter((each) => each !== '')) {
+    // Canonical ones are in letters: no word has to be read.
+    const scope = parseScope(text, 'rs');
+    if (scope === undefined) customs.push(text);
+    else scopes.push(scope);
+  }
+  return { scopes, customs };
 }

@@ -10,6 +10,8 @@ export interface VerifiedToken {
   readonly scope: string;
   /** Its identifier, where it has one. */
   readonly jti?: string;
+  /** `Client.registration` of the client that it was issued to, where it says so. */
+  readonly registration?: string;
   /** Seconds since the epoch. */
   readonly exp: number;
   readonly issuer: string;
@@ -25,8 +27,6 @@ export interface OwnToken extends VerifiedToken {
   readonly kid: string;
   /** The scopes as the token response gave them, where the token says so. */
   readonly spelled?: string;
-  /** `Client.registration` of the client that it was issued to. */
-  readonly registration?: string;
 }
 
 /** What a check of a token came to. `unavailable`: the server that knows cannot be asked. */

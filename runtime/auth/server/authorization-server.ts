@@ -1,5 +1,5 @@
 import type { AtomicMaps } from '../../store/store.js';
-import { createClientReader } from '../clients/client-reader.js';
+import { createClientReader, type ClientReader } from '../clients/client-reader.js';
 import type { JwksSource } from '../jwks/jwks-source.js';
 import { createServerKeys, type ServerKeys } from '../keys/server-keys.js';
 import type { AuthEvents } from './events.js';
@@ -19,6 +19,7 @@ export interface AuthorizationServer {
   readonly introspection: OAuthEndpoint;
   readonly revocation: OAuthEndpoint;
   readonly keys: ServerKeys;
+  readonly clients: ClientReader;
   readonly verifier: OwnTokenVerifier;
 }
 
@@ -51,6 +52,7 @@ export function createAuthorizationServer(parts: AuthorizationServerParts): Auth
     introspection: createIntrospectionEndpoint(needs),
     revocation: createRevocationEndpoint(needs),
     keys,
+    clients,
     verifier,
   };
 }

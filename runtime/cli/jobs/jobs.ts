@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../../config/config-error.js';
 import { isMongoUrl } from '../../config/mongo-url.js';
 import { readConfig, type Flags } from '../../config/read-config.js';
-import { ENDED, type Job, type Jobs } from '../../core/jobs.js';
+import { ENDED, JOBS_PER_CLIENT, type Job, type Jobs } from '../../core/jobs.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { describeProgress } from '../load/progress.js';
 import { stopOnSignal } from '../stop-on-signal.js';
@@ -42,7 +42,10 @@ export async function runJobs({ watch, cancel }: JobsFlags, flags: Flags, termin
       import('../../http/create-services.js'),
       import('../../observe/log.js'),
     ]);
-    const settings = { isBusy: () => false, atOnce: 0 };
+    const settings = {
+      ...{ isBusy: () => false, atOnce: 0, perClient: JOBS_PER_CLIENT },
+      principalOf: () => Promise.reject(new Error('this process works on no job')),
+    };
     const jobs = openJobs(core.store, () => createServing(core, core.definitions.current), settings, SILENT);
     if (cancel !== undefined) return await cancelOne(cancel, jobs, terminal);
     if (watch === true) await watchAll(jobs, stop.signal, terminal);

@@ -1,4 +1,4 @@
-import { OPEN_PRINCIPAL } from '../../auth/scopes/principal.js';
+import { OPERATOR } from '../../auth/scopes/principal.js';
 import { FhirError } from '../../fhir/errors.js';
 import { newId } from '../../fhir/id.js';
 import type { Limits } from '../../fhir/limits.js';
@@ -23,8 +23,8 @@ export interface LoadCore extends WriteValidation, Pick<Services, 'extract' | 'r
   readonly execute?: (bundle: Resource) => Promise<string>;
 }
 
-/** Who writes: the server itself. */
-const OWN_CALL = { principal: OPEN_PRINCIPAL };
+/** The operator loads, so that references and codes are checked by all that the store has. */
+const OWN_CALL = { principal: OPERATOR };
 
 type Done = (item: Item, outcome: Outcome) => void;
 

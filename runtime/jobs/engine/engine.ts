@@ -1,5 +1,9 @@
-import { ENDED, type Job, type Jobs } from '../../core/jobs.js';
+import type { NeededScopes } from '../../auth/access/needed-scopes.js';
+import { ownerOf } from '../../auth/access/owner.js';
+import { SERVER, type Principal } from '../../auth/scopes/principal.js';
+import { ENDED, JOBS_PER_CLIENT, type Job, type Jobs, type JobsPerClient } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
+import { FhirError } from '../../fhir/errors.js';
 import type { Store } from '../../store/store.js';
 import { SYSTEM_CLOCK, type Clock } from './clock.js';
 import type { JobKind } from './job-kind.js';
@@ -12,12 +16,20 @@ export interface JobEngineOptions {
   readonly kinds: readonly JobKind[];
   /** Those of the moment. */
   readonly services: () => Services;
+  /**
+   * On whose behalf a job goes on; asked before each chunk.
+   *
+   * @throws FhirError where it ends, because its client may not any more what it was started with
+   */
+  readonly principalOf: (owner: Job['owner']) => Promise<Principal>;
   /** Names this process; no other has the same. */
   readonly holder: string;
   /** Ids of new jobs. */
   readonly newId: (now: number) => string;
   /** Jobs that this process works on at a time; absent: 3. */
   readonly atOnce?: number;
+  /** Absent: `JOBS_PER_CLIENT`. */
+  readonly perClient?: JobsPerClient;
   /** Absent: the machine's. */
   readonly clock?: Clock;
   /** Whether requests are in progress, which jobs make room for; absent: never. */
@@ -50,6 +62,9 @@ const LOOK = 5000;
 
 const AT_ONCE = 3;
 
+/** After which a client that has too many jobs should ask again, in milliseconds: the least. */
+const RETRY = 10_000;
+
 /**
  * Opens the jobs of a store. A job is a row in an atomic map; a process holds it by a lease that it renews. Every change of a row
  * names the row before, so that of two processes one wins; the other notices and stops.
@@ -66,6 +81,7 @@ class Engine implements JobEngine {
   private readonly closing = new AbortController();
   private looping: Promise<void> = Promise.resolve();
   private filling: Promise<void> | undefined;
+  private adding: Promise<unknown> = Promise.resolve();
   private refill = false;
 
   constructor(private readonly options: JobEngineOptions) {
@@ -74,8 +90,17 @@ class Engine implements JobEngine {
     this.kinds = new Map(options.kinds.map((kind) => [kind.type, kind]));
   }
 
-  async start(type: string, input: Job['input'], owner: Job['owner']): Promise<Job> {
+  async start(type: string, input: Job['input'], principal: Principal, uses: NeededScopes): Promise<Job> {
     if (!this.kinds.has(type)) throw new Error(`no kind of job ${type}`);
+    // One after the other, so that many at once are counted too.
+    const added = this.adding.catch(() => {}).then(() => this.add(type, input, principal, uses));
+    this.adding = added;
+    return added;
+  }
+
+  private async add(type: string, input: Job['input'], principal: Principal, uses: NeededScopes): Promise<Job> {
+    const owner = ownerOf(principal, uses, this.options.services().tables);
+    if (principal !== SERVER) await this.makeRoom(owner);
     const now = this.clock.now();
     const id = this.options.newId(now);
     const progress = { done: 0, unit: 'resources' };
@@ -222,6 +247,7 @@ class Engine implements JobEngine {
       clock: this.clock,
       holder: this.options.holder,
       services: this.options.services,
+      principalOf: this.options.principalOf,
       isBusy: this.options.isBusy ?? (() => false),
       jobs: () => this.runs.size,
       onFailure: (failing, error) => this.options.onError?.(error, failing),
@@ -258,6 +284,26 @@ class Engine implements JobEngine {
     await this.rows.replace(row, { ...job, isDiscarded: true });
   }
 
+  /**
+   * Sees to it that a client may have one more job. Of those without files the oldest gives way.
+   *
+   * @throws FhirError `too-many-jobs`
+   */
+  private async makeRoom({ clientId }: Job['owner']): Promise<void> {
+    const { running, kept } = this.options.perClient ?? JOBS_PER_CLIENT;
+    const own = (await this.rows.all()).map(({ job }) => job).filter(({ owner }) => owner.clientId === clientId);
+    const ended = own.filter((job) => ENDED.has(job.state) && !this.isOver(job) && job.isDiscarded === undefined);
+    if (own.filter(({ state }) => !ENDED.has(state)).length >= running) {
+      throw tooMany(`${running} jobs of the client have not ended`, RETRY);
+    }
+    if (ended.length < kept) return;
+    const first = ended.find(({ type }) => this.kinds.get(type)?.givesWay === true);
+    if (first !== undefined) return this.remove(first.id);
+    const times = ended.map((job) => (job.ended ?? 0) + (this.kinds.get(job.type)?.retention ?? 0));
+    const pause = Math.min(...times) - this.clock.now();
+    throw tooMany(`The results of ${kept} jobs of the client are kept; remove some with DELETE`, pause);
+  }
+
   /** Whether a process may be at work on it. */
   private isHeld({ lease }: Job): boolean {
     if (lease === undefined) return false;
@@ -280,4 +326,10 @@ class Engine implements JobEngine {
   private report(event: JobEvent, job: Job): void {
     this.options.onEvent?.(event, job);
   }
+}
+
+/** @param pause after which there may be room, in milliseconds */
+function tooMany(text: string, pause: number): FhirError {
+  const seconds = Math.ceil(Math.max(RETRY, pause) / 1000);
+  return new FhirError('too-many-jobs', text, { headers: { 'Retry-After': String(seconds) } });
 }

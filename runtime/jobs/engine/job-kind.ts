@@ -1,3 +1,4 @@
+import type { Principal } from '../../auth/scopes/principal.js';
 import type { Job, JobProgress } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import type { JobSchemas } from './check-job.js';
@@ -8,6 +9,8 @@ import type { JsonObject } from '../../fhir/resource.js';
 export interface ChunkContext {
   /** As it is before the chunk: `job.input`, `job.checkpoint`, `job.run`. */
   readonly job: Job;
+  /** On whose behalf the chunk is done: all that it reads, checks and writes is bounded by this. */
+  readonly principal: Principal;
   /** Aborts when the process ends, or the job is cancelled or lost to another process: the chunk then has to reject soon. */
   readonly signal: AbortSignal;
   /** Of this moment; each chunk gets them anew, so that changed search parameters are in effect. */
@@ -48,6 +51,8 @@ export interface JobKind {
   readonly schemas?: () => Promise<JobSchemas>;
   /** How long a job is kept after its end, in milliseconds. */
   readonly retention: number;
+  /** Where its client has too many, the oldest that ended is removed: it has no files that the client may not have read yet. */
+  readonly givesWay?: true;
   /** Does one chunk: a second or so of work. */
   chunk(context: ChunkContext): Promise<ChunkResult>;
   /** Removes what a job made, when it is cancelled, failed, or past its retention. It may be called more than once. */

@@ -1,3 +1,4 @@
+import type { Principal } from '../../auth/scopes/principal.js';
 import { ENDED, type Job, type JobProgress } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
@@ -36,6 +37,7 @@ export interface RunParts extends Surroundings {
   readonly clock: Clock;
   readonly holder: string;
   readonly services: () => Services;
+  readonly principalOf: (owner: Job['owner']) => Promise<Principal>;
   /** Called with each failure of a chunk. */
   readonly onFailure: (job: Job, error: unknown) => void;
 }
@@ -124,6 +126,7 @@ class JobRun {
       const { clock } = parts;
       const { checkpoint, progress, state, result } = await kind.chunk({
         job,
+        principal: await parts.principalOf(job.owner),
         signal,
         services: parts.services(),
         breathe: this.breathe,

@@ -11,6 +11,8 @@ export interface ImportFile {
 /** What an import is about, as its job keeps it. */
 export interface ImportInput {
   readonly request: string;
+  /** FHIR base of the request. */
+  readonly base: string;
   readonly files: readonly ImportFile[];
   /** Types that the token may create and update, whatever the resource. */
   readonly types: readonly string[];

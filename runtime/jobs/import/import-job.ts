@@ -55,7 +55,7 @@ export async function importChunk(context: ChunkContext): Promise<ChunkResult> {
   for (let from = 0; from < lines.length;) {
     signal.throwIfAborted();
     const to = from + context.stepSize.next(BATCH);
-    const outcomes = await storeLines(lines.slice(from, to), source, services, context);
+    const outcomes = await storeLines(lines.slice(from, to), source, services, { ...context, base: input.base });
     from = to;
     await context.breathe();
     for (const [{ number }, outcome] of outcomes) {

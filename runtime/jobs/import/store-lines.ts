@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 
-import { OPEN_PRINCIPAL } from '../../auth/scopes/principal.js';
 import { BINARY } from '../../core/binary/binary-content.js';
 import { takeBinary, writeBinary } from '../../core/binary/binary-store.js';
 import { SUBSCRIPTION } from '../../core/access/subscribed-types.js';
@@ -17,9 +16,6 @@ import { readJson } from '../../format/read-json.js';
 import { VersionConflict, type Put, type StoredVersion } from '../../store/store.js';
 import { countContained, cutByMembers } from '../../store/write-contained.js';
 import type { ChunkContext } from '../engine/job-kind.js';
-
-/** The job writes: its files name the types that the token of who began it covers whole. */
-const OWN_CALL = { principal: OPEN_PRINCIPAL };
 
 /** A line of a file. */
 export interface ImportLine {
@@ -59,7 +55,7 @@ export async function storeLines(
   lines: readonly ImportLine[],
   source: LineSource,
   services: Services,
-  context: Pace,
+  context: LineContext,
 ): Promise<ReadonlyMap<ImportLine, LineOutcome>> {
   const outcomes = new Map<ImportLine, LineOutcome>();
   const named: Named[] = [];
@@ -76,7 +72,7 @@ export async function storeLines(
   const last = new Map(named.map((each) => [keyOf(each), each]));
   const twice = named.filter((each) => last.get(keyOf(each)) !== each);
   const once = named.filter((each) => last.get(keyOf(each)) === each);
-  for (const each of twice) outcomes.set(each.line, await writeOne(each, services));
+  for (const each of twice) outcomes.set(each.line, await writeOne(each, services, context));
   await writeTogether(once, services, context, outcomes);
   return outcomes;
 }
@@ -126,15 +122,14 @@ function derivedId({ seed, created }: LineSource, number: number): string {
 
 type Outcomes = Map<ImportLine, LineOutcome>;
 
-/** What makes room for requests. */
-type Pace = Pick<ChunkContext, 'breathe' | 'stepSize'>;
+/** On whose behalf lines are checked and written, and what makes room for requests. */
+interface LineContext extends Pick<ChunkContext, 'principal' | 'signal' | 'breathe' | 'stepSize'> {
+  /** FHIR base of the request that started the import. */
+  readonly base: string;
+}
 
-async function writeTogether(
-  all: readonly Named[],
-  services: Services,
-  { breathe, stepSize }: Pace,
-  outcomes: Outcomes,
-) {
+async function writeTogether(all: readonly Named[], services: Services, context: LineContext, outcomes: Outcomes) {
+  const { breathe, stepSize } = context;
   const { store } = services;
   const plain = all.filter(({ resource }) => resource.resourceType !== BINARY);
   const current = await store.readMany(plain.map(({ resource, id }) => ({ type: resource.resourceType, id })));
@@ -142,7 +137,7 @@ async function writeTogether(
   for (const [i, each] of plain.entries()) {
     await breathe();
     try {
-      const change = await compose(each, current[i], services);
+      const change = await compose(each, current[i], services, context);
       if (change === undefined) outcomes.set(each.line, 'unchanged');
       else steps.push({ ...each, change, isNew: current[i]?.json === undefined });
     } catch (error) {
@@ -157,22 +152,24 @@ async function writeTogether(
     } catch (error) {
       if (!(error instanceof VersionConflict) && !(error instanceof FhirError && error.status < 500)) throw error;
       // Another client wrote one of them, or one is at fault: each on its own.
-      for (const each of piece) outcomes.set(each.line, await writeOne(each, services));
+      for (const each of piece) outcomes.set(each.line, await writeOne(each, services, context));
     }
   }
   for (const each of all)
-    if (each.resource.resourceType === BINARY) outcomes.set(each.line, await writeOne(each, services));
+    if (each.resource.resourceType === BINARY) outcomes.set(each.line, await writeOne(each, services, context));
 }
 
-async function writeOne(each: Named, services: Services): Promise<LineOutcome> {
+async function writeOne(each: Named, services: Services, context: LineContext): Promise<LineOutcome> {
   const { resource, id } = each;
   try {
     const { before, after } =
       resource.resourceType === BINARY
-        ? await writeBinary(await takeBinary(resource, id, OWN_CALL, services), id, services, (current) =>
+        ? await writeBinary(await takeBinary(resource, id, context, services), id, services, (current) =>
             checkContext(current, services),
           )
-        : await writeCurrent(services.store, resource.resourceType, id, (current) => compose(each, current, services));
+        : await writeCurrent(services.store, resource.resourceType, id, (current) =>
+            compose(each, current, services, context),
+          );
     return after === undefined ? 'unchanged' : before?.json === undefined ? 'created' : 'updated';
   } catch (error) {
     return failureOf(error);
@@ -180,7 +177,7 @@ async function writeOne(each: Named, services: Services): Promise<LineOutcome> {
 }
 
 /**
- * Who may write over a Binary with a `securityContext` depends on the resource that this names, and on the token, which the job has not.
+ * Who may write over a Binary with a `securityContext` depends on the resource that this names: an import writes over none.
  * https://hl7.org/fhir/R5/binary.html#security
  *
  * @throws FhirError `type-mismatch` where the Binary has one, or had one before it was deleted
@@ -195,10 +192,16 @@ async function checkContext(current: StoredVersion | undefined, services: Servic
   throw new FhirError('type-mismatch', text);
 }
 
-async function compose({ resource, id, line }: Named, current: StoredVersion | undefined, services: Services) {
+async function compose(
+  { resource, id, line }: Named,
+  current: StoredVersion | undefined,
+  services: Services,
+  { principal, signal, base }: LineContext,
+) {
   const { text } = line;
-  const taken = await resourceToWrite(resource, { ...OWN_CALL, interaction: 'update', id }, services);
-  const call = taken === resource ? { ...OWN_CALL, text: () => String(text) } : OWN_CALL;
+  const own = { principal, signal, base };
+  const taken = await resourceToWrite(resource, { principal, interaction: 'update', id }, services);
+  const call = taken === resource ? { ...own, text: () => String(text) } : own;
   await validateWritten(taken, call, services);
   const change = await composePut(taken, id, current, services);
   if (change !== undefined && change.body.head.length + change.body.tail.length > services.limits.resource) {

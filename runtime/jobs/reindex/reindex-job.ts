@@ -1,4 +1,3 @@
-import type { Services } from '../../core/services.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import type { Condition } from '../../search/query/query.js';
 import type { Reindexed } from '../../store/store.js';
@@ -27,7 +26,8 @@ interface Checkpoint {
   readonly part: number;
   readonly after?: string;
   readonly size: number;
-  readonly total: number;
+  /** Absent: what a search finds is not counted before. */
+  readonly total?: number;
   readonly counts: Counts;
 }
 
@@ -48,7 +48,7 @@ export async function reindexChunk(context: ChunkContext): Promise<ChunkResult> 
   if (at?.by !== by) {
     // What other processes write from here on has entries of the same definitions.
     if (services.definitions !== undefined && !(await services.definitions.agreed(signal, set))) return {};
-    at = { by, part: 0, size: FIRST_PAGE, total: await countAll(input, services), counts: NO_COUNTS };
+    at = { by, part: 0, size: FIRST_PAGE, ...(await countAll(input, context)), counts: NO_COUNTS };
     return toResult(at);
   }
   const part = input.parts[at.part];
@@ -73,14 +73,26 @@ export async function reindexChunk(context: ChunkContext): Promise<ChunkResult> 
 
 const NO_COUNTS: Counts = { types: {}, failures: [] };
 
+type Part = ReindexInput['parts'][number];
+
+/**
+ * Whether the client may know how many resources were indexed: that is data, of which the scope of administration gives nothing. What a
+ * search finds lies within the scopes of the client.
+ */
+function isCounted({ type, where }: Part, { principal }: Pick<ChunkContext, 'principal'>): boolean {
+  return where !== undefined || principal.access.isWhole(type, 's');
+}
+
 async function readPage(
-  { type, where }: ReindexInput['parts'][number],
+  part: Part,
   size: number,
   after: string | undefined,
   { makesEntries }: ReindexInput,
   counts: Counts,
-  { services, signal, breathe, stepSize }: ChunkContext,
+  context: ChunkContext,
 ) {
+  const { services, signal, breathe, stepSize } = context;
+  const { type, where } = part;
   const failures: string[] = [];
   const { store, limits, extract } = services;
   const find = store.find.bind(store);
@@ -95,6 +107,15 @@ async function readPage(
         failures.push(`${type}/${id}: ${error instanceof Error ? error.message : 'failed'}`),
     },
   );
+  const { next, size: nextSize } = page;
+  if (!isCounted(part, context)) {
+    const hasUnnamed = counts.hasUnnamedFailures === true || failures.length > 0;
+    return {
+      after: next,
+      size: nextSize,
+      counts: { ...counts, ...(hasUnnamed && { hasUnnamedFailures: true as const }) },
+    };
+  }
   const before = counts.types[type] ?? { changed: 0, unchanged: 0, failed: 0 };
   const unchanged = page.looked - page.replaced - failures.length;
   const now = {
@@ -103,7 +124,8 @@ async function readPage(
     failed: before.failed + failures.length,
   };
   const named = [...counts.failures, ...failures].slice(0, MAX_NAMED);
-  return { after: page.next, size: page.size, counts: { types: { ...counts.types, [type]: now }, failures: named } };
+  const types = { ...counts.types, [type]: now };
+  return { after: next, size: nextSize, counts: { ...counts, types, failures: named } };
 }
 
 async function finish(
@@ -123,9 +145,11 @@ async function finish(
   return { result: { report, counts: counts as unknown as JsonObject } };
 }
 
-async function countAll({ parts }: ReindexInput, { store }: Services): Promise<number> {
-  const counts = await store.counts();
-  return parts.reduce((sum, { type }) => sum + (counts.get(type) ?? 0), 0);
+async function countAll({ parts }: ReindexInput, context: ChunkContext): Promise<{ total?: number }> {
+  if (parts.some(({ where }) => where !== undefined)) return {};
+  const counts = await context.services.store.counts();
+  const counted = parts.filter((part) => isCounted(part, context));
+  return { total: counted.reduce((sum, { type }) => sum + (counts.get(type) ?? 0), 0) };
 }
 
 function toResult(at: Checkpoint): ChunkResult {
@@ -135,6 +159,6 @@ function toResult(at: Checkpoint): ChunkResult {
   );
   return {
     checkpoint: at as unknown as JsonObject,
-    progress: { done, total: Math.max(done, at.total), unit: 'resources' },
+    progress: { done, ...(at.total !== undefined && { total: Math.max(done, at.total) }), unit: 'resources' },
   };
 }

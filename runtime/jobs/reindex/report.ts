@@ -5,6 +5,8 @@ export interface Counts {
   readonly types: Readonly<Record<string, TypeCounts>>;
   /** `Type/id: why`; the first ones. */
   readonly failures: readonly string[];
+  /** There are failures beside these, of types that are not counted. */
+  readonly hasUnnamedFailures?: true;
 }
 
 /** The same for one type. */
@@ -16,6 +18,10 @@ export interface TypeCounts {
   /** Resources of which no entries could be made. */
   readonly failed: number;
 }
+
+/** What a report says of failures of types that are not counted. */
+export const UNNAMED =
+  'Some resources of types that the token may not search could not be indexed; kiln reindex names them';
 
 /** The sum over all types. */
 export function sumOf({ types }: Pick<Counts, 'types'>): TypeCounts {
@@ -42,6 +48,7 @@ export function writeReport(counts: Counts, started: number, ended: number): str
   ]);
   const more = failed - counts.failures.length;
   const failures = failed === 0 ? [] : ['', 'Failures:', ...counts.failures, ...(more > 0 ? [`and ${more} more`] : [])];
+  const unnamed = counts.hasUnnamedFailures === true ? ['', UNNAMED] : [];
   return [
     'Reindex Report',
     '-'.repeat(50),
@@ -52,6 +59,7 @@ export function writeReport(counts: Counts, started: number, ended: number): str
     `Total Failed Changes: ${failed}`,
     ...blocks.flat(),
     ...failures,
+    ...unnamed,
     '',
   ].join('\n');
 }

@@ -1,19 +1,15 @@
-import { createScopes } from '../../auth/scopes/create-scopes.js';
-import { OPEN_ACCESS, OPEN_PRINCIPAL, type Principal } from '../../auth/scopes/principal.js';
 import type { Call } from '../../core/call.js';
-import { ENDED, type Job } from '../../core/jobs.js';
+import { ENDED } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import type { ResourceKey } from '../../store/store.js';
+import type { ChunkContext } from '../engine/job-kind.js';
 import type { Activity } from './provenance.js';
 
 /** The type of jobs that replace references, those of merges included. */
 export const REPLACEMENT = 'replace-references';
 
 /** What a job keeps of the call that starts it. */
-export interface KeptCall extends Pick<Call, 'operation' | 'level' | 'type' | 'base'> {
-  /** Canonical scopes of the token that started it; absent: the server had no authorization. */
-  readonly scope?: string;
-}
+export type KeptCall = Pick<Call, 'operation' | 'level' | 'type' | 'base'>;
 
 /** What a replacement is about, as its job keeps it. */
 export interface ReplacementInput extends KeptCall {
@@ -27,27 +23,20 @@ export interface ReplacementInput extends KeptCall {
 }
 
 /** What a job keeps of a call. */
-export function keptOf({ operation, level, type, base, principal }: Call): KeptCall {
+export function keptOf({ operation, level, type, base }: Call): KeptCall {
   return {
     base,
     ...(operation !== undefined && { operation }),
     ...(level !== undefined && { level }),
     ...(type !== undefined && { type }),
-    ...(principal.access !== OPEN_ACCESS && { scope: principal.scope }),
   };
 }
 
-/** The call that a job goes on with, as far as it is needed: the scopes are read by the definitions of the moment. */
+/** The call that a job goes on with, as far as it is needed. */
 export function callOf(
-  { owner }: Pick<Job, 'owner'>,
-  { operation, level, type, base, scope }: ReplacementInput,
-  { tables, zone }: Pick<Services, 'tables' | 'zone'>,
-  signal: AbortSignal,
+  { operation, level, type, base }: ReplacementInput,
+  { principal, signal }: Pick<ChunkContext, 'principal' | 'signal'>,
 ): Call {
-  const principal: Principal =
-    scope === undefined
-      ? OPEN_PRINCIPAL
-      : { clientId: owner.clientId, scope, access: createScopes({ tables, zone, base }).access(scope) };
   return {
     ...{ interaction: 'operation', principal, base, signal },
     ...(operation !== undefined && { operation }),

@@ -50,9 +50,9 @@ const MOST_PASSES = 5;
 
 /** Does one chunk of a replacement: a page of the resources that refer. */
 export async function replacementChunk(context: ChunkContext): Promise<ChunkResult> {
-  const { job, services, signal } = context;
+  const { job, services } = context;
   const input = job.input as unknown as ReplacementInput;
-  const work = new Replacement(input, callOf(job, input, services, signal), context);
+  const work = new Replacement(input, callOf(input, context), context);
   const at = job.checkpoint as unknown as Checkpoint | undefined;
   if (at === undefined) return toResult(await work.begin());
   if (at.phase === 'sides') return toResult(await work.sides(at));

@@ -1,7 +1,7 @@
 import { told } from '../../fhir/operation-outcome.js';
 import type { Call, Reply } from '../../core/call.js';
-import { EXPORT, exportFileId, filesOf, isOwner, NDJSON } from '../../core/export-files.js';
-import { ENDED, type Job } from '../../core/jobs.js';
+import { EXPORT, exportFileId, filesOf, NDJSON } from '../../core/export-files.js';
+import type { Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatHttpDate, formatInstant } from '../../fhir/instant.js';
@@ -9,13 +9,13 @@ import { JOB_KINDS } from '../../jobs/kinds.js';
 import type { ExportInput } from '../../jobs/export/export-input.js';
 import { readArguments, valueOf } from '../arguments.js';
 import { describeProgress } from '../job-progress.js';
-import { jobsOf } from '../jobs.js';
+import { askedJob, endJob } from '../jobs.js';
 
 /**
  * `$export-poll-status`: how far an export is, the list of its files, or with DELETE its end and the removal of its files. Only the
  * client that started it learns anything of it. https://hl7.org/fhir/uv/bulkdata/STU2/export.html#bulk-data-status-request
  *
- * @throws FhirError `parameter-invalid`, `job-unknown`, `job-failed`
+ * @throws FhirError `parameter-invalid`, `job-unknown`, `scope-missing`, `job-failed`
  */
 export async function exportStatus(call: Call, services: Services): Promise<Reply> {
   const id = valueOf(readArguments(call, services), '_jobId');
@@ -24,17 +24,15 @@ export async function exportStatus(call: Call, services: Services): Promise<Repl
       'The parameter "_jobId" is required: the URL in the header Content-Location of the answer to $export has it';
     throw new FhirError('parameter-invalid', text, { issue: 'required' });
   }
-  const job = await jobsOf(services).read(id);
-  if (job?.type !== EXPORT || !isOwner(job, call) || job.state === 'cancelled') throw new FhirError('job-unknown');
+  const job = await askedJob(EXPORT, id, call, services);
+  if (job.state === 'cancelled') throw new FhirError('job-unknown');
   if (call.isDeletion === true) return endExport(job, services);
   if (job.state === 'failed') throw new FhirError('job-failed', `The export failed: ${job.failure ?? ''}`);
   return job.state === 'completed' ? showFiles(job, call) : showProgress(job);
 }
 
 async function endExport(job: Job, services: Services): Promise<Reply> {
-  const jobs = jobsOf(services);
-  const isRunning = !ENDED.has(job.state);
-  if (!isRunning || !(await jobs.cancel(job.id))) await jobs.remove(job.id);
+  const isRunning = await endJob(job, services);
   const text = isRunning ? 'The export is cancelled, and its files are removed' : 'The files of the export are removed';
   const issue = [{ severity: 'information', code: 'informational', ...told(text) }];
   return { status: 202, resource: { resourceType: 'OperationOutcome', issue } };

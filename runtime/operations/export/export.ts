@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 
 import type { Content } from '../../auth/access/content.js';
+import { neededOn, uniteNeeded, type NeededScopes } from '../../auth/access/needed-scopes.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
 import { neededFor } from '../../core/access/authorize.js';
 import type { Call, Reply } from '../../core/call.js';
-import { EXPORT, isOwner, NDJSON } from '../../core/export-files.js';
+import { EXPORT, NDJSON } from '../../core/export-files.js';
 import { ENDED, type Job } from '../../core/jobs.js';
+import { isOwnJob } from '../../core/own-job.js';
 import { readStored } from '../../core/read-stored.js';
 import { isShown } from '../../core/search/parse/check-view.js';
 import type { Services } from '../../core/services.js';
@@ -75,9 +77,15 @@ export async function startExport(call: Call, services: Services): Promise<Reply
   const same = call.prefer.isFresh === true ? undefined : await findRunning(digest, call, services);
   const input: ExportInput = { ...asked, asked: digest, transactionTime: await instantOf(services) };
   const { id } =
-    same ??
-    (await jobsOf(services).start(EXPORT, input as unknown as JsonObject, { clientId: call.principal.clientId }));
+    same ?? (await jobsOf(services).start(EXPORT, input as unknown as JsonObject, call.principal, usesOf(asked)));
   return { status: 202, contentLocation: statusUrl('export-poll-status', id, services) };
+}
+
+/** The scopes that an export needs. A filter that asks for other resources may ask for any. */
+function usesOf({ parts, types, patients }: Pick<ExportInput, 'parts' | 'types' | 'patients'>): NeededScopes {
+  const asksOthers = parts.some(({ filter }) => filter !== undefined && asksLinks(filter));
+  const read = asksOthers ? ['*'] : patients === undefined ? types : [...types, PATIENT];
+  return uniteNeeded(read.map((type) => neededOn(type, 'rs')));
 }
 
 const ASYNC_ONLY = 'An export is done after the answer to its request; send the header Prefer: respond-async';
@@ -89,11 +97,12 @@ function requestUrl({ base, type, id, params }: Call): string {
   return `${base}/${path}${query === '' ? '' : `?${query}`}`;
 }
 
-/** An export of the same client that asks for the same and has not ended. */
+/** An export of the same client that asks for the same, by scopes that the token has too, and has not ended. */
 async function findRunning(digest: string, call: Call, services: Services): Promise<Job | undefined> {
   const all = await jobsOf(services).list();
   return all.find(
-    (job) => job.type === EXPORT && isOwner(job, call) && !ENDED.has(job.state) && job.input['asked'] === digest,
+    (job) =>
+      job.type === EXPORT && job.input['asked'] === digest && !ENDED.has(job.state) && isOwnJob(job, call, services),
   );
 }
 

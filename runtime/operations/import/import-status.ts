@@ -1,29 +1,27 @@
 import { told } from '../../fhir/operation-outcome.js';
 import type { Call, Reply } from '../../core/call.js';
-import { exportFileId, filesOf, IMPORT, isOwner } from '../../core/export-files.js';
-import { ENDED, type Job } from '../../core/jobs.js';
+import { exportFileId, filesOf, IMPORT } from '../../core/export-files.js';
+import type { Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { NO_COUNTS, type ImportCounts, type ImportInput } from '../../jobs/import/import-input.js';
 import { readArguments, valueOf } from '../arguments.js';
 import { describeProgress } from '../job-progress.js';
-import { jobsOf } from '../jobs.js';
+import { askedJob, endJob } from '../jobs.js';
 
 /**
  * `$import-poll-status`: how far an import is, its counts and errors, or with DELETE its end. What was imported stays.
  * definitions/operations/import-poll-status.json
  *
- * @throws FhirError `parameter-invalid`, `job-unknown`, `job-failed`
+ * @throws FhirError `parameter-invalid`, `job-unknown`, `scope-missing`, `job-failed`
  */
 export async function importStatus(call: Call, services: Services): Promise<Reply> {
   const id = String(valueOf(readArguments(call, services), '_jobId'));
-  const jobs = jobsOf(services);
-  const job = await jobs.read(id);
-  if (job?.type !== IMPORT || !isOwner(job, call) || job.state === 'cancelled') throw new FhirError('job-unknown');
+  const job = await askedJob(IMPORT, id, call, services);
+  if (job.state === 'cancelled') throw new FhirError('job-unknown');
   if (call.isDeletion === true) {
-    const isRunning = !ENDED.has(job.state);
-    if (!isRunning || !(await jobs.cancel(id))) await jobs.remove(id);
+    const isRunning = await endJob(job, services);
     const text = isRunning ? 'The import is cancelled; what was imported stays' : 'The result of the import is removed';
     const issue = [{ severity: 'information', code: 'informational', ...told(text) }];
     return { status: 202, resource: { resourceType: 'OperationOutcome', issue } };

@@ -1,4 +1,4 @@
-import { neededOn } from '../../auth/access/needed-scopes.js';
+import { neededOn, uniteNeeded } from '../../auth/access/needed-scopes.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
 import { neededFor } from '../../core/access/authorize.js';
 import { BINARY, blobKey, pointerOf } from '../../core/binary/binary-content.js';
@@ -49,9 +49,10 @@ export async function startImport(call: Call, services: Services): Promise<Reply
     if (file !== undefined) files.push({ ...file, ...(type !== undefined && { type }) });
   }
   faults.check();
-  const input: ImportInput = { request: `${call.base}/$import`, files, types };
-  const owner = { clientId: call.principal.clientId };
-  const { id } = await jobsOf(services).start(IMPORT, input as unknown as JsonObject, owner);
+  const input: ImportInput = { request: `${call.base}/$import`, base: call.base, files, types };
+  // What lines refer to is read by all scopes that there are.
+  const uses = uniteNeeded([...types.map((type) => neededOn(type, 'cu')), neededOn('*', 'rs')]);
+  const { id } = await jobsOf(services).start(IMPORT, input as unknown as JsonObject, call.principal, uses);
   return { status: 202, contentLocation: statusUrl('import-poll-status', id, services) };
 }
 

@@ -1,3 +1,4 @@
+import { neededOn, uniteNeeded } from '../../auth/access/needed-scopes.js';
 import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { newId } from '../../fhir/id.js';
@@ -5,6 +6,9 @@ import type { JsonObject } from '../../fhir/resource.js';
 import { keptOf, REPLACEMENT, type ReplacementInput } from '../../jobs/replacement/replacement-input.js';
 import { createTask } from '../../jobs/replacement/replacement-task.js';
 import { jobsOf } from '../jobs.js';
+
+/** What it reads, and what it changes: whatever refers. */
+const USES = uniteNeeded([neededOn('*', 'rus'), { scopes: [], customs: ['__admin.replace-references'] }]);
 
 /**
  * Starts a job that replaces references, of a merge or by itself.
@@ -19,8 +23,7 @@ export async function startReplacement(
   parameters: readonly JsonObject[] = [],
 ): Promise<Reply> {
   const input: ReplacementInput = { ...what, ...keptOf(call), task: newId() };
-  const owner = { clientId: call.principal.clientId };
-  const job = await jobsOf(services).start(REPLACEMENT, input as unknown as JsonObject, owner);
+  const job = await jobsOf(services).start(REPLACEMENT, input as unknown as JsonObject, call.principal, USES);
   const resource = await createTask(job, input, services);
   const parameter = [...parameters, { name: 'task', resource }];
   return {

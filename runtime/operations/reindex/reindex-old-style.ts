@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import type { Call, Reply } from '../../core/call.js';
 import { ENDED, type Job } from '../../core/jobs.js';
+import { isOwnJob } from '../../core/own-job.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { REINDEX, type ReindexInput } from '../../jobs/reindex/reindex-job.js';
@@ -14,6 +15,9 @@ import { allParts, startJob } from './reindex.js';
 
 /** Resources of one step of the job. */
 const BATCH = 500;
+
+/** What the answer to a pass says where jobs of others worked. */
+const OTHERS = ', and others by jobs that this token did not start';
 
 /** Time between two looks at a job, in milliseconds. */
 const PAUSE = 100;
@@ -55,23 +59,30 @@ export async function performPass(call: Call, services: Services): Promise<Reply
     ids.push(await startJob({ parts, isWhole: true, makesEntries: true, batchSize: BATCH }, call, services));
   }
   let indexed = 0;
+  let others = '';
   for (const id of ids) {
     let job = await jobs.read(id);
+    // Of a job that this token did not start nothing is said but that there is one.
+    const isOwn = job !== undefined && isOwnJob(job, call, services);
+    const name = isOwn ? `job ${id}` : 'job that this token did not start';
     while (job !== undefined && isUnderWay(job)) {
       if (performance.now() - begun >= (services.limits.answerTime ?? Infinity)) {
-        return status(`A pass is under way: job ${id}, ${describeProgress(job)}`);
+        return status(`A pass is under way: ${name}${isOwn ? `, ${describeProgress(job)}` : ''}`);
       }
       call.signal?.throwIfAborted();
       await setTimeout(PAUSE);
       job = await jobs.read(id);
     }
     if (job?.state !== 'completed') {
-      return status(`${indexed} resources were indexed; the job ${id} ${job?.failure ?? 'was cancelled'}`);
+      const why = isOwn ? (job?.failure ?? 'was cancelled') : 'did not complete';
+      return status(`${indexed} resources were indexed; the ${name} ${why}`);
     }
+    if (!isOwn) others = OTHERS;
+    if (!isOwn) continue;
     const { changed, unchanged } = sumOf(job.result?.['counts'] as unknown as Counts);
     indexed += changed + unchanged;
   }
-  return status(`${indexed} resources were indexed`);
+  return status(`${indexed} resources were indexed${others}`);
 }
 
 /** What has index entries that other definitions made; all types where it is a parameter that types share. */

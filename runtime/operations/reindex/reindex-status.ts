@@ -2,27 +2,23 @@ import { told } from '../../fhir/operation-outcome.js';
 import type { Call, Reply } from '../../core/call.js';
 import { ENDED, type Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
-import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { REINDEX } from '../../jobs/reindex/reindex-job.js';
-import { sumOf, type Counts } from '../../jobs/reindex/report.js';
+import { sumOf, UNNAMED, type Counts } from '../../jobs/reindex/report.js';
 import { readArguments, valueOf } from '../arguments.js';
 import { describeProgress } from '../job-progress.js';
-import { jobsOf, statusUrl } from '../jobs.js';
+import { askedJob, statusUrl } from '../jobs.js';
 
 /**
  * `reindex-status`: how far a reindexing is, and its result as a Bundle or, with `_return=report`, as plain text.
  * definitions/operations/reindex-status.json
  *
- * @throws FhirError `parameter-invalid`, `job-unknown`
+ * @throws FhirError `parameter-invalid`, `job-unknown`, `scope-missing`
  */
 export async function reindexStatus(call: Call, services: Services): Promise<Reply> {
   const found = readArguments(call, services);
   const id = String(valueOf(found, '_jobId'));
-  const job = await jobsOf(services).read(id);
-  if (job === undefined) throw new FhirError('job-unknown', 'There is no such job');
-  if (job.type !== REINDEX)
-    throw new FhirError('parameter-invalid', 'The parameter "_jobId" names a job of another kind');
+  const job = await askedJob(REINDEX, id, call, services);
   const progress = describeProgress(job);
   const headers = { 'X-Progress': progress };
   if (!ENDED.has(job.state))
@@ -40,12 +36,15 @@ function resultOf({ state, failure = '', result }: Job, reportUrl: string): { st
   if (state === 'cancelled')
     return { status: '200 OK', issue: [issueOf('warning', 'processing', 'The job was cancelled')] };
   if (state === 'failed') return { status: FAILED, issue: [issueOf('error', 'processing', failure)] };
-  const { failed } = sumOf(result?.['counts'] as unknown as Counts);
+  const counts = result?.['counts'] as unknown as Counts;
+  const { failed } = sumOf(counts);
   const where = issueOf('information', 'informational', `The report as plain text: ${reportUrl}`);
   if (failed > 0) {
     const text = `${failed} resources could not be indexed; the report names them`;
     return { status: FAILED, issue: [issueOf('error', 'processing', text), where] };
   }
+  if (counts.hasUnnamedFailures === true)
+    return { status: FAILED, issue: [issueOf('error', 'processing', UNNAMED), where] };
   return { status: '200 OK', issue: [issueOf('information', 'success', String(result?.['report'])), where] };
 }
 

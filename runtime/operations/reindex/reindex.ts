@@ -1,5 +1,5 @@
 import { told } from '../../fhir/operation-outcome.js';
-import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
+import { neededOn, uniteNeeded } from '../../auth/access/needed-scopes.js';
 import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
@@ -49,11 +49,12 @@ export async function startReindex(call: Call, services: Services): Promise<Repl
   return accepted(await startJob(input, call, services), call, services);
 }
 
+/** Administration, and the searches that say what is made anew. */
+const USES = uniteNeeded([neededOn('*', 'rs'), { scopes: [], customs: ['__admin.reindex'] }]);
+
 /** Starts a reindexing. @returns its id */
 export async function startJob(input: ReindexInput, { principal }: Pick<Call, 'principal'>, services: Services) {
-  const { id } = await jobsOf(services).start(REINDEX, input as unknown as JsonObject, {
-    clientId: principal.clientId,
-  });
+  const { id } = await jobsOf(services).start(REINDEX, input as unknown as JsonObject, principal, USES);
   return id;
 }
 
@@ -63,10 +64,8 @@ export async function allParts({ store }: Pick<Services, 'store'>): Promise<Rein
 }
 
 async function readUrls(urls: readonly string[], call: Call, services: Services): Promise<ReindexInput['parts']> {
-  // Nothing of what they find is shown, so that the scope of administration is enough.
-  const asServer: Call = { ...call, principal: { ...call.principal, access: OPEN_ACCESS } };
   const parts: ReindexInput['parts'][number][] = [];
-  for (const url of urls) parts.push(await readFilter(url, 'url', asServer, services));
+  for (const url of urls) parts.push(await readFilter(url, 'url', call, services));
   return parts;
 }
 

@@ -1,4 +1,4 @@
-import { OPEN_PRINCIPAL } from '../../auth/scopes/principal.js';
+import { SERVER } from '../../auth/scopes/principal.js';
 import type { ProfileValidator } from '../../core/services.js';
 import { yieldUntil } from '../../fhir/yield-until.js';
 import { canonicalUnit, toCanonical } from '../../search/values/ucum/canonical.js';
@@ -16,7 +16,8 @@ export const validateByProfiles: ProfileValidator = async (subject, canonicals, 
   evaluators.set(types, evaluator);
   let context: ReturnType<typeof openContext> | undefined;
   const { hasAllValueSets, ...options } = how;
-  const looking = hasAllValueSets === true ? { ...call, principal: OPEN_PRINCIPAL } : call;
+  // The operator's setting requires the profile of all clients, so that its value sets count for all; targets of references do not.
+  const looking = hasAllValueSets === true ? { ...call, principal: SERVER } : call;
   return validateProfiles(subject, canonicals, {
     ...(whyUnusable !== undefined && { whyUnusable }),
     ...{ types, profile, pace: yieldUntil(call.signal), ...options },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { Principal } from '../../../runtime/auth/scopes/principal.js';
 import type { Store } from '../../../runtime/store/store.js';
 import {
   batch,
@@ -127,7 +128,7 @@ export function bundles(store: Store): void {
       );
       const call = {
         ...{ interaction: 'bundle' as const, params: new URLSearchParams(), conditions: {}, prefer: {}, base: '' },
-        ...{ principal: { clientId: '', scope: '', access }, body: body as never },
+        ...{ principal: Principal.ofClient({ clientId: '', scope: '', access }), body: body as never },
       };
       await expect(execute(call, services)).rejects.toMatchObject({ code: 'scope-missing' });
       expect(asked).toEqual([]);

@@ -1,14 +1,20 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import { neededOn } from '../../../runtime/auth/access/needed-scopes.js';
+import { Principal } from '../../../runtime/auth/scopes/principal.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { codeOf, type Answer } from '../server.js';
 import { putAll, type Sendable } from '../search-server.js';
 import { LAB } from '../auth/support.js';
 import { neededBy } from '../auth/scoped.js';
+import { accessOf } from '../../unit/auth/scopes-setup.js';
 import { expectRefusal } from '../write-server.js';
 import { ASYNC, jobsServer, linesOf } from './jobs-server.js';
 
 const SCOPES = 'system/*.rs';
+
+/** Who began the jobs that tests put into the store. */
+const EXPORTER = Principal.ofClient({ clientId: 'exporter', scope: SCOPES, access: accessOf(SCOPES) });
 
 interface Item {
   readonly type: string;
@@ -289,12 +295,14 @@ export function exports(store: Store): void {
       expect(json.headers['content-type']).toBe('application/fhir+ndjson');
     });
 
-    it('is for the client that started the export, while its token covers what is in it', async () => {
+    it('is for the client that started the export, while its token gives all that the export is of', async () => {
       const path = await fileOf('types', 'Patient');
-      expect((await client('system/Patient.rs').send('GET', path)).status).toBe(200);
+      const exported = 'system/Group.rs system/Organization.rs system/Patient.rs';
+      for (const scopes of [exported, 'system/*.cruds __admin'])
+        expect((await client(scopes).send('GET', path)).status).toBe(200);
       expectRefusal(await client(SCOPES, 'another').send('GET', path), 404, 'not-found');
-      expect(neededBy(await client('system/Observation.rs').send('GET', path))).toBe('system/Patient.rs');
-      expect(neededBy(await client('system/Patient.rs?gender=male').send('GET', path))).toBe('system/Patient.rs');
+      for (const scopes of ['system/Observation.rs', 'system/Patient.rs', 'system/*.r', 'system/*.rs?_tag=x'])
+        expect(neededBy(await client(scopes).send('GET', path)), scopes).toBe(exported);
       expect(neededBy(await client('system/Observation.rs', 'another').send('GET', path))).toBe('system/Binary.r');
       const missing = path.replace(/\.\d+$/, '.99');
       expectRefusal(await client().send('GET', missing), 404, 'not-found');
@@ -302,7 +310,7 @@ export function exports(store: Store): void {
 
     it('can be read as soon as it is whole, before the export ends; not once it was cancelled', async () => {
       const input = { parts: [{ type: 'Patient' }], types: ['Patient'], transactionTime: 0, asked: 'a part' };
-      const { id } = await server.jobs.start('export', input, { clientId: 'exporter' });
+      const { id } = await server.jobs.start('export', input, EXPORTER, neededOn('Patient', 'rs'));
       await store.blobs.put(`export/${id}/1-0`, bytesOf('{"resourceType":"Patient"}\n'), Infinity);
       const become = async (more: object): Promise<void> => {
         const text = (await store.maps.get('job', id))!;
@@ -499,7 +507,8 @@ export function exports(store: Store): void {
     const job = await server.jobs.start(
       'export',
       { parts: [{ type: 'Patient' }], types: ['Patient'], transactionTime: 0, asked: '' },
-      { clientId: 'exporter' },
+      EXPORTER,
+      neededOn('Patient', 'rs'),
     );
     const text = (await store.maps.get('job', job.id))!;
     const failed = { ...JSON.parse(text), state: 'failed', ended: Date.now(), failure: 'The store is full' };

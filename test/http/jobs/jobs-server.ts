@@ -1,6 +1,10 @@
 import { afterAll } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
+import type { ClientReader } from '../../../runtime/auth/clients/client-reader.js';
+import { createResumePrincipal } from '../../../runtime/auth/clients/resume-principal.js';
+import { createScopes } from '../../../runtime/auth/scopes/create-scopes.js';
+import type { JobsPerClient } from '../../../runtime/core/jobs.js';
 import { newId } from '../../../runtime/fhir/id.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { parseElements, selectElements } from '../../../runtime/format/summary-elements.js';
@@ -9,6 +13,7 @@ import type { KilnOptions } from '../../../runtime/http/kiln.js';
 import { createJobEngine, type JobEngine } from '../../../runtime/jobs/engine/engine.js';
 import { JOB_KINDS } from '../../../runtime/jobs/kinds.js';
 import { createExtractor } from '../../../runtime/search/extract.js';
+import { utc } from '../../../runtime/search/values/zone.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { createValidator } from '../../../runtime/validate/create-validator.js';
 import { scopedServer } from '../auth/scoped.js';
@@ -24,8 +29,20 @@ export interface JobsServer extends ReturnType<typeof scopedServer> {
 /** What a client says who takes its answer later. */
 export const ASYNC = { prefer: 'respond-async' };
 
+/** What a server with jobs has besides. */
+export interface JobsServerSettings {
+  /** Absent: no client is registered, so that none is removed. */
+  readonly clients?: ClientReader;
+  /** Absent: any number. */
+  readonly perClient?: JobsPerClient;
+}
+
 /** Serves a store. */
-export function jobsServer(store: Store, more: Partial<KilnOptions> = {}): JobsServer {
+export function jobsServer(
+  store: Store,
+  more: Partial<KilnOptions> = {},
+  { clients, perClient = { running: 1000, kept: 1000 } }: JobsServerSettings = {},
+): JobsServer {
   const subset: KilnOptions['subset'] = (resource, { elements = [] }) =>
     selectElements(resource, parseElements(elements.join(','), [resource.resourceType], tables), tables);
   const options = {
@@ -38,10 +55,12 @@ export function jobsServer(store: Store, more: Partial<KilnOptions> = {}): JobsS
   };
   const engine = (holder: string, atOnce: number): JobEngine =>
     createJobEngine({
-      ...{ store, holder, atOnce, newId, kinds: JOB_KINDS },
+      ...{ store, holder, atOnce, newId, kinds: JOB_KINDS, perClient, principalOf },
       services: () => createServing({ ...options, jobs })().services,
       onError: (error) => errors.push(error),
     });
+  const scopes = createScopes({ tables, zone: utc, base: '' });
+  const principalOf = createResumePrincipal({ scopes, tables, ...(clients !== undefined && { clients }) });
   const errors: unknown[] = [];
   const jobs: JobEngine = engine('keeper', 0);
   const worker = engine('worker', 50);

@@ -4,6 +4,7 @@ import { exports } from './export.js';
 import { imports } from './import.js';
 import { reindexing } from './reindex.js';
 import { replacements } from './replacement.js';
+import { jobsPerClient, rights } from './rights.js';
 
 /** What jobs do, whatever the store. Each suite gets a store of its own, with nothing in it. */
 export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
@@ -12,4 +13,6 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   $import: imports,
   $reindex: reindexing,
   'replacement of references': replacements,
+  'rights of jobs': rights,
+  'number of jobs': jobsPerClient,
 };

@@ -287,12 +287,26 @@ describe('pages without authorization', () => {
 });
 
 describe('pages with authorization', () => {
-  const job = (id: string, clientId: string, more: Partial<Job> = {}): Job => ({
-    ...{ id, type: 'export', owner: { clientId }, input: {}, state: 'in-progress', created: 0, failures: 0, run: 1 },
+  const job = (id: string, clientId: string, more: Partial<Job> = {}, scope = 'system/Patient.rs'): Job => ({
+    ...{
+      id,
+      type: 'export',
+      owner: { clientId, scope },
+      input: {},
+      state: 'in-progress',
+      created: 0,
+      failures: 0,
+      run: 1,
+    },
     progress: { done: 30, total: 120, unit: 'resources' },
     ...more,
   });
-  const kept = [job('mine', 'client'), job('theirs', 'other'), job('done', 'client', { state: 'completed', ended: 1 })];
+  const kept = [
+    job('mine', 'client'),
+    job('theirs', 'other'),
+    job('done', 'client', { state: 'completed', ended: 1 }),
+    job('wide', 'client', {}, 'system/Patient.rs system/Observation.rs'),
+  ];
   const jobs = { list: () => Promise.resolve(kept) } as Partial<Jobs> as Jobs;
   const server = serveWith(createToyStore(), { jobs });
   beforeAll(async () => {
@@ -376,6 +390,8 @@ describe('pages with authorization', () => {
     expect(page.text).toMatch(/<progress [^>]*max="120" value="30">/);
     expect(page.text).toContain('<span class="badge">completed</span>');
     expect(page.text).not.toContain('theirs');
+    // What was started with wider scopes is not for this token.
+    expect(page.text).not.toContain('wide');
     expectEscaped(page, 'jobs');
   });
 });

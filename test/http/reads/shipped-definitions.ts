@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
 import { createScopes } from '../../../runtime/auth/scopes/create-scopes.js';
+import { Principal } from '../../../runtime/auth/scopes/principal.js';
 import { SHIPPED } from '../../../runtime/core/shipped/shipped-resources.js';
 import { summarize } from '../../../runtime/format/summary.js';
 import type { KilnOptions } from '../../../runtime/http/kiln.js';
@@ -27,7 +28,7 @@ const ERRATA = (
 ).errata.filter(({ package: name }) => name === 'hl7.fhir.r5.core');
 
 const gateOf = (scope: string): NonNullable<KilnOptions['gate']> => ({
-  admit: () => ({ clientId: 'test', scope, access: scopes.access(scope) }),
+  admit: () => Principal.ofClient({ clientId: 'test', scope, access: scopes.access(scope) }),
 });
 
 /** The definitions of FHIR are read and searched like stored ones, whatever the store. */

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
 import { readContent, type Content, type ContentReaders } from '../../../runtime/auth/access/content.js';
 import { decide, filterOf, type Decision } from '../../../runtime/auth/access/decide.js';
-import { neededOn, printNeeded, uniteNeeded } from '../../../runtime/auth/access/needed-scopes.js';
-import { isOwner } from '../../../runtime/auth/access/owner.js';
+import { neededOn, NONE_NEEDED, printNeeded, uniteNeeded } from '../../../runtime/auth/access/needed-scopes.js';
+import { ownerOf, standingOf } from '../../../runtime/auth/access/owner.js';
 import { indexScopeRows, type ScopeTarget } from '../../../runtime/auth/access/scope-rows.js';
+import { ANYONE, Principal, SERVER } from '../../../runtime/auth/scopes/principal.js';
 import type { Interaction, Level, ScopeRow } from '../../../runtime/contract/rest.js';
 import { printCondition } from '../../../runtime/search/query/print.js';
 import { accessOf } from './scopes-setup.js';
@@ -338,12 +339,66 @@ describe('what a token may do', () => {
   it('is told to be for the owner alone', () => {
     expect(judge('$export-poll-status system', '')).toMatchObject({ is: 'allowed', owner: true });
     expect(judge('read', 'system/*.r', PATIENT)).toMatchObject({ owner: false });
-    const job = { clientId: 'a', covers: [{ type: 'Patient', letters: 'rs' }] };
-    const principal = (clientId: string, scope: string) => ({ clientId, scope, access: accessOf(scope) });
-    expect(isOwner(principal('a', 'system/*.rs'), job)).toBe(true);
-    expect(isOwner(principal('b', 'system/*.rs'), job)).toBe(false);
-    expect(isOwner(principal('a', 'system/Patient.r'), job)).toBe(false);
-    expect(isOwner(principal('a', 'system/Patient.rs?_tag=x'), job)).toBe(false);
+  });
+
+  describe('a job that some scopes started', () => {
+    const customs = ['__admin', '__admin.reindex'];
+    const ALL_USED = { scopes: [...neededOn('*', 'cruds').scopes, ...neededOn('AuditEvent', 'ud').scopes], customs };
+    const principal = (scope: string, clientId = 'a', registration?: string) =>
+      Principal.ofClient({ clientId, scope, access: accessOf(scope), registration });
+    const standing = (started: string, asking: Principal) =>
+      standingOf(asking, ownerOf(principal(started), ALL_USED, tables), tables);
+
+    it.each([
+      ['system/Patient.rs', 'system/Patient.rs'],
+      ['system/Patient.rs', 'system/*.rs'],
+      ['system/Patient.rs', 'system/Patient.r system/*.s'],
+      ['system/Patient.rs?_tag=x', 'system/Patient.rs'],
+      ['system/Patient.rs?_tag=x', 'system/Patient.cruds?_tag=x'],
+      ['system/Patient.rs?_tag=x', 'system/*.cruds?_tag=x'],
+      ['system/*.cruds', 'system/*.cruds __admin'],
+      ['__admin.reindex', '__admin'],
+      ['', 'system/Patient.r'],
+    ])('"%s" is its own for "%s"', (started, asking) => {
+      expect(standing(started, principal(asking))).toBe('owner');
+    });
+
+    it.each([
+      ['system/Patient.rs', 'system/Patient.r'],
+      ['system/Patient.rs', 'system/Patient.rs?_tag=x'],
+      ['system/Patient.rs?_tag=x', 'system/Patient.rs?_tag=y'],
+      ['system/Patient.rs?_tag=x', 'system/Patient.rs?_tag=x&gender=male'],
+      ['system/*.rs', 'system/Patient.rs system/Observation.rs'],
+      ['system/*.cruds', 'system/*.rs'],
+      ['system/AuditEvent.ud', 'system/*.cruds'],
+      ['__admin', '__admin.reindex'],
+      ['system/Patient.rs', ''],
+    ])('"%s" is more than "%s" gives', (started, asking) => {
+      expect(standing(started, principal(asking))).toBe('narrower');
+    });
+
+    it('keeps of them what it needs', () => {
+      const kept = (started: string) =>
+        ownerOf(principal(started), { ...neededOn('Patient', 'rs'), customs: ['__admin.reindex'] }, tables).scope;
+      expect(kept('system/*.cruds __admin')).toBe('system/Patient.rs __admin.reindex');
+      expect(kept('system/Patient.rd?_tag=x system/Observation.rs')).toBe('system/Patient.r?_tag=x');
+      expect(ownerOf(principal('system/*.cruds'), neededOn('AuditEvent', 'cud'), tables).scope).toBe(
+        'system/AuditEvent.c',
+      );
+      expect(ownerOf(ANYONE, neededOn('Patient', 'rs'), tables)).toEqual({ clientId: '' });
+    });
+
+    it('is unknown to other clients, to one of the same id registered later, and to a server without authorization', () => {
+      expect(standing('system/Patient.rs', principal('system/*.rs', 'b'))).toBe('stranger');
+      expect(standing('system/Patient.rs', principal('system/*.rs', 'a', 'later'))).toBe('stranger');
+      expect(standing('system/Patient.rs', ANYONE)).toBe('stranger');
+    });
+
+    it("is unknown to clients where the server started it itself, and is nobody else's without authorization", () => {
+      const own = ownerOf(SERVER, NONE_NEEDED, tables);
+      expect(standingOf(principal('system/*.cruds __admin', ''), own, tables)).toBe('stranger');
+      expect(standingOf(ANYONE, own, tables)).toBe('owner');
+    });
   });
 
   it('is never allowed by a row that decides nothing, nor without what it needs to know', () => {

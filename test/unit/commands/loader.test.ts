@@ -1,5 +1,5 @@
 import { DEFAULT_SERVICES } from '../../../runtime/core/default-services.js';
-import { OPEN_PRINCIPAL } from '../../../runtime/auth/scopes/principal.js';
+import { OPERATOR } from '../../../runtime/auth/scopes/principal.js';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -63,7 +63,7 @@ describe('kiln load', () => {
     const execute = async (body: Resource): Promise<string> => {
       const call = {
         interaction: 'bundle' as const,
-        principal: OPEN_PRINCIPAL,
+        principal: OPERATOR,
         params: new URLSearchParams(),
         conditions: {},
         prefer: {},

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
+import { SERVER } from '../../../runtime/auth/scopes/principal.js';
 import { fileKey, filesOf } from '../../../runtime/core/export-files.js';
 import type { Job } from '../../../runtime/core/jobs.js';
 import type { Services } from '../../../runtime/core/services.js';
@@ -55,6 +56,7 @@ describe('an export', () => {
     const context: ChunkContext = {
       ...{
         job,
+        principal: SERVER,
         services,
         signal: new AbortController().signal,
         breathe: () => undefined,

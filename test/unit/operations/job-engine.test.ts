@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 
+import { tables } from '../../../generated/tables.js';
+import { NONE_NEEDED } from '../../../runtime/auth/access/needed-scopes.js';
+import { Principal } from '../../../runtime/auth/scopes/principal.js';
 import type { Job } from '../../../runtime/core/jobs.js';
 import type { Services } from '../../../runtime/core/services.js';
 import { FhirError } from '../../../runtime/fhir/errors.js';
@@ -7,9 +10,10 @@ import { createJobEngine, type JobEngine, type JobEngineOptions } from '../../..
 import type { ChunkContext, ChunkResult, JobKind } from '../../../runtime/jobs/engine/job-kind.js';
 import { JOB_MAP } from '../../../runtime/jobs/engine/job-rows.js';
 import { createToyStore, type ToyStore } from '../../toy/store.js';
+import { accessOf } from '../auth/scopes-setup.js';
 import { createFakeClock, settled, type FakeClock } from '../mongo/fake-clock.js';
 
-const OWNER = { clientId: 'one' };
+const OWNER = Principal.ofClient({ clientId: 'one', scope: '', access: accessOf('') });
 const DAY = 24 * 3600_000;
 
 interface World {
@@ -45,7 +49,8 @@ function createWorld(chunk: (context: ChunkContext, world: World, holder: string
       const engine = createJobEngine({
         store: world.store,
         kinds: [kind],
-        services: () => ({}) as Services,
+        services: () => ({ tables }) as unknown as Services,
+        principalOf: () => Promise.resolve(OWNER),
         holder,
         newId: () => `job-${++ids}`,
         clock,
@@ -82,7 +87,7 @@ describe('a job', () => {
   it('starts at once, saves a checkpoint after each chunk, and ends with its result', async () => {
     const world = createWorld(count);
     const engine = world.process('a');
-    const { id, state } = await engine.start('count', { to: 3 }, OWNER);
+    const { id, state } = await engine.start('count', { to: 3 }, OWNER, NONE_NEEDED);
     expect(state).toBe('queued');
     await settled();
     expect(await stored(world, id)).toMatchObject({ state: 'in-progress', run: 1, lease: { holder: 'a' } });
@@ -102,7 +107,7 @@ describe('a job', () => {
       await sleep(500);
       return { checkpoint: { phase: 'settle' } };
     });
-    const { id } = await world.process('a').start('count', {}, OWNER);
+    const { id } = await world.process('a').start('count', {}, OWNER, NONE_NEEDED);
     const texts = new Set<string | undefined>();
     for (let chunk = 0; chunk < 4; chunk++) {
       await world.clock.advance(500);
@@ -114,7 +119,7 @@ describe('a job', () => {
   it('is taken up by another process when its own is gone and the lease over, at the last checkpoint', async () => {
     const world = createWorld(count);
     const a = world.process('a');
-    const { id } = await a.start('count', { to: 4 }, OWNER);
+    const { id } = await a.start('count', { to: 4 }, OWNER, NONE_NEEDED);
     await world.clock.advance(2500);
     const text = (await world.store.maps.get(JOB_MAP, id))!;
     await a.close();
@@ -140,10 +145,10 @@ describe('a job', () => {
       { type: 'count', retention: DAY, schemas, chunk: (context) => count(context, world, 'a') },
     ];
     const engine = world.process('a', { kinds });
-    const good = await engine.start('count', { to: 1 }, OWNER);
+    const good = await engine.start('count', { to: 1 }, OWNER, NONE_NEEDED);
     await world.clock.advance(2000);
     expect(await stored(world, good.id)).toMatchObject({ state: 'completed' });
-    const bad = await engine.start('count', { to: 's3cret' }, OWNER);
+    const bad = await engine.start('count', { to: 's3cret' }, OWNER, NONE_NEEDED);
     await world.clock.advance(2000);
     const { state, failure } = await stored(world, bad.id);
     expect(state).toBe('failed');
@@ -154,7 +159,7 @@ describe('a job', () => {
   it('is taken up at once where its process is known to be dead', async () => {
     const world = createWorld(count);
     const a = world.process('a');
-    const { id } = await a.start('count', { to: 2 }, OWNER);
+    const { id } = await a.start('count', { to: 2 }, OWNER, NONE_NEEDED);
     await settled();
     const text = await world.store.maps.get(JOB_MAP, id);
     await a.close();
@@ -170,7 +175,7 @@ describe('a job', () => {
   it('goes on after a clean stop without waiting for the lease, and without a failure counted', async () => {
     const world = createWorld(count);
     const a = world.process('a');
-    const { id } = await a.start('count', { to: 3 }, OWNER);
+    const { id } = await a.start('count', { to: 3 }, OWNER, NONE_NEEDED);
     await world.clock.advance(1500);
     await a.close();
     const left = await stored(world, id);
@@ -186,7 +191,7 @@ describe('a job', () => {
   it('stops in a process that lost it', async () => {
     const world = createWorld(count);
     const a = world.process('a');
-    const { id } = await a.start('count', { to: 3 }, OWNER);
+    const { id } = await a.start('count', { to: 3 }, OWNER, NONE_NEEDED);
     await world.clock.advance(1500);
     const text = (await world.store.maps.get(JOB_MAP, id))!;
     const lease = { holder: 'b', until: world.clock.now() + 20_000 };
@@ -204,7 +209,7 @@ describe('a job', () => {
       return { result: {} };
     });
     const a = world.process('a');
-    const { id } = await a.start('count', {}, OWNER);
+    const { id } = await a.start('count', {}, OWNER, NONE_NEEDED);
     await settled();
     world.process('b').open();
     await world.clock.advance(50_000);
@@ -222,7 +227,7 @@ describe('a chunk that fails', () => {
       return at.length < 4 ? Promise.reject(new Error('no')) : Promise.resolve({ result: {} });
     });
     const start = world.clock.now();
-    const { id } = await world.process('a').start('count', {}, OWNER);
+    const { id } = await world.process('a').start('count', {}, OWNER, NONE_NEEDED);
     await world.clock.advance(10_000);
     expect(at.map((each) => each - start)).toEqual([0, 1000, 3000, 7000]);
     expect(await stored(world, id)).toMatchObject({ state: 'completed', failures: 0 });
@@ -231,7 +236,7 @@ describe('a chunk that fails', () => {
 
   it('fails the job in the end, with a reason that gives nothing of the defect away', async () => {
     const world = createWorld(() => Promise.reject(new Error('secret')));
-    const { id } = await world.process('a').start('count', {}, OWNER);
+    const { id } = await world.process('a').start('count', {}, OWNER, NONE_NEEDED);
     await world.clock.advance(120_000);
     const job = await stored(world, id);
     expect(job).toMatchObject({ state: 'failed', failures: 6 });
@@ -241,7 +246,7 @@ describe('a chunk that fails', () => {
 
   it('fails the job at once where no repetition can help', async () => {
     const world = createWorld(() => Promise.reject(new FhirError('parameter-invalid', 'The value is wrong')));
-    const { id } = await world.process('a').start('count', {}, OWNER);
+    const { id } = await world.process('a').start('count', {}, OWNER, NONE_NEEDED);
     await settled();
     expect(await stored(world, id)).toMatchObject({ state: 'failed', failure: 'The value is wrong' });
   });
@@ -249,7 +254,7 @@ describe('a chunk that fails', () => {
   it('fails the job where each process that tries it dies', async () => {
     const world = createWorld(count);
     const a = world.process('a');
-    const { id } = await a.start('count', { to: 3 }, OWNER);
+    const { id } = await a.start('count', { to: 3 }, OWNER, NONE_NEEDED);
     await settled();
     await a.close();
     const b = world.process('b', { isGone: () => true });
@@ -269,7 +274,7 @@ describe('cancelling', () => {
   it('ends a job of this process and removes what it made', async () => {
     const world = createWorld(count);
     const a = world.process('a');
-    const { id } = await a.start('count', { to: 9 }, OWNER);
+    const { id } = await a.start('count', { to: 9 }, OWNER, NONE_NEEDED);
     await world.clock.advance(2500);
     expect(await a.cancel(id)).toBe(true);
     expect(world.discarded).toEqual([id]);
@@ -286,7 +291,7 @@ describe('cancelling', () => {
     });
     const a = world.process('a');
     const b = world.process('b');
-    const { id } = await a.start('count', {}, OWNER);
+    const { id } = await a.start('count', {}, OWNER, NONE_NEEDED);
     await settled();
     expect(await b.cancel(id)).toBe(true);
     expect(world.discarded).toEqual([id]);
@@ -299,7 +304,7 @@ describe('cancelling', () => {
   it('of a job that waits needs no process', async () => {
     const world = createWorld(count);
     const a = world.process('a', { atOnce: 0 });
-    const { id } = await a.start('count', { to: 1 }, OWNER);
+    const { id } = await a.start('count', { to: 1 }, OWNER, NONE_NEEDED);
     expect(await a.cancel(id)).toBe(true);
     expect(await stored(world, id)).toMatchObject({ state: 'cancelled', isDiscarded: true });
     expect(await a.cancel('unknown')).toBe(false);
@@ -311,7 +316,7 @@ describe('the engine', () => {
     const world = createWorld(count);
     const a = world.process('a', { atOnce: 2 });
     for (let i = 0; i < 3; i++) {
-      await a.start('count', { to: 2 }, OWNER);
+      await a.start('count', { to: 2 }, OWNER, NONE_NEEDED);
       await world.clock.advance(10);
     }
     expect((await a.list()).map(({ state }) => state)).toEqual(['in-progress', 'in-progress', 'queued']);
@@ -325,7 +330,7 @@ describe('the engine', () => {
     const world = createWorld(count);
     const a = world.process('a');
     a.open();
-    const { id } = await a.start('count', { to: 1 }, OWNER);
+    const { id } = await a.start('count', { to: 1 }, OWNER, NONE_NEEDED);
     await world.clock.advance(DAY);
     expect(await a.read(id)).toMatchObject({ state: 'completed' });
     await world.clock.advance(10_000);
@@ -337,7 +342,7 @@ describe('the engine', () => {
   it('removes a job that has ended when it is asked to, and leaves one that runs', async () => {
     const world = createWorld(count);
     const a = world.process('a');
-    const { id } = await a.start('count', { to: 1 }, OWNER);
+    const { id } = await a.start('count', { to: 1 }, OWNER, NONE_NEEDED);
     await a.remove(id);
     expect(await a.read(id)).toBeDefined();
     await world.clock.advance(1000);
@@ -348,9 +353,9 @@ describe('the engine', () => {
   it('leaves jobs alone whose kind it does not know', async () => {
     const world = createWorld(count);
     const a = world.process('a', { kinds: [] });
-    await expect(a.start('count', {}, OWNER)).rejects.toThrow('no kind of job count');
+    await expect(a.start('count', {}, OWNER, NONE_NEEDED)).rejects.toThrow('no kind of job count');
     const b = world.process('b', { atOnce: 0 });
-    const { id } = await b.start('count', {}, OWNER);
+    const { id } = await b.start('count', {}, OWNER, NONE_NEEDED);
     await a.look();
     expect(await stored(world, id)).toMatchObject({ state: 'queued' });
   });
@@ -359,7 +364,7 @@ describe('the engine', () => {
     const world = createWorld(count);
     const a = world.process('a');
     a.open();
-    const { id } = await a.start('count', { to: 3 }, OWNER);
+    const { id } = await a.start('count', { to: 3 }, OWNER, NONE_NEEDED);
     await world.clock.advance(500);
     const { swap } = world.store.maps;
     Object.assign(world.store.maps, { swap: () => Promise.reject(new FhirError('store-unavailable')) });

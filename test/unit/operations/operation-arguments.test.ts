@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
-import { OPEN_PRINCIPAL } from '../../../runtime/auth/scopes/principal.js';
+import { OPERATOR } from '../../../runtime/auth/scopes/principal.js';
 import type { Level } from '../../../runtime/contract/index.js';
 import type { Call } from '../../../runtime/core/call.js';
 import { FhirError } from '../../../runtime/fhir/errors.js';
@@ -16,7 +16,7 @@ function read(operation: string, query: string, body?: unknown, more: Partial<Ca
     interaction: 'operation',
     operation,
     level: 'system' as Level,
-    principal: OPEN_PRINCIPAL,
+    principal: OPERATOR,
     params: new URLSearchParams(query),
     ...(body !== undefined && { body: body as JsonValue }),
     conditions: {},

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { OPEN_PRINCIPAL } from '../../../runtime/auth/scopes/principal.js';
+import { OPERATOR } from '../../../runtime/auth/scopes/principal.js';
 import type { FailedCall } from '../../../runtime/core/call-audit.js';
 import type { FhirError } from '../../../runtime/fhir/errors.js';
 import { createServices } from '../../../runtime/http/create-services.js';
@@ -20,7 +20,7 @@ async function auditOf(type: 'batch' | 'transaction', entries: readonly object[]
   };
   const { services } = createServices({ tables: toyTables, store: createToyStore(), extract: toyExtract, audit });
   const body = { resourceType: 'Bundle', type, entry: [...entries] };
-  const call = { interaction: 'bundle', principal: OPEN_PRINCIPAL, params: new URLSearchParams(), conditions: {}, prefer: {}, base: 'http://kiln.example/fhir', body } as const; // prettier-ignore
+  const call = { interaction: 'bundle', principal: OPERATOR, params: new URLSearchParams(), conditions: {}, prefer: {}, base: 'http://kiln.example/fhir', body } as const; // prettier-ignore
   await executeBundle(call as never, services).catch(() => undefined);
   return failed;
 }

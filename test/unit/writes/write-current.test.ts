@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { OPEN_PRINCIPAL } from '../../../runtime/auth/scopes/principal.js';
+import { OPERATOR } from '../../../runtime/auth/scopes/principal.js';
 import type { Call } from '../../../runtime/core/call.js';
 import { writeCurrent } from '../../../runtime/core/write/write-current.js';
 import { createServices } from '../../../runtime/http/create-services.js';
@@ -37,7 +37,7 @@ describe('a rival who writes between reading and writing', () => {
     const body = { resourceType: 'Patient', id: 'p', active: true };
     const call: Call = {
       interaction: 'update',
-      principal: OPEN_PRINCIPAL,
+      principal: OPERATOR,
       type: 'Patient',
       id: 'p',
       params: new URLSearchParams(),

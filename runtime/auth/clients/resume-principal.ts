@@ -1,0 +1,55 @@
+import { lackedOfScope, type JobOwner, type OwnerTables } from '../access/owner.js';
+import { refusal, scopeMissing } from '../access/refuse.js';
+import { canonicalScopes } from '../scopes/canonical.js';
+import type { Scopes } from '../scopes/create-scopes.js';
+import { Principal, SERVER } from '../scopes/principal.js';
+import type { ReadScopes } from '../scopes/read-scopes.js';
+import type { ClientReader } from './client-reader.js';
+
+/**
+ * On whose behalf a job goes on: its client, with the scopes of the token that started it, as they are understood now.
+ *
+ * @throws FhirError `scope-missing` where the client is not registered any more, is disabled, or is registered for less: its jobs end
+ */
+export type ResumePrincipal = (owner: JobOwner) => Promise<Principal>;
+
+/** What it depends on. */
+export interface ResumeParts {
+  readonly scopes: Pick<Scopes, 'access' | 'read'>;
+  readonly tables: OwnerTables;
+  /** Absent: no client is registered here, so that what the token gave is all there is to go by. */
+  readonly clients?: ClientReader;
+}
+
+/** See `ResumePrincipal`. */
+export function createResumePrincipal({ scopes, tables, clients }: ResumeParts): ResumePrincipal {
+  return async ({ clientId, scope, registration }) => {
+    if (scope === undefined) {
+      // Started without authorization, or by the server itself.
+      if (clientId === '') return SERVER;
+      throw ended('An earlier version of the program started the job, and kept no scopes of it');
+    }
+    if (clients !== undefined) {
+      const client = await clients.find(clientId);
+      if (client?.enabled !== true || client.registration !== registration)
+        throw ended('The client that started the job is removed or disabled');
+      const registered = canonicalOf(scopes.read(client), tables);
+      const now = { scope: registered, access: scopes.access(registered) };
+      const lacked = lackedOfScope(scope, now, tables);
+      if (lacked.scopes.length + lacked.customs.length > 0) throw scopeMissing(lacked, now.access);
+    }
+    return Principal.ofClient({ clientId, scope, access: scopes.access(scope), registration });
+  };
+}
+
+function canonicalOf({ read }: ReadScopes, { scopes: { withheld } }: OwnerTables): string {
+  return canonicalScopes(
+    read.flatMap((each) => ('scope' in each ? [each.scope] : [])),
+    read.flatMap((each) => ('custom' in each ? [each.text] : [])),
+    withheld,
+  );
+}
+
+function ended(text: string) {
+  return refusal('scope-missing', { text });
+}
