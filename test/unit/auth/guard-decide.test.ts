@@ -289,9 +289,9 @@ const OPERATIONS: readonly Case[] = [
   ['$expunge instance', PATIENT, '__admin', 'needs system/Patient.d __admin.expunge'],
   ['$expunge instance', PATIENT, '__admin.expunge system/Patient.d', 'allowed'],
   ['$reindex system', {}, '__admin.expunge', 'needs __admin.reindex'],
-  ['$svc.fhir.replace-references system', { content: { touched: ['Patient'] } }, '__admin system/Patient.u', 'allowed'],
+  ['$replace-references system', { content: { touched: ['Patient'] } }, '__admin system/Patient.u', 'allowed'],
   [
-    '$svc.fhir.replace-references system',
+    '$replace-references system',
     { content: { touched: ['Patient'] } },
     '__admin',
     'needs system/Patient.u __admin.replace-references',
