@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
 import type { Client } from '../../../runtime/auth/clients/client.js';
@@ -38,7 +38,8 @@ export function rights(store: Store): void {
 
   beforeEach(() => {
     registered.clear();
-    for (const id of ['client', 'other']) registered.set(id, { scope: 'system/*.cruds __admin', enabled: true });
+    for (const id of ['client', 'other', 'third'])
+      registered.set(id, { scope: 'system/*.cruds __admin', enabled: true });
   });
 
   async function upload(who: typeof all, lines: readonly object[]): Promise<string> {
@@ -339,15 +340,22 @@ export function rights(store: Store): void {
       expect(whole).not.toContain('ResourceType[Basic]');
     });
 
-    it('a pass under way is named to who started it alone', async () => {
-      const who = server.as('__admin.reindex');
-      const { headers } = await who.send('POST', '/$reindex', parameters(), ASYNC);
-      const id = String(headers['content-location']).split('=')[1]!;
-      const passOf = async (client: string) =>
-        (await server.as('__admin.reindex', client).send('POST', '/$perform-reindexing-pass', parameters())).text;
-      expect(await passOf('client')).toContain(id);
-      expect(await passOf('other')).not.toContain(id);
+    it('a pass counts what the jobs of its client indexed, and says nothing of those of others', async () => {
+      const scopes = '__admin.reindex system/Patient.s';
+      const asked = vi.spyOn(server.jobs, 'list');
+      const start = (id: string) => server.as(scopes, id).send('POST', '/$reindex', parameters(), ASYNC);
+      const started = [await start('other'), await start('client')];
+      const passes = ['client', 'third'].map((id) =>
+        server.as(scopes, id).send('POST', '/$perform-reindexing-pass', parameters()),
+      );
+      await expect.poll(() => asked.mock.calls.length).toBe(2);
+      asked.mockRestore();
       await server.finish();
+      const [own, others] = (await Promise.all(passes)).map(({ text }) => text);
+      expect(own).toMatch(/"[1-9]\d* resources were indexed, and others by jobs that this token did not start"/);
+      expect(others).toContain('"0 resources were indexed, and others by jobs');
+      for (const { headers } of started)
+        expect(others).not.toContain(String(headers['content-location']).split('=')[1]!);
     });
   });
 }
