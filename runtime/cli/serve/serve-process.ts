@@ -4,6 +4,10 @@ import type { Config } from '../../config/settings.js';
 import type { Log } from '../../observe/log.js';
 import type { RunningServer } from '../../start-server.js';
 import { EXIT, type Terminal } from '../terminal.js';
+import { startWatchdog } from '../watchdog/start-thread.js';
+
+/** What a process may take to end beyond what its requests have, in milliseconds. */
+export const GRACE = 20_000;
 
 /** What is around a server. */
 export interface Surroundings {
@@ -38,9 +42,12 @@ export async function serveProcess(config: Config, surroundings: Surroundings): 
   // Before the caller learns that it serves: a signal right after that found no handler, and cut off requests.
   const end = surroundings.waitForEnd();
   surroundings.onReady(server);
+  const watchdog = startWatchdog(config['log.stream'] === 'stdout' ? 1 : 2);
   if (server.metricsUrl !== undefined) log.info(`metrics at ${server.metricsUrl}`);
   log.info(`${await end}: running requests may end, then the server does`);
+  watchdog?.expectEnd(config['shutdown.delay'] + config['shutdown.drain'] + GRACE);
   const ended = await server.close();
+  await watchdog?.stop();
   if (!ended) log.info('some requests took too long and were cut');
   return ended ? EXIT.done : EXIT.failed;
 }

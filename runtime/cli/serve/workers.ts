@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Config } from '../../config/settings.js';
 import type { Log } from '../../observe/log.js';
-import { onEndSignals, SIGNALLED } from './serve-process.js';
+import { GRACE, onEndSignals, SIGNALLED } from './serve-process.js';
 import { startLine } from './start-line.js';
 import { EXIT, type Terminal } from '../terminal.js';
 import { endUnaccepted } from './unaccepted.js';
@@ -18,9 +18,6 @@ const HEALTHY = 60_000;
 
 /** Starts in a row that may fail while no worker serves. */
 const MAX_FAILURES = 5;
-
-/** What a worker may take to end beyond what its requests have, in milliseconds. */
-const GRACE = 20_000;
 
 /** One process, as long as it lives. */
 interface Life {
