@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { FhirError } from '../../fhir/errors.js';
 import { formatHttpDate } from '../../fhir/instant.js';
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { errorOutcome } from '../../fhir/operation-outcome.js';
 import type { Resource } from '../../fhir/resource.js';
 import { chooseEncoding, compress, COMPRESS_FROM, type Encoding } from '../../format/compress.js';
@@ -31,8 +32,19 @@ export const HTML_FORM: Negotiated = { format: 'html', contentType: HTML_TYPE };
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** What answers that come again and again were written as, by form. */
-const written = new WeakMap<Reply, Map<string, Buffer>>();
+/** What an answer that comes again and again was written as. */
+interface Written {
+  /** By format, and whether it is indented. */
+  readonly texts: Map<string, Promise<string | undefined>>;
+  /** By that and the encoding. */
+  readonly bytes: Map<string, Promise<Buffer>>;
+}
+
+/** Answers that have to be written are written one at a time, with a turn for others between them. */
+const turn = yieldToEventLoop();
+
+/** Pages are never kept: each has a nonce of its own. */
+const written = new WeakMap<Reply, Written>();
 
 /** Sends the reply of an interaction. An answer to HEAD loses its body in Node. */
 export async function sendReply(
@@ -67,7 +79,7 @@ export async function sendReply(
   if (reply.bundle !== undefined && writeBundle !== undefined) {
     return sendBundle(req, res, reply.status, reply.bundle, look, writeBundle, headers);
   }
-  const text = plainText(reply, look) ?? (await writeText(reply, look, writing));
+  const text = plainText(reply, look) ?? (await textOf(reply, look, writing));
   if (text !== undefined) return sendText(req, res, reply, text, look, headers);
   if (look.isPersonal === true) headers.push('Vary', varyOf(look));
   // RFC 9110, 8.6
@@ -92,7 +104,33 @@ function plainText({ json }: Reply, { format, pretty }: Presentation): string | 
   return format === 'json' && !pretty ? json : undefined;
 }
 
+function textOf(reply: Reply, look: Presentation, writing: Writing): Promise<string | undefined> {
+  return kept(reply, look, 'texts', formOf(look), () => writeText(reply, look, writing));
+}
+
+function formOf({ format, pretty }: Presentation): string {
+  return `${format} ${pretty}`;
+}
+
+/** What was made before of an answer that comes again and again; else it is made. */
+function kept<K extends keyof Written, T extends (Written[K] extends Map<string, infer V> ? V : never)>(
+  reply: Reply,
+  { format }: Presentation,
+  kind: K,
+  form: string,
+  make: () => T,
+): T {
+  if (reply.lasting !== true || format === 'html') return make();
+  let forms = written.get(reply);
+  if (forms === undefined) written.set(reply, (forms = { texts: new Map(), bytes: new Map() }));
+  const ofKind = forms[kind] as Map<string, T>;
+  const known = ofKind.get(form) ?? make();
+  ofKind.set(form, known);
+  return known;
+}
+
 async function writeText(reply: Reply, look: Presentation, writing: Writing): Promise<string | undefined> {
+  await turn();
   const json = reply.content === undefined ? jsonOf(reply) : await joinContent(reply, writing.resourceLimit);
   if (json !== undefined && look.format === 'html' && look.page !== undefined) return look.page.writeText(json);
   const resource = json === undefined ? reply.resource : (readJson(json) as Resource);
@@ -154,20 +192,10 @@ async function sendCompressed(
   look: Presentation,
   headers: string[],
 ): Promise<void> {
-  const form = `${encoding} ${look.format} ${look.pretty}`;
-  let bytes = reply.lasting === true ? written.get(reply)?.get(form) : undefined;
-  if (bytes === undefined) {
-    bytes = await compress(Buffer.from(text), encoding);
-    if (reply.lasting === true) keep(reply, form, bytes);
-  }
+  const form = `${encoding} ${formOf(look)}`;
+  const bytes = await kept(reply, look, 'bytes', form, () => compress(Buffer.from(text), encoding));
   headers.push('Content-Encoding', encoding, 'Content-Length', String(bytes.length));
   res.writeHead(reply.status, headers).end(bytes);
-}
-
-function keep(reply: Reply, form: string, bytes: Buffer): void {
-  const forms = written.get(reply) ?? new Map<string, Buffer>();
-  forms.set(form, bytes);
-  written.set(reply, forms);
 }
 
 /**

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Interaction, OperationRow, RouteRow } from '../../contract/index.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
 import { MEDIA_TYPES } from '../../format/negotiate.js';
 import { writeJson } from '../../format/write-json.js';
@@ -50,9 +51,22 @@ const SECURITY_SERVICES = [
 /** What was composed. It changes only where index entries become current while the server runs, and with the base where that is not configured. */
 interface Composed {
   readonly currency: string | undefined;
+  /** The JSON of the statement, with `BASE` in place of the base. */
+  readonly text: string;
   readonly base: string;
   readonly statement: Reply;
+  /** Views of it, by what is asked for. */
+  readonly views: Map<string, Promise<Reply>>;
 }
+
+/** Stands for the base in what was composed: clients may name the server in many ways, and to compose takes a while. */
+const BASE = String.fromCharCode(1);
+
+/** How JSON has it. */
+const BASE_TEXT = JSON.stringify(BASE).slice(1, -1);
+
+/** Views of a statement that are kept: of those that no token is needed for there may be as many as clients can think of. */
+const MOST_VIEWS = 16;
 
 const cache = new WeakMap<Services, Composed>();
 
@@ -71,8 +85,12 @@ export async function capabilities(call: Call, services: Services): Promise<Repl
   const currency = describeStaleIndex(await services.indexStatus.notCurrent());
   let replies = cache.get(services);
   const { base } = call;
-  if (replies === undefined || replies.currency !== currency || replies.base !== base) {
-    replies = { currency, base, statement: lastingReply(composeStatement(services, currency, base, new Date())) };
+  if (replies === undefined || replies.currency !== currency) {
+    const text = writeJson(composeStatement(services, currency, BASE, new Date()));
+    replies = { ...composedFor(base, text), currency };
+    cache.set(services, replies);
+  } else if (replies.base !== base) {
+    replies = { ...composedFor(base, replies.text), currency };
     cache.set(services, replies);
   }
   const reply = mode === 'terminology' ? terminologyReply(services) : replies.statement;
@@ -81,21 +99,41 @@ export async function capabilities(call: Call, services: Services): Promise<Repl
   const view = readView(call, services);
   if (ifNoneMatch !== undefined && isKnown(ifNoneMatch, versionId)) return { status: 304, versionId };
   if (view === undefined || json === undefined) return reply;
-  return { status: reply.status, versionId, json: viewJson(json, view, services) };
+  const { views } = replies;
+  const key = JSON.stringify([mode, view.summary, [...new Set(view.elements)].sort()]);
+  const known = views.get(key);
+  if (known !== undefined) return known;
+  const make = async (): Promise<Reply> => {
+    await turn();
+    return { ...reply, json: viewJson(json, view, services) };
+  };
+  const made = make();
+  const [oldest] = views.keys();
+  if (views.size >= MOST_VIEWS && oldest !== undefined) views.delete(oldest);
+  views.set(key, made);
+  made.catch(() => views.delete(key));
+  return made;
 }
+
+/** Views are made one at a time, with a turn for others between them. */
+const turn = yieldToEventLoop();
 
 const terminologyReplies = new WeakMap<Services, Reply>();
 
 function terminologyReply(services: Services): Reply {
   const known = terminologyReplies.get(services);
   if (known !== undefined) return known;
-  const made = lastingReply(composeTerminology(services, new Date()));
+  const made = lastingReply(writeJson(composeTerminology(services, new Date())));
   terminologyReplies.set(services, made);
   return made;
 }
 
-function lastingReply(statement: Resource): Reply {
-  const json = writeJson(statement);
+function composedFor(base: string, text: string): Omit<Composed, 'currency'> {
+  const json = text.replaceAll(BASE_TEXT, () => JSON.stringify(base).slice(1, -1));
+  return { text, base, statement: lastingReply(json), views: new Map() };
+}
+
+function lastingReply(json: string): Reply {
   const versionId = createHash('sha256').update(json).digest('base64url').slice(0, 22);
   return { status: 200, json, versionId, lasting: true };
 }

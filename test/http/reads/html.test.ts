@@ -65,6 +65,17 @@ describe('Accept: text/html was 406: a page with the resource as indented JSON',
     expect(page.headers['vary']).toContain('Accept');
   });
 
+  it('each page of /metadata has the nonce of its own policy, compressed too: that of the first was kept', async () => {
+    const nonces = new Set<string>();
+    for (const encoding of ['gzip', 'gzip', 'identity']) {
+      const page = await server.send('GET', '/metadata', undefined, { ...HTML, 'accept-encoding': encoding });
+      const text = encoding === 'gzip' ? gunzipSync(page.bytes).toString() : page.text;
+      expectHarmless({ ...page, text });
+      nonces.add(/'nonce-([^']+)'/.exec(String(page.headers['content-security-policy']))![1]!);
+    }
+    expect(nonces.size).toBe(3);
+  });
+
   it.each([
     ['text/html', '', PAGE],
     ['application/fhir+json', '?_format=html', PAGE],
