@@ -63,6 +63,7 @@ async function execute(
   const instance = call.level === 'instance' ? call.type : undefined;
   return withinBudget(services.limits.queryTime ?? QUERY_LIMITS.time, call.signal, async (signal) => {
     const { catalog } = query;
+    filters.begin(signal);
     const execution: Execution = { call, services, catalog, searches, filters, signal, budget: new Budget(signal) };
     const reader = new ResourceReader(execution);
     const start = instance === undefined ? undefined : await readInstance(instance, call.id ?? '', reader);

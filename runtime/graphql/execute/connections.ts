@@ -1,5 +1,6 @@
 import { scoresOf } from '../../core/search/present/scores.js';
 import type { PageBinding } from '../../core/search/pages/page-link.js';
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { EVERYTHING } from '../../search/query/query.js';
@@ -68,7 +69,9 @@ export async function readConnection(
   }
   const scores = request.scored === undefined ? undefined : await scoresOf(page.versions, request.scored, services);
   const edges: JsonObject[] = [];
+  const pace = yieldToEventLoop();
   for (const [i, version] of page.versions.entries()) {
+    await pace();
     const resource = await reader.take(version);
     if (fhirpath !== undefined && !execution.filters.holds(fhirpath, resource, type, offset + i, resource)) continue;
     const score = scores?.[i];

@@ -95,9 +95,10 @@ export async function lookUp(
       else if (facts.is === 'search') {
         level.search(field, facts.isReverse ? nameOfResource(value as Resource) : undefined);
       } else if (facts.is === 'complex') {
-        for (const each of chosen(field, value, place, execution)) {
+        for (const [i, each] of chosen(field, value, place, execution).entries()) {
           if (isObject(each)) {
             const inner = around(field, value, each, place);
+            prepareSlice(field, each, i, place, execution);
             walk({ value: each, fields: field.fieldsOn(typeOf(field, each, catalog)), place: inner }, level);
           }
         }
@@ -207,6 +208,23 @@ export async function lookUp(
 /** Whether the type of a target is one that the field asks for. */
 export function isWanted({ only }: PlannedField, { resourceType }: Resource): boolean {
   return only === undefined || only.has(resourceType);
+}
+
+/** Finds the name that `@slice` gives a value, as far as it can be found: what fails is reported when the answer is written. */
+function prepareSlice(
+  field: PlannedField,
+  value: JsonObject,
+  index: number,
+  { root }: Surroundings,
+  execution: Execution,
+): void {
+  const { slice } = field;
+  if (slice === undefined) return;
+  try {
+    execution.filters.textOf(slice, value, typeOf(field, value, execution.catalog), index, root);
+  } catch (error) {
+    if (!(error instanceof FhirError)) throw error;
+  }
 }
 
 /** The values of a field; none where their FHIRPath fails, which is reported when the answer is written. */

@@ -1,6 +1,7 @@
 import type { SearchRow } from '../../contract/search.js';
 import { findPage } from '../../core/search/execute/find-page.js';
 import { searchContext } from '../../core/search/parse/search-context.js';
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { compilePath } from '../../path/compile-path.js';
@@ -94,6 +95,7 @@ async function matchesOf(
   let skipped = fhirpath === undefined ? 0 : offset;
   const wanted = fhirpath === undefined ? offset + count : Infinity;
   let seen = 0;
+  const pace = yieldToEventLoop();
   for (let after: string | undefined; ;) {
     const size = Math.min(PAGE, Number.isFinite(wanted) ? wanted - seen : PAGE);
     if (size <= 0) break;
@@ -105,6 +107,7 @@ async function matchesOf(
       const match = taken instanceof Promise ? await taken : taken;
       if (fhirpath !== undefined && 'resource' in match) {
         const { resource } = match;
+        await pace();
         if (!execution.filters.holds(fhirpath, resource, type, seen - 1, resource)) continue;
         if (skipped > 0) {
           skipped--;

@@ -4,7 +4,15 @@ import type { JsonObject } from '../../fhir/resource.js';
 import { ExpressionError } from '../../path/expression/expression-error.js';
 import { indexRows, type TypeIndex } from '../../path/expression/type-index.js';
 import { checkExpression } from '../../path/library/check.js';
-import { beginEvaluation, compileLibrary, type EvaluateLibrary, type Evaluation } from '../../path/library/evaluate.js';
+import {
+  beginEvaluation,
+  compileLibrary,
+  type EvaluateLibrary,
+  type Evaluation,
+  type EvaluationLimits,
+} from '../../path/library/evaluate.js';
+import { library } from '../../path/library/library.js';
+import { QUERY_LIMITS } from '../request.js';
 
 /** Position of a value in its list. https://hl7.org/fhirpath/N1/#index-integer */
 const INDEX = '$index';
@@ -12,12 +20,37 @@ const INDEX = '$index';
 /** Expressions that stay compiled for one query: one with `$index` is compiled for each position. */
 const KEPT = 2000;
 
-/** The FHIRPath expressions of one query: those of `fhirpath` arguments and of `@slice`. */
+/** What expressions on one resource may cost: nothing else is done meanwhile. */
+const OF_RESOURCE: EvaluationLimits = { values: 50_000, steps: 50_000, allSteps: Infinity, forEach: 0, time: 60 };
+
+/** What one resource still has. */
+interface Remaining {
+  readonly evaluation: Evaluation;
+  /** Milliseconds. */
+  time: number;
+}
+
+/** What was found before, or why nothing was. */
+type Result = readonly unknown[] | FhirError;
+
+/**
+ * The FHIRPath expressions of one query: those of `fhirpath` arguments and of `@slice`. All of them share one limit of time. The result of an
+ * expression on a value is kept, so that it can be found where others have their turn, and used where they have none.
+ */
 export class Filters {
   readonly #compiled = new Map<string, EvaluateLibrary>();
-  readonly #evaluations = new WeakMap<object, Evaluation | RangeError>();
+  readonly #remaining = new WeakMap<object, Remaining | RangeError>();
+  readonly #results = new WeakMap<object, Map<string, Result>>();
+  /** Milliseconds. */
+  #time: number = QUERY_LIMITS.fhirpathTime;
+  #signal: AbortSignal | undefined;
 
   constructor(private readonly tables: Pick<Tables, 'types' | 'primitives'>) {}
+
+  /** The execution begins. @param signal aborts when the time of the query is over, or the client is gone */
+  begin(signal: AbortSignal | undefined): void {
+    this.#signal = signal;
+  }
 
   /**
    * Checks an expression on values of a type. Nothing is evaluated.
@@ -26,6 +59,8 @@ export class Filters {
    */
   check(expression: string, type: string): void {
     if (expression === INDEX) return;
+    // To load it takes longer than a resource may take.
+    library();
     try {
       checkExpression(expression, type, typeIndex(this.tables));
     } catch (error) {
@@ -34,13 +69,18 @@ export class Filters {
     }
   }
 
-  /** Whether an expression holds for a value: it finds something, and not `false`. @param root the resource that holds the value */
+  /**
+   * Whether an expression holds for a value: it finds something, and not `false`.
+   *
+   * @param root the resource that holds the value
+   * @throws FhirError `parameter-invalid` where it fails, `graphql-limit`, `too-costly`
+   */
   holds(expression: string, value: JsonObject, type: string, index: number, root: object): boolean {
     const [first] = this.#evaluate(expression, value, type, index, root);
     return first !== undefined && first !== false;
   }
 
-  /** The result of an expression as a text; empty: it finds nothing. */
+  /** The result of an expression as a text; empty: it finds nothing. @throws FhirError as `holds` */
   textOf(expression: string, value: JsonObject, type: string, index: number, root: object): string {
     const [first] = this.#evaluate(expression, value, type, index, root);
     return first === undefined || typeof first === 'object' ? '' : String(first);
@@ -51,31 +91,61 @@ export class Filters {
     const text = atIndex(expression, index);
     const base = value['resourceType'] === undefined ? type : undefined;
     const key = `${base} ${text}`;
+    let known = this.#results.get(value);
+    if (known === undefined) this.#results.set(value, (known = new Map()));
+    let result = known.get(key);
+    if (result === undefined)
+      known.set(key, (result = this.#find(expression, this.#compile(key, text, base), value, root)));
+    if (result instanceof FhirError) throw result;
+    return result;
+  }
+
+  #compile(key: string, text: string, base: string | undefined): EvaluateLibrary {
     let run = this.#compiled.get(key);
     if (run === undefined) {
       if (this.#compiled.size >= KEPT) this.#compiled.clear();
       this.#compiled.set(key, (run = compileLibrary(text, base)));
     }
+    return run;
+  }
+
+  #find(expression: string, run: EvaluateLibrary, value: JsonObject, root: object): Result {
+    if (this.#signal?.aborted === true) throw new FhirError('too-costly');
+    if (this.#time <= 0) {
+      const text = `The FHIRPath of the query takes more than ${QUERY_LIMITS.fhirpathTime / 1000} s; use it on fewer resources`;
+      throw new FhirError('graphql-limit', text);
+    }
+    const begun = { at: performance.now(), used: process.cpuUsage() };
+    let remaining: Remaining | RangeError | undefined;
     try {
-      return run(value, this.#evaluation(root)).map((each) => each.value);
+      remaining = this.#remainingOf(root);
+      if (remaining instanceof RangeError) throw remaining;
+      const { evaluation } = remaining;
+      evaluation.begun = begun;
+      evaluation.deadline = begun.at + Math.min(remaining.time, this.#time);
+      return run(value, evaluation).map((each) => each.value);
     } catch (error) {
       const why = error instanceof Error ? error.message.slice(0, 200) : '';
-      throw new FhirError('parameter-invalid', `The FHIRPath ${quote(expression)} fails on a value: ${why}`);
+      return new FhirError('parameter-invalid', `The FHIRPath ${quote(expression)} fails on a value: ${why}`);
+    } finally {
+      const { user, system } = process.cpuUsage(begun.used);
+      const took = Math.min(performance.now() - begun.at, (user + system) / 1000);
+      this.#time -= took;
+      if (remaining !== undefined && !(remaining instanceof RangeError)) remaining.time -= took;
     }
   }
 
-  #evaluation(root: object): Evaluation {
-    const evaluation = this.#evaluations.get(root) ?? begin(root);
-    this.#evaluations.set(root, evaluation);
-    if (evaluation instanceof RangeError) throw evaluation;
-    return evaluation;
+  #remainingOf(root: object): Remaining | RangeError {
+    const remaining = this.#remaining.get(root) ?? begin(root);
+    this.#remaining.set(root, remaining);
+    return remaining;
   }
 }
 
 /** An error where the resource is too large: to find that out for each of its values would take minutes. */
-function begin(root: object): Evaluation | RangeError {
+function begin(root: object): Remaining | RangeError {
   try {
-    return beginEvaluation(root);
+    return { evaluation: beginEvaluation(root, OF_RESOURCE), time: OF_RESOURCE.time };
   } catch (error) {
     if (error instanceof RangeError) return error;
     throw error;

@@ -150,6 +150,8 @@ export class Planner {
       isOptional: args['optional'] === true,
       ...(facts.is === 'read' && { id: String(args['id']) }),
       looksUp:
+        slice !== undefined ||
+        choice?.fhirpath !== undefined ||
         facts.is === 'target' ||
         facts.is === 'search' ||
         facts.is === 'read' ||
@@ -173,12 +175,21 @@ export class Planner {
         const fragment = this.query.fragments.get(each.name.value);
         return fragment !== undefined && this.#hasLooks(fragment.selectionSet);
       }
-      if (each.kind === Kind.FIELD && /^resource$|List$|Connection$/.test(each.name.value)) return true;
+      if (each.kind === Kind.FIELD && (/^resource$|List$|Connection$/.test(each.name.value) || hasFhirPath(each)))
+        return true;
       return each.selectionSet !== undefined && this.#hasLooks(each.selectionSet);
     });
     this.#looks.set(set, has);
     return has;
   }
+}
+
+/** Whether a field has FHIRPath, which is evaluated before the answer is written, where others have their turn. */
+function hasFhirPath({ arguments: args = [], directives = [] }: FieldNode): boolean {
+  return (
+    args.some(({ name }) => name.value === LIST_ARGUMENTS.fhirpath) ||
+    directives.some(({ name }) => name.value === 'slice')
+  );
 }
 
 const NAMES: ReadonlySet<string> = new Set(Object.values(LIST_ARGUMENTS));

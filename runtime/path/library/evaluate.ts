@@ -20,8 +20,8 @@ export interface Evaluation {
   readonly weigh: (value: unknown) => number;
   /** When they have to be done: milliseconds of `performance.now`. What compiling takes does not count. */
   deadline: number;
-  /** When they began, and what the process had used of the processor then. */
-  readonly begun: { readonly at: number; readonly used: NodeJS.CpuUsage };
+  /** When they began, and what the process had used of the processor then. Who evaluates some of them later sets it, and the deadline, anew. */
+  begun: { readonly at: number; readonly used: NodeJS.CpuUsage };
   /** Steps that they may still take, a step being a value that is looked at. */
   steps: number;
   readonly limits: EvaluationLimits;
