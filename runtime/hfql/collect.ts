@@ -4,11 +4,15 @@ import { fieldText } from './csv.js';
 import type { ReadNotes } from '../core/read-notes.js';
 import type { Resource } from '../fhir/resource.js';
 import type { CountQuery, CountRow, ElementPath } from '../store/store.js';
+import { yieldToEventLoop } from '../fhir/yield-to-event-loop.js';
 import type { Matches } from './matches.js';
 import { StatementError, type ColumnType } from './statement.js';
 
 /** Rows or groups that are held in memory to be sorted or counted. */
 const MOST = 10_000;
+
+/** Characters of rows or groups that are held in memory to be sorted or counted. */
+const ROOM = 32 * 1024 * 1024;
 
 /** Resources that are read at a time. */
 const BATCH = 500;
@@ -66,8 +70,12 @@ async function plainRows(
   reads: ReadNotes | undefined,
 ): Promise<string[][]> {
   const rows: string[][] = [];
+  let size = 0;
   for await (const row of resourcesOf(compiled, matches, reads)) {
-    rows.push(fieldsOf(compiled, row));
+    const fields = fieldsOf(compiled, row);
+    size += fields.reduce((sum, { length }) => sum + length, 0);
+    if (size > ROOM) throw new StatementError('The rows that ORDER BY sorts are too large together; select less, or add conditions'); // prettier-ignore
+    rows.push(fields);
     if (rows.length > MOST) {
       throw new StatementError(`ORDER BY sorts ${MOST} rows at most, and there are more; add conditions`);
     }
@@ -76,9 +84,11 @@ async function plainRows(
 }
 
 async function* resourcesOf(compiled: CompiledStatement, matches: Matches, reads: ReadNotes | undefined) {
+  const pace = yieldToEventLoop();
   for (let after: string | undefined; ;) {
     const { resources, next } = await matches.batch(after, BATCH);
     for (const resource of resources) {
+      await pace();
       const row = rowOf(resource);
       if (!compiled.fulfills(row)) continue;
       noteResource(resource, reads);
@@ -119,6 +129,7 @@ async function groupedRows(
   const groups = new Map<string, Group>();
   // Without GROUP BY all resources are one group, which is there where nothing is found, too.
   if (paths.length === 0) groups.set('[]', { values: [], counts: select.map(() => 0) });
+  let size = 0;
   for await (const row of resourcesOf(compiled, matches, reads)) {
     const counted = columns.map((path, i) => {
       if (select[i]?.operator !== 'COUNT') return 0;
@@ -129,6 +140,8 @@ async function groupedRows(
       let group = groups.get(key);
       if (group === undefined) {
         if (groups.size >= MOST) throw new StatementError(`GROUP BY makes ${MOST} groups at most, and there are more`);
+        if ((size += key.length) > ROOM)
+          throw new StatementError('The values that GROUP BY groups by are too large together');
         groups.set(key, (group = { values, counts: select.map(() => 0) }));
       }
       counted.forEach((each, i) => (group.counts[i] = (group.counts[i] ?? 0) + each));

@@ -9,6 +9,7 @@ import { scopeOf } from '../core/search/parse/scope.js';
 import { readSearchRequest, type SearchRequest } from '../core/search/parse/search-request.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
+import { yieldToEventLoop } from '../fhir/yield-to-event-loop.js';
 import type { Resource } from '../fhir/resource.js';
 import { holdsLink } from '../search/query/criterion.js';
 import type { CountQuery, CountRow } from '../store/store.js';
@@ -67,9 +68,11 @@ export async function openMatches(type: string, plan: Plan, call: Call, services
     async batch(after, count) {
       const { versions, next } = await find(count, 'none', after);
       const resources: Resource[] = [];
+      const pace = yieldToEventLoop();
       const withData = type === BINARY ? openBinaries(services.store.blobs) : undefined;
       for (const { json } of versions) {
         if (json === undefined) continue;
+        await pace();
         const parsed = parseStored(json, services);
         const resource = parsed instanceof Promise ? await parsed : parsed;
         resources.push(withData === undefined ? resource : await withData(resource));

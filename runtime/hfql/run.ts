@@ -4,6 +4,7 @@ import type { Call } from '../core/call.js';
 import { withinBudget } from '../core/search/execute/search-budget.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
+import { yieldToEventLoop } from '../fhir/yield-to-event-loop.js';
 import { PRODUCT } from '../fhir/product.js';
 import type { ReadNotes } from '../core/read-notes.js';
 import { collectRows, noteResource } from './collect.js';
@@ -120,6 +121,7 @@ async function* rowsOf(
   const walk = `${searchId} ${fingerprint(compiled)}`;
   let place = positionOf(store, walk, wanted);
   let written = 0;
+  const pace = yieldToEventLoop();
   while (place.rows < limit) {
     const most = Math.min(
       BATCH,
@@ -130,6 +132,7 @@ async function* rowsOf(
     let { offset, rows } = place;
     let lines = '';
     for (const resource of resources) {
+      await pace();
       const index = offset++;
       const row = rowOf(resource);
       if (!compiled.fulfills(row)) continue;

@@ -2,7 +2,10 @@ import type { Call, Reply } from '../core/call.js';
 import { PAGE_PARAMETER } from '../core/search/pages/page-link.js';
 import type { Services } from '../core/services.js';
 import { isObject, type JsonObject, type Resource } from '../fhir/resource.js';
+import { yieldToEventLoop } from '../fhir/yield-to-event-loop.js';
 import { readJson } from '../format/read-json.js';
+import { parseStored } from '../core/parse-stored.js';
+import { writeJson } from '../format/write-json.js';
 import { execute } from '../interactions/execute.js';
 
 /** Matches that one page of an inner search has. */
@@ -24,11 +27,14 @@ export async function* findMatches(
   let query = new URLSearchParams([...params.map(([name, value]): [string, string] => [name, value])]);
   if (!query.has('_count')) query.set('_count', PAGE);
   query.set('_total', 'none');
+  const pace = yieldToEventLoop();
   for (;;) {
     signal?.throwIfAborted();
     const reply = await execute(searchCall(type, query, call, signal), services);
     const { entries, next } = openPage(reply);
-    for (const { resource, search } of entries) {
+    for (const text of entries) {
+      await pace();
+      const { resource, search } = (await parseStored(text, services)) as JsonObject;
       if (isObject(search) && search['mode'] === 'match' && isObject(resource)) yield resource as Resource;
     }
     const token = next === undefined ? null : new URL(next, 'http://localhost').searchParams.get(PAGE_PARAMETER);
@@ -62,11 +68,10 @@ export function searchCall(type: string, params: URLSearchParams, call: Call, si
   };
 }
 
-/** The entries of a page of a search, and the link to the next one. */
-function openPage({ json, bundle }: Reply): { entries: readonly JsonObject[]; next: string | undefined } {
-  const read = (text: string): JsonObject => readJson(text) as JsonObject;
-  const head = bundle === undefined ? read(json ?? '{}') : read(`${bundle.head}${bundle.tail}`);
-  const entries = bundle === undefined ? ((head['entry'] as JsonObject[] | undefined) ?? []) : bundle.entries.map(read);
+/** The entries of a page of a search, each as JSON text, and the link to the next one. */
+function openPage({ json, bundle }: Reply): { entries: readonly string[]; next: string | undefined } {
+  const head = readJson(bundle === undefined ? (json ?? '{}') : `${bundle.head}${bundle.tail}`) as JsonObject;
+  const entries = bundle?.entries ?? ((head['entry'] as JsonObject[] | undefined) ?? []).map((each) => writeJson(each));
   const links = (head['link'] as { relation: string; url: string }[] | undefined) ?? [];
   return { entries, next: links.find(({ relation }) => relation === 'next')?.url };
 }

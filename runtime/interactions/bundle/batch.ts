@@ -1,8 +1,8 @@
 import { FhirError } from '../../fhir/errors.js';
 import { sendAudited, type FailedCall } from '../../core/call-audit.js';
 import { isObject, type JsonValue } from '../../fhir/resource.js';
+import { openAnswerRoom, type AnswerRoom } from '../../core/answer-room.js';
 import type { Call, Reply } from '../../core/call.js';
-import { openAnswerRoom, type AnswerRoom } from './response-budget.js';
 import type { Services } from '../../core/services.js';
 import { callOf } from './entry-call.js';
 import { Phase, readEntry, relativeUrl, type Entry } from './entry.js';
@@ -36,7 +36,7 @@ export async function executeBatch(
       answers[index] = writeFailure(index, entry);
     } else entries.push(entry);
   }
-  const room = openAnswerRoom(services.limits.body);
+  const room = openEntryRoom(services);
   const execute = async (entry: Entry): Promise<void> => {
     await yieldIfDue();
     answers[entry.index] = await executeEntry(entry, call, services, room);
@@ -49,6 +49,15 @@ export async function executeBatch(
     );
   }
   return answerOf('batch', answers, call);
+}
+
+/** Greatest total size of the answers to entries, as a multiple of the limit for bodies. */
+const TIMES = 2;
+
+/** Room for the answers to all entries of a Bundle. */
+export function openEntryRoom({ limits }: Pick<Services, 'limits'>): AnswerRoom {
+  const text = 'The answers of the entries before are too large together; ask by themselves';
+  return openAnswerRoom(TIMES * limits.body, text);
 }
 
 /** What is known of an entry that cannot be executed: where its request leads, if anywhere, and who sent it. */

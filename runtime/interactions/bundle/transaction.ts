@@ -6,10 +6,9 @@ import { commit, type Decision } from '../../core/write/commit.js';
 import { versionPath } from '../write/reply-written.js';
 import type { Decided } from '../../core/write/write-plan.js';
 import { targetSteps, type TargetedStep, type WriteTargets } from './write-targets.js';
-import { openAnswerRoom } from './response-budget.js';
 import { applyLinks, nameIn } from './links/apply-links.js';
 import { decisionOrder, ResultingVersions } from './resulting-versions.js';
-import { executeEntry } from './batch.js';
+import { executeEntry, openEntryRoom } from './batch.js';
 import type { Services } from '../../core/services.js';
 import { typeOfCriteria } from './links/conditional-reference.js';
 import { forEntry, inEntry } from './entry-error.js';
@@ -49,7 +48,7 @@ export async function executeTransaction(values: readonly JsonValue[], call: Cal
   const { outcomes, names, written } = await write(steps, call, services);
   await answerWrites(outcomes, written, answers, services);
   const yieldIfDue = yieldUntil(call.signal);
-  const room = openAnswerRoom(services.limits.body);
+  const room = openEntryRoom(services);
   await inParallel(namedReads(steps, names, services), WIDTH, async (entry) => {
     await yieldIfDue();
     answers[entry.index] = await executeEntry(entry, call, services, room);

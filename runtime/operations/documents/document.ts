@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Call, Reply } from '../../core/call.js';
+import { ANSWER_ROOM, openAnswerRoom } from '../../core/answer-room.js';
+import { joinBundle, replyBundle, type Call, type Reply, type ReplyBundle } from '../../core/call.js';
+import { readStored } from '../../core/read-stored.js';
 import { withinBudget } from '../../core/search/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
+import { yieldUntil } from '../../fhir/yield-until.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
-import { readJson } from '../../format/read-json.js';
+import { writeJson } from '../../format/write-json.js';
 import { execute } from '../../interactions/execute.js';
 import { readReference } from '../../path/reference-text.js';
 import { readArguments, valueOf } from '../arguments.js';
@@ -28,22 +31,26 @@ export async function document(call: Call, services: Services): Promise<Reply> {
   const found = readArguments(call, services);
   const graph = valueOf(found, 'graph');
   const focus = await readVersion(call, services);
-  const composition = readJson(focus.json ?? '{}') as Resource;
-  const resources = new Map<string, Resource>([[`Composition/${focus.id}`, composition]]);
+  const room = openAnswerRoom(ANSWER_ROOM, 'The resources of the document are too large together');
+  const composition = await readStored(focus.json ?? '{}', services);
+  const resources = new Map<string, string>([[`Composition/${focus.id}`, room.take(focus.json ?? '{}')]]);
+  const pace = yieldUntil(call.signal);
   await withinBudget(services.limits.queryTime, call.signal, async (signal) => {
     for (const [key, named] of referredBy(composition, call)) {
       signal?.throwIfAborted();
       if (resources.has(key)) continue;
       if (resources.size >= MOST) throw new FhirError('too-costly', `A document may have ${MOST} resources`);
-      resources.set(key, await readPart(key, named, call, services));
+      await pace();
+      resources.set(key, room.take(writeJson(await readPart(key, named, call, services))));
     }
   });
   const more = graph === undefined ? [] : await followGraph(focus, String(graph), call, services);
   for (const { type, id, json = '{}' } of more) {
-    if (!resources.has(`${type}/${id}`)) resources.set(`${type}/${id}`, readJson(json) as Resource);
+    if (!resources.has(`${type}/${id}`)) resources.set(`${type}/${id}`, room.take(json));
   }
   const bundle = bundleOf(resources, call.base);
-  return valueOf(found, 'persist') === true ? store(bundle, call, services) : { status: 200, resource: bundle };
+  if (valueOf(found, 'persist') !== true) return replyBundle(bundle);
+  return store(await readStored(joinBundle(bundle), services), call, services);
 }
 
 /** The resources of this server that a Composition refers to, in the order in which it does, each once. */
@@ -77,14 +84,13 @@ async function readPart(key: string, named: NamedResource, call: Call, services:
 }
 
 /** https://hl7.org/fhir/R5/documents.html#content */
-function bundleOf(resources: ReadonlyMap<string, Resource>, base: string): Resource {
-  return {
-    resourceType: 'Bundle',
-    identifier: { system: 'urn:ietf:rfc:3986', value: `urn:uuid:${randomUUID()}` },
-    type: 'document',
-    timestamp: formatInstant(Date.now()),
-    entry: [...resources].map(([key, resource]) => ({ fullUrl: `${base}/${key}`, resource })),
-  };
+function bundleOf(resources: ReadonlyMap<string, string>, base: string): ReplyBundle {
+  const identifier = JSON.stringify({ system: 'urn:ietf:rfc:3986', value: `urn:uuid:${randomUUID()}` });
+  const head = `{"resourceType":"Bundle","identifier":${identifier},"type":"document","timestamp":"${formatInstant(Date.now())}"`;
+  const entries = [...resources].map(
+    ([key, text]) => `{"fullUrl":${JSON.stringify(`${base}/${key}`)},"resource":${text}}`,
+  );
+  return { head: `${head},"entry":[`, entries, tail: ']}' };
 }
 
 /** Stored as a request of its own would; the token needs `c` on Bundle. */

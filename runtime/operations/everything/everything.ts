@@ -25,9 +25,15 @@ import type { StoredVersion } from '../../store/store.js';
 import { readArguments, valueOf, valuesOf } from '../arguments.js';
 import { allFoci, FIRST_MEMBER, memberFoci, singleFocus, type Foci } from './foci.js';
 import { membersOfRecord, type Focus } from './members.js';
-import { readReferred, referredFrom } from './referred.js';
+import { keyOf, nameOf, readReferred, referredFrom, type ReferredKey } from './referred.js';
 import { digestOf, nextLink, openWalk, pathOf, shownBy, type AskedRecord, type Position, type Walk } from './walk.js';
 import { baseKey } from '../../path/own-base.js';
+
+/** Characters of members after which a page ends early. */
+const ROOM = 16 * 1024 * 1024;
+
+/** What comes along with a page that is large itself has so many still. */
+const LEAST_ROOM = 4 * 1024 * 1024;
 
 /** Encounters of one episode of care whose compartments belong to its record. */
 const MOST_ENCOUNTERS = 500;
@@ -76,12 +82,20 @@ interface RecordPage {
   readonly position: Position | undefined;
 }
 
+/** What members refer to: what comes along, and the names of what has no room yet. */
+interface Included {
+  readonly included: readonly StoredVersion[];
+  readonly left: readonly string[];
+}
+
 class RecordReader {
   private readonly versions: StoredVersion[] = [];
   private readonly used = new Map<string, UsedParameter>();
   private readonly now = Date.now();
   private readonly compartment: ReadonlySet<string>;
   private complete = Infinity;
+  /** Characters of the versions. */
+  private size = 0;
 
   constructor(
     private readonly call: Call,
@@ -97,12 +111,14 @@ class RecordReader {
   async readPage(): Promise<RecordPage> {
     const { count } = this.walk.asked;
     const foci = await this.openFoci();
+    const { left: before = [] } = this.walk.position;
+    if (before.length > 0) return this.readLeft(before);
     const { shown } = this.walk.position;
     let { list, focus, members }: Position = this.walk.position;
     // The group itself came before its members.
     if (this.versions.length > 0) list = FIRST_MEMBER;
     let isOpen = true;
-    while (this.versions.length < count) {
+    while (this.versions.length < count && this.size < ROOM) {
       if (focus === undefined) {
         const found = await foci.after(list);
         if (found === undefined) {
@@ -111,7 +127,7 @@ class RecordReader {
         }
         list = found.next;
         focus = found.version.id;
-        this.versions.push(found.version);
+        this.take([found.version]);
         if (this.versions.length >= count) break;
       }
       members = await this.readMembers({ type: foci.type, id: focus }, members, count - this.versions.length);
@@ -119,20 +135,37 @@ class RecordReader {
     }
     // A page that ends with a record is the last one where no other record follows.
     if (isOpen && focus === undefined) isOpen = (await foci.after(list)) !== undefined;
-    const { included, digests } = await this.readIncluded(shownBy(this.walk.position));
-    const { complete } = this;
+    const { included, left, digests } = await this.readIncluded(shownBy(this.walk.position));
     const position = {
       ...(list !== undefined && { list }),
       ...(focus !== undefined && { focus }),
       ...(members !== undefined && { members }),
       shown: shown + digests.join(''),
     };
+    return this.page(included, position, left, !isOpen);
+  }
+
+  /** What had no room on the page before, as far as this one has. */
+  private async readLeft(names: readonly string[]): Promise<RecordPage> {
+    const { left: _left, isOver, ...position } = this.walk.position;
+    const { included, left } = await this.readKeys(names.map(keyOf));
+    return this.page(included, position, left, isOver === true);
+  }
+
+  private page(
+    included: readonly StoredVersion[],
+    position: Position,
+    left: readonly string[],
+    isOver: boolean,
+  ): RecordPage {
+    const { complete } = this;
+    const later = { ...position, left, ...(isOver && { isOver: true as const }) };
     return {
       versions: this.versions,
       included,
       complete: complete === Infinity ? this.now : complete,
       used: [...this.used.values()],
-      position: isOpen ? position : undefined,
+      position: left.length > 0 ? later : isOver ? undefined : position,
     };
   }
 
@@ -173,7 +206,7 @@ class RecordReader {
     if (seen.length === 0) return undefined;
     const query = { parts: seen, sort: [], count, total: 'none', base: baseKey(call.base) } as const;
     const page = await services.store.findMultiType(after === undefined ? query : { ...query, after }, signal);
-    this.versions.push(...page.versions);
+    this.take(page.versions);
     this.complete = Math.min(this.complete, page.complete);
     return page.next;
   }
@@ -202,8 +235,8 @@ class RecordReader {
   }
 
   /** What the resources of the page refer to, each once in the whole walk. */
-  private async readIncluded(shown: ReadonlySet<string>): Promise<{ included: StoredVersion[]; digests: string[] }> {
-    const { call, services, walk, signal } = this;
+  private async readIncluded(shown: ReadonlySet<string>): Promise<Included & { readonly digests: readonly string[] }> {
+    const { call, services, walk } = this;
     const { types } = walk.asked;
     const isWanted = (type: string): boolean =>
       services.tables.resourceTypes.includes(type) && !this.compartment.has(type) && types?.includes(type) !== false;
@@ -214,14 +247,21 @@ class RecordReader {
     );
     const keys = new Map([...found, ...this.ownPatients()]);
     const notShown = [...keys].filter(([key]) => !shown.has(digestOf(key)));
-    if (notShown.length === 0) return { included: [], digests: [] };
+    if (notShown.length === 0) return { included: [], left: [], digests: [] };
     const there = new Set(this.versions.map(({ type, id }) => `${type}/${id}`));
     const fresh = notShown.filter(([, { type, id }]) => !there.has(`${type}/${id}`));
-    const readable = fresh.map(([, key]) => key).filter(({ type }) => this.reach(type) !== 'nothing');
+    const read = await this.readKeys(fresh.map(([, key]) => key));
+    return { ...read, digests: fresh.map(([key]) => digestOf(key)) };
+  }
+
+  private async readKeys(keys: readonly ReferredKey[]): Promise<Included> {
+    const { call, services, walk, signal } = this;
+    const readable = keys.filter(({ type }) => this.reach(type) !== 'nothing');
     await checkConstraintIndexes(this.access.constraints, services);
     const reach = (type: string): Reach => this.reach(type);
-    const included = await readReferred(readable, walk.asked, reach, call, services, signal);
-    return { included, digests: fresh.map(([key]) => digestOf(key)) };
+    const room = Math.max(ROOM - this.size, LEAST_ROOM);
+    const { found, left } = await readReferred(readable, room, walk.asked, reach, call, services, signal);
+    return { included: found, left: left.map(nameOf) };
   }
 
   /** The patient whom an encounter or an episode of care, the focus, is about. */
@@ -237,6 +277,11 @@ class RecordReader {
     return typeof text === 'string'
       ? [...referredFrom([JSON.stringify({ reference: text })], call.base, isPatient)]
       : [];
+  }
+
+  private take(versions: readonly StoredVersion[]): void {
+    this.versions.push(...versions);
+    this.size = versions.reduce((sum, { json = '' }) => sum + json.length, this.size);
   }
 
   private reach(type: string): Reach {

@@ -13,6 +13,13 @@ export interface ReferredKey {
   readonly version?: number;
 }
 
+/** What was read of the resources that others refer to. */
+export interface Referred {
+  readonly found: readonly StoredVersion[];
+  /** Names of those for which the answer has no room. */
+  readonly left: readonly ReferredKey[];
+}
+
 /** Ids that one query asks for. */
 const CHUNK = 500;
 
@@ -33,11 +40,22 @@ export function referredFrom(
       const relative = belowBase(url, base) ?? url;
       const [, type = '', id = '', version] = TARGET.exec(relative) ?? [];
       if (type === '' || !isWanted(type) || (only !== undefined && type !== only)) continue;
-      const key = version === undefined ? `${type}/${id}` : `${type}/${id}/${version}`;
-      found.set(key, { type, id, ...(version !== undefined && { version: Number(version) }) });
+      const key = { type, id, ...(version !== undefined && { version: Number(version) }) };
+      found.set(nameOf(key), key);
     }
   }
   return found;
+}
+
+/** The name of a resource, or of a version of it. */
+export function nameOf({ type, id, version }: ReferredKey): string {
+  return version === undefined ? `${type}/${id}` : `${type}/${id}/${version}`;
+}
+
+/** What a name is of. */
+export function keyOf(name: string): ReferredKey {
+  const [type = '', id = '', version] = name.split('/');
+  return { type, id, ...(version !== undefined && { version: Number(version) }) };
 }
 
 /** How members begin that references are in, each with the only type that counts there. */
@@ -62,18 +80,29 @@ function valuesOf(texts: readonly string[], begin: string): ReadonlySet<string> 
 
 const TARGET = /^([A-Z][A-Za-z]+)\/([A-Za-z0-9.-]{1,64})(?:\/_history\/([1-9][0-9]{0,9}))?$/;
 
-/** Reads them, as far as the token may see them and `_since` takes them. */
+/**
+ * Reads them, as far as the token may see them and `_since` takes them, and there is room for them.
+ *
+ * @param room characters after which it ends early
+ */
 export async function readReferred(
   keys: readonly ReferredKey[],
+  room: number,
   filter: RecordFilter,
   reach: (type: string) => Reach,
   call: Call,
   services: Services,
   signal: AbortSignal | undefined,
-): Promise<StoredVersion[]> {
+): Promise<Referred> {
   const { store } = services;
   const found: StoredVersion[] = [];
+  let size = 0;
+  const take = (versions: readonly StoredVersion[]): void => {
+    found.push(...versions);
+    size = versions.reduce((sum, { json = '' }) => sum + json.length, size);
+  };
   const current = keys.filter(({ version }) => version === undefined);
+  const named = keys.filter(({ version }) => version !== undefined);
   for (let at = 0; at < current.length; at += CHUNK) {
     const ids = new Map<string, string[]>();
     for (const { type, id } of current.slice(at, at + CHUNK)) ids.set(type, [...(ids.get(type) ?? []), id]);
@@ -85,18 +114,22 @@ export async function readReferred(
     const query = { parts, sort: [], count: CHUNK, total: 'none' } as const;
     for (let after: string | undefined; ;) {
       const page = await store.findMultiType(after === undefined ? query : { ...query, after }, signal);
-      found.push(...page.versions);
+      take(page.versions);
       if (page.next === undefined) break;
       after = page.next;
+      if (size < room) continue;
+      const there = new Set(found.map(({ type, id }) => nameOf({ type, id })));
+      return { found, left: [...current.slice(at).filter((key) => !there.has(nameOf(key))), ...named] };
     }
+    if (size >= room) return { found, left: [...current.slice(at + CHUNK), ...named] };
   }
   const since = filter.since === undefined ? -Infinity : Date.parse(filter.since);
-  for (const { type, id, version } of keys) {
-    if (version === undefined) continue;
+  for (const [i, { type, id, version = 0 }] of named.entries()) {
+    if (size >= room) return { found, left: named.slice(i) };
     signal?.throwIfAborted();
     const stored = await store.readVersion(type, id, version);
     if (stored?.json === undefined || stored.lastUpdated < since) continue;
-    if (await isVisible(stored, 'r', call, services)) found.push(stored);
+    if (await isVisible(stored, 'r', call, services)) take([stored]);
   }
-  return found;
+  return { found, left: [] };
 }

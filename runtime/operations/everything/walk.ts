@@ -22,6 +22,10 @@ export interface Position {
   readonly members?: string;
   /** Digests of what came along because members refer to it, one after the other: it comes once. */
   readonly shown: string;
+  /** Names of what is to come along, too, and had no room yet: pages go on with these. */
+  readonly left?: readonly string[];
+  /** Nothing comes after these. */
+  readonly isOver?: true;
 }
 
 /** Where a page begins. */

@@ -1,4 +1,5 @@
 import { type Call, type Reply, replyBundle } from '../../core/call.js';
+import { ANSWER_ROOM } from '../../core/answer-room.js';
 import { withinBudget } from '../../core/search/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
@@ -30,37 +31,62 @@ export async function match(call: Call, services: Services): Promise<Reply> {
   const count = valueOf(found, 'count');
   const most = count === undefined ? LIMITS.matches : Number(count);
   if (!(most >= 1)) throw new FhirError('parameter-invalid', 'The parameter "count" is at least 1');
-  const scored = await scoreCandidates(wanted, call, services);
-  const certain = scored.filter(({ match: { grade } }) => grade === 'certain');
+  const { best, certain } = await scoreCandidates(wanted, most, call, services);
+  if (valueOf(found, 'onlyCertainMatches') !== true) return replyMatches(best, call);
   // Of several that are certain the client could not know which one it is.
-  const sure = certain.length === 1 ? certain : [];
-  return replyMatches((valueOf(found, 'onlyCertainMatches') === true ? sure : scored).slice(0, most), call);
+  return replyMatches(certain === 1 ? best.filter(({ match }) => match.grade === 'certain') : [], call);
 }
 
 interface Scored {
-  readonly patient: Resource;
+  readonly id: string;
+  /** The patient as JSON. */
+  readonly text: string;
   readonly match: Match;
 }
 
-async function scoreCandidates(wanted: Resource, call: Call, services: Services): Promise<readonly Scored[]> {
-  const candidates = new Map<string, Resource>();
+interface Candidates {
+  /** The best, as many as the answer may have. */
+  readonly best: readonly Scored[];
+  /** How many are certain. */
+  readonly certain: number;
+}
+
+/** Scores each candidate when it is found; of those that cannot be among the best nothing is kept. */
+async function scoreCandidates(wanted: Resource, most: number, call: Call, services: Services): Promise<Candidates> {
+  const seen = new Set<string>();
+  let best: Scored[] = [];
+  let size = 0;
+  let certain = 0;
+  const cut = (): void => {
+    best = best.sort((a, b) => b.match.score - a.match.score || (a.id < b.id ? -1 : 1)).slice(0, most);
+    size = best.reduce((sum, { text }) => sum + text.length, 0);
+  };
   await withinBudget(services.limits.queryTime, call.signal, async (signal) => {
     for (const params of searchesFor(wanted)) {
       for await (const patient of findMatches('Patient', params, call, services, signal)) {
-        candidates.set(String(patient['id']), patient);
-        if (candidates.size > LIMITS.candidates) {
+        const id = String(patient['id']);
+        if (seen.has(id)) continue;
+        if (seen.add(id).size > LIMITS.candidates) {
           throw new FhirError(
             'too-costly',
             `More than ${LIMITS.candidates} candidates; send an identifier or more names`,
           );
         }
+        const match = scoreMatch(wanted, patient);
+        if (match.grade === 'certainly-not') continue;
+        if (match.grade === 'certain') certain++;
+        const text = writeJson(patient);
+        size += text.length;
+        best.push({ id, text, match });
+        if (size > ANSWER_ROOM) cut();
+        if (size > ANSWER_ROOM) {
+          throw new FhirError('too-costly', 'The matches are too large together; ask for fewer with "count"');
+        }
       }
     }
   });
-  return [...candidates.values()]
-    .map((patient) => ({ patient, match: scoreMatch(wanted, patient) }))
-    .filter((each) => each.match.grade !== 'certainly-not')
-    .sort((a, b) => b.match.score - a.match.score || (String(a.patient['id']) < String(b.patient['id']) ? -1 : 1));
+  cut();
+  return { best, certain };
 }
 
 /** The searches that find candidates. @throws FhirError where the patient says too little */
@@ -90,10 +116,10 @@ function searchesFor(wanted: Resource): (readonly [string, string])[][] {
 }
 
 function replyMatches(scored: readonly Scored[], { base }: Call): Reply {
-  const entries = scored.map(({ patient, match: { score, grade } }) => {
+  const entries = scored.map(({ id, text, match: { score, grade } }) => {
     const search = { extension: [{ url: GRADE, valueCode: grade }], mode: 'match', score };
-    const fullUrl = JSON.stringify(`${base}/Patient/${String(patient['id'])}`);
-    return `{"fullUrl":${fullUrl},"resource":${writeJson(patient)},"search":${JSON.stringify(search)}}`;
+    const fullUrl = JSON.stringify(`${base}/Patient/${id}`);
+    return `{"fullUrl":${fullUrl},"resource":${text},"search":${JSON.stringify(search)}}`;
   });
   const link = JSON.stringify([{ relation: 'self', url: `${base}/Patient/$match` }]);
   const head =

@@ -1,10 +1,10 @@
 import { type Call, type Reply, replyBundle } from '../../core/call.js';
+import { ANSWER_ROOM, openAnswerRoom } from '../../core/answer-room.js';
 import { writeLink } from '../../core/search/pages/page-walk.js';
 import { withinBudget } from '../../core/search/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
-import type { Resource } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
 import { readArguments, valueOf } from '../arguments.js';
 import { findMatches } from '../find-matches.js';
@@ -12,6 +12,12 @@ import { codeKeyOf, splitCriteria } from './observations.js';
 
 /** Observations that one answer holds. */
 const MOST = 10_000;
+
+/** An Observation of the answer, as JSON. */
+interface Kept {
+  readonly id: string;
+  readonly text: string;
+}
 
 /**
  * `Observation/$lastn`: of the Observations that fulfil the criteria the last `max` of each code, the newest code group first and
@@ -26,7 +32,8 @@ export async function lastn(call: Call, services: Services): Promise<Reply> {
   if (shaping !== undefined) {
     throw new FhirError('parameter-invalid', `The parameter "${shaping[0]}" is of no use here; "max" limits each code`);
   }
-  const groups = new Map<string, Resource[]>();
+  const room = openAnswerRoom(ANSWER_ROOM, 'The Observations are too large together; add criteria or a lower "max"');
+  const groups = new Map<string, Kept[]>();
   let kept = 0;
   await withinBudget(services.limits.queryTime, call.signal, async (signal) => {
     const newest = [...criteria, ['_sort', '-date']] as const;
@@ -35,7 +42,7 @@ export async function lastn(call: Call, services: Services): Promise<Reply> {
       const group = groups.get(key) ?? [];
       if (group.length >= max) continue;
       groups.set(key, group);
-      group.push(observation);
+      group.push({ id: String(observation['id']), text: room.take(writeJson(observation)) });
       if (++kept > MOST)
         throw new FhirError('too-costly', `More than ${MOST} Observations; add criteria or a lower "max"`);
     }
@@ -56,8 +63,8 @@ export async function lastn(call: Call, services: Services): Promise<Reply> {
       ])}` +
       (found.length === 0 ? '' : ',"entry":['),
     entries: found.map(
-      (each) =>
-        `{"fullUrl":${JSON.stringify(`${call.base}/Observation/${String(each['id'])}`)},"resource":${writeJson(each)},"search":{"mode":"match"}}`,
+      ({ id, text }) =>
+        `{"fullUrl":${JSON.stringify(`${call.base}/Observation/${id}`)},"resource":${text},"search":{"mode":"match"}}`,
     ),
     tail: found.length === 0 ? '}' : ']}',
   });

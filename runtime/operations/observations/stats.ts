@@ -1,9 +1,11 @@
 import type { Call, Reply } from '../../core/call.js';
+import { ANSWER_ROOM, openAnswerRoom } from '../../core/answer-room.js';
 import { withinBudget } from '../../core/search/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { writeJson } from '../../format/write-json.js';
 import { dateInterval } from '../../search/values/date-interval.js';
 import { readArguments, valueOf, valuesOf, type Arguments } from '../arguments.js';
 import { findMatches } from '../find-matches.js';
@@ -42,12 +44,15 @@ export async function stats(call: Call, services: Services): Promise<Reply> {
   const includes = valueOf(found, 'include') === true;
   const limit = Number(valueOf(found, 'limit') ?? MOST);
   const sources: Resource[] = [];
+  const room = openAnswerRoom(ANSWER_ROOM, 'The Observations are too large together; include fewer with "limit"');
   let count = 0;
   await withinBudget(services.limits.queryTime, call.signal, async (signal) => {
     for await (const observation of findMatches('Observation', params, call, services, signal)) {
       if (++count > MOST) throw new FhirError('too-costly', `More than ${MOST} Observations; choose a shorter period`);
       for (const each of series) each.add(observation);
-      if (includes && sources.length < limit) sources.push(observation);
+      if (!includes || sources.length >= limit) continue;
+      room.take(writeJson(observation));
+      sources.push(observation);
     }
   });
   const parameter = [

@@ -9,6 +9,7 @@ import { everything } from './everything.js';
 import { expunge } from './expunge.js';
 import { forms } from './forms.js';
 import { graphs } from './graphs.js';
+import { largeAnswers } from './large-answers.js';
 import { merge } from './merge.js';
 import { operations } from './meta.js';
 import { oddContents } from './odd-contents.js';
@@ -58,4 +59,5 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   'changes of meta beside writes': amendedMeanwhile,
   'all forms of': forms,
   'odd contents': oddContents,
+  'large answers': largeAnswers,
 };
