@@ -157,6 +157,6 @@ async function byProfiles(
 ): Promise<readonly Problem[]> {
   const { profiles } = services;
   if (profiles === undefined) return [];
-  const issues = await profileIssues(subject, asked, call, { ...services, profiles }, { tellsMustSupport: true });
+  const issues = await profileIssues(subject, asked, call, { ...services, profiles }, { tellsAll: true });
   return issues.map((issue) => problemOf(profileFault(issue, subject), issue.severity));
 }

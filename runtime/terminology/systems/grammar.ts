@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module';
 
+import { isLanguageTag } from '../../fhir/language-tag.js';
 import type { Resource } from '../../fhir/resource.js';
+import { languageOf } from './language-registry.js';
 
 /** A code system that a rule defines and no list. */
 export interface Grammar {
@@ -16,7 +18,7 @@ export interface Grammar {
 /** The systems by URL. Rules of the standard library are used where there are any. */
 export const GRAMMARS: ReadonlyMap<string, Grammar> = new Map([
   grammar('http://unitsofmeasure.org', 'UCUM', checkUnit),
-  grammar('urn:ietf:bcp:47', 'BCP 47 language tags', languageOf, (code) => LANGUAGE_TAG.test(code)),
+  grammar('urn:ietf:bcp:47', 'BCP 47 language tags', languageOf, isLanguageTag),
   grammar('urn:ietf:bcp:13', 'Media types', (code) => (MEDIA_TYPE.test(code) ? {} : undefined)),
 ]);
 
@@ -31,10 +33,6 @@ function grammar(
   const resource = { resourceType: 'CodeSystem', url, name, status: 'active', content: 'not-present' } as Resource;
   return [url, { name, resource, check: (code) => Promise.resolve(check(code)), mayBe }];
 }
-
-/** RFC 5646, 2.1, without the irregular tags of old. */
-const LANGUAGE_TAG =
-  /^(?:x(?:-[a-z0-9]{1,8})+|(?:[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})(?:-[a-z]{4})?(?:-(?:[a-z]{2}|\d{3}))?(?:-(?:[a-z0-9]{5,8}|\d[a-z0-9]{3}))*(?:-[a-wyz0-9](?:-[a-z0-9]{2,8})+)*(?:-x(?:-[a-z0-9]{1,8})+)?)$/i;
 
 /** type/subtype, perhaps with parameters. RFC 6838, 4.2 */
 const MEDIA_TYPE =
@@ -94,21 +92,4 @@ function loadUnits(): Promise<Unit> {
   };
   const utils = UcumLhcUtils.getInstance();
   return Promise.resolve({ validate: (code) => utils.validateUnitString(code) });
-}
-
-/** A well-formed tag whose language, script and region are known. */
-function languageOf(code: string): Known {
-  try {
-    const [canonical] = Intl.getCanonicalLocales(code);
-    if (canonical === undefined) return undefined;
-    const { language, script, region } = new Intl.Locale(canonical);
-    const isKnown = (type: 'language' | 'script' | 'region', part: string | undefined): boolean =>
-      part === undefined || new Intl.DisplayNames(['en'], { type, fallback: 'none' }).of(part) !== undefined;
-    if (!isKnown('language', language) || !isKnown('script', script) || !isKnown('region', region)) return undefined;
-    const names = new Intl.DisplayNames(['en'], { type: 'language', languageDisplay: 'standard', fallback: 'none' });
-    const display = names.of(canonical);
-    return display === undefined ? {} : { display };
-  } catch {
-    return undefined;
-  }
 }

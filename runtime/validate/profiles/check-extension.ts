@@ -46,7 +46,7 @@ export function checkExtension(extension: JsonObject, holder: Holder, check: Ext
   }
   if ((row.modifier === true) !== isModifier) {
     const place = row.modifier === true ? 'modifierExtension' : 'extension';
-    run.report(finding(`the extension ${url} belongs into ${place}`));
+    run.report(misplaced(`the extension ${url} belongs into ${place}`, run));
   }
   run.within(row, () => {
     checkContext(row, holder, run);
@@ -71,10 +71,21 @@ function finding(text: string): { severity: 'error'; issue: string; key: string;
 }
 
 /**
- * Checks that each extension is there as often as its definition admits; the run is at the list.
- * https://hl7.org/fhir/R5/defining-extensions.html#cardinality
+ * What is wrong with the place of an extension, not with its content. A definition that one client stores refuses no writes of others for
+ * that: `$validate` reports it as an error.
+ */
+function misplaced(text: string, run: ProfileRun): ReturnType<typeof finding> | Misplaced {
+  return run.deps.tellsAll === true ? finding(text) : { ...finding(text), severity: 'warning' };
+}
+
+type Misplaced = Omit<ReturnType<typeof finding>, 'severity'> & { readonly severity: 'warning' };
+
+/**
+ * Reports extensions that are there more often than the root of their definition says; the run is at the list. That limits nothing: a
+ * profile does, in a slice. https://hl7.org/fhir/R5/defining-extensions.html#cardinality
  */
 export function checkNumbers(extensions: readonly JsonValue[], run: ProfileRun): void {
+  if (run.deps.tellsAll !== true) return;
   const numbers = new Map<string, number>();
   for (const extension of extensions) {
     const url = isObject(extension) ? extension['url'] : undefined;
@@ -84,8 +95,9 @@ export function checkNumbers(extensions: readonly JsonValue[], run: ProfileRun):
     const row = number > 1 ? run.find(url) : undefined;
     if (row === undefined || row === PENDING || row.type !== 'Extension' || number <= (row.root.max ?? number))
       continue;
-    const text = `the extension ${url} is there ${number} times; its definition admits ${row.root.max ?? ''}`;
-    run.within(row, () => run.report({ ...finding(text), issue: 'structure', key: 'cardinality' }));
+    const text = `the extension ${url} is there ${number} times; its definition expects ${row.root.max ?? ''} at most, where no profile says otherwise`;
+    const said = { ...finding(text), severity: 'information', issue: 'informational', key: 'cardinality' } as const;
+    run.within(row, () => run.report(said));
   }
 }
 
@@ -95,7 +107,7 @@ function checkContext({ url, contexts = [] }: ProfileRow, holder: Holder, run: P
   const names = namesOf(holder, run);
   if (contexts.some((context) => mayStandOn(context, names, holder, run))) return;
   const places = contexts.map(({ type, expression }) => (type === 'element' ? expression : `${type} ${expression}`));
-  run.report(finding(`the extension ${url} is not for ${holder.path}; it is for ${places.join(', ')}`));
+  run.report(misplaced(`the extension ${url} is not for ${holder.path}; it is for ${places.join(', ')}`, run));
 }
 
 /** https://hl7.org/fhir/R5/structuredefinition-definitions.html#StructureDefinition.contextInvariant */
@@ -108,7 +120,7 @@ function checkContextRules(
   if (type === '' || run.deps.types.isPrimitive(type)) return;
   for (const rule of contextRules) {
     if (run.evaluate({ key: 'extension', expression: rule }, { value: object, type }) !== false) continue;
-    run.report(finding(`the extension ${url} may be on ${path} only where ${rule}`));
+    run.report(misplaced(`the extension ${url} may be on ${path} only where ${rule}`, run));
   }
 }
 

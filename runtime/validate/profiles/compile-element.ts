@@ -108,7 +108,7 @@ function compileMember(row: ProfileElementRow, profile: ProfileRow): ItemCheck {
             ? `is missing; ${min === 1 ? 'it is required' : `at least ${min} are required`}`
             : `is there ${count} times; it has to be ${range}`;
       run.report({ severity: 'error', issue: count < min ? 'required' : 'structure', key: 'cardinality', text }, name);
-    } else if (count === 0 && row.mustSupport === true && run.deps.tellsMustSupport === true) {
+    } else if (count === 0 && row.mustSupport === true && run.deps.tellsAll === true) {
       const text = 'is absent; systems that follow the profile have to support it';
       run.report({ severity: 'information', issue: 'informational', key: 'must-support', text }, name);
     }

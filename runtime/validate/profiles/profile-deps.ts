@@ -42,8 +42,8 @@ export type EvaluateRule = (
 
 /** How a resource is validated. */
 export interface ValidationOptions {
-  /** Absent elements that have to be supported are reported, as information. */
-  readonly tellsMustSupport?: boolean;
+  /** What refuses no write is reported as well: `$validate` does so. */
+  readonly tellsAll?: boolean;
   /** Canonicals that a client or the configuration asked for: that one of them is not known here is an error. */
   readonly demanded?: ReadonlySet<string>;
   /** Another validation compares the resource with other profiles. */

@@ -1,3 +1,5 @@
+import { isLanguageTag } from '../../fhir/language-tag.js';
+
 /**
  * Whether a code is in a value set.
  *
@@ -8,7 +10,6 @@ export type CodeTest = (code: string, system?: string) => boolean;
 /** type/subtype with parameters, or the short forms of FHIR. RFC 6838, 4.2, https://hl7.org/fhir/R5/http.html#mime-type */
 const MEDIA_TYPE =
   /^(?:xml|json|ttl|[A-Za-z0-9*][A-Za-z0-9!#$&^_.+-]{0,126}\/[A-Za-z0-9*][A-Za-z0-9!#$&^_.+-]{0,126}(?:\s*;[ -~]*)?)$/;
-const LANGUAGE = /^(?:[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*|x(?:-[A-Za-z0-9]{1,8})+)$/;
 const UNIT = /^[!-~]{1,200}$/;
 const COUNTRY = /^(?:[A-Z]{2,3}|[0-9]{3}|[A-Z]{2}-[A-Z0-9]{1,3})$/;
 
@@ -21,7 +22,7 @@ const zones = lazySet(() => Intl.supportedValuesOf('timeZone'));
  */
 export const CODE_GRAMMARS: ReadonlyMap<string, CodeTest> = new Map<string, CodeTest>([
   ['http://hl7.org/fhir/ValueSet/mimetypes', inSystem('urn:ietf:bcp:13', (code) => MEDIA_TYPE.test(code))],
-  ['http://hl7.org/fhir/ValueSet/all-languages', inSystem('urn:ietf:bcp:47', (code) => LANGUAGE.test(code))],
+  ['http://hl7.org/fhir/ValueSet/all-languages', inSystem('urn:ietf:bcp:47', isLanguageTag)],
   ['http://hl7.org/fhir/ValueSet/ucum-units', inSystem('http://unitsofmeasure.org', (code) => UNIT.test(code))],
   ['http://hl7.org/fhir/ValueSet/currencies', inSystem('urn:iso:std:iso:4217', (code) => currencies().has(code))],
   ['http://hl7.org/fhir/ValueSet/country', inSystem('urn:iso:std:iso:3166', (code) => COUNTRY.test(code))],

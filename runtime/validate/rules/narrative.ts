@@ -36,6 +36,9 @@ const OWN_ATTRIBUTES: ReadonlySet<string> = new Set(
 /** Attributes that hold a URL. */
 const URLS: ReadonlySet<string> = new Set(['href', 'src', 'cite', 'longdesc']);
 
+/** The publisher of HL7 marks what it writes with these attributes, in the packages of HL7 too. They say nothing to browsers. */
+const OF_PUBLISHER = /^data-fhir(?:-[a-z-]+)?$/;
+
 const ATTRIBUTE = /([^\s=/"'<>]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 /** The rest of a tag behind its name. */
 const REST = /(?:[^>"']|"[^"]*"|'[^']*')*/y;
@@ -87,7 +90,7 @@ function forbiddenTag(qualified: string, attributes: string): string | undefined
   if (forbidden !== undefined) return forbidden;
   const element = qualified.replace(/^.*:/, '');
   for (const [, name = '', quoted, single] of attributes.matchAll(ATTRIBUTE)) {
-    if (name.startsWith('xmlns:')) continue;
+    if (name.startsWith('xmlns:') || OF_PUBLISHER.test(name)) continue;
     if (!ATTRIBUTES.has(name) && !OWN_ATTRIBUTES.has(`${element}.${name}`)) {
       return `the attribute "${cut(name)}" of "${element}"`;
     }

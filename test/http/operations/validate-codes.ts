@@ -110,9 +110,23 @@ export function validateCodes(store: Store): void {
 
     it('of a system by rule has to follow the rule', async () => {
       const of = (system: string, code: string) => placesOf(basic({ system, code }));
-      for (const code of ['de', 'de-CH', 'ajp', 'zh-Hant-TW', 'x-klingon', 'sl-rozaj-1994', 'en-x-mine'])
-        expect(await of('urn:ietf:bcp:47', code), code).toEqual([]);
-      for (const code of ['german language', 'de_CH', 'd'])
+      const tags = ['de', 'de-CH', 'ajp', 'zh-Hant-TW', 'x-klingon', 'sl-rozaj-1994', 'en-x-mine', 'sgn', 'mis', 'und', 'i-default', 'en-GB-oed', 'art-lojban', 'sgn-BE-FR', 'en-u-co-phonebk-t-de', 'qaa-Qaaa-QM']; // prettier-ignore
+      for (const code of tags) expect(await of('urn:ietf:bcp:47', code), code).toEqual([]);
+      for (const code of [
+        'german language',
+        'de_CH',
+        'd',
+        'de--AT',
+        'de-',
+        '-de',
+        '123',
+        'abcdefghi',
+        'en-u',
+        'en-x',
+        'de-AT-DE',
+        'de-1996-1996',
+        'de-u-aa-u-bb',
+      ])
         expect(await of('urn:ietf:bcp:47', code), code).toEqual([ERROR]);
       expect(await of('urn:ietf:bcp:13', 'text/plain; charset=utf-8')).toEqual([]);
       expect(await of('urn:ietf:bcp:13', 'plain text')).toEqual([ERROR]);

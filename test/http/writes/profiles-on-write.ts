@@ -379,6 +379,70 @@ export function profilesOnWrite(store: Store): void {
     });
   });
 
+  describe('slices that nothing tells apart', () => {
+    type Slicing = { discriminator?: readonly object[]; rules: string };
+    const sliced = async (slicing: Slicing, of: (name: string) => readonly object[]): Promise<string> => {
+      const url = `http://x.org/StructureDefinition/${word()}`;
+      const slices = ['a', 'b'].flatMap((name) => [
+        { id: `Patient.identifier:${name}`, path: 'Patient.identifier', sliceName: name, min: 1, max: '1' },
+        ...of(name),
+      ]);
+      const element = [{ id: 'Patient', path: 'Patient' }, { id: 'Patient.identifier', path: 'Patient.identifier', slicing }, ...slices]; // prettier-ignore
+      const stored = await server.send('POST', '/StructureDefinition', { ...definition(url, 0), differential: { element } }); // prettier-ignore
+      expect(stored.status, stored.text).toBe(201);
+      return url;
+    };
+    const fixed = (part: string, value: (name: string) => object) => (name: string) => [{ id: `Patient.identifier:${name}.${part}`, path: `Patient.identifier.${part}`, ...value(name) }]; // prettier-ignore
+    const bySystem = { discriminator: [{ type: 'value', path: 'system' }], rules: 'closed' };
+
+    it.each([
+      ['no discriminator', { rules: 'open' }, () => []],
+      ['no discriminator, closed', { rules: 'closed' }, fixed('use', () => ({ min: 1 }))],
+      ['a discriminator that the slices say nothing about', bySystem, fixed('use', () => ({ min: 1 }))],
+      [
+        'a discriminator that they say the same about',
+        bySystem,
+        fixed('system', () => ({ fixedUri: 'http://x.org/s' })),
+      ],
+    ] as const)(
+      '%s: every value counted as one of the first slice, so valid data was refused',
+      async (_, slicing, of) => {
+        const profile = await sliced(slicing, of);
+        const identifier = [{ value: '1' }, { value: '2' }, { value: '3', system: 'http://x.org/s' }];
+        for (const some of [identifier, identifier.slice(0, 1), undefined]) {
+          const resource = patient(profile, { identifier: some });
+          const written = await server.send('POST', '/Patient', resource);
+          expect(written.status, written.text).toBe(201);
+          const { issue } = (await server.send('POST', '/Patient/$validate', resource)).json();
+          const said = issue.filter(({ details }: { details: { text: string } }) => details.text.includes('no discriminator tells')); // prettier-ignore
+          expect(said.map(({ severity }: { severity: string }) => severity)).toEqual(['information']);
+        }
+      },
+    );
+
+    it('slices that a discriminator tells apart are checked as before', async () => {
+      const profile = await sliced(
+        bySystem,
+        fixed('system', (name) => ({ fixedUri: `http://x.org/${name}` })),
+      );
+      const both = ['a', 'b'].map((name) => ({ system: `http://x.org/${name}`, value: '1' }));
+      expect((await server.send('POST', '/Patient', patient(profile, { identifier: both }))).status).toBe(201);
+      expectBroken(await server.send('POST', '/Patient', patient(profile, { identifier: both.slice(1) })), 'of the slice a'); // prettier-ignore
+      expectBroken(await server.send('POST', '/Patient', patient(profile, { identifier: [...both, { value: '2' }] })), 'belongs to no slice'); // prettier-ignore
+    });
+  });
+
+  it('languages are well-formed tags: those that no registry names too, and private ones', async () => {
+    for (const language of ['sgn', 'mis', 'i-default', 'x-private', 'de-x-mine', 'en-u-co-phonebk', 'xx']) {
+      const written = await server.send('POST', '/Patient', patient(undefined, { language }));
+      expect(written.status, written.text).toBe(201);
+    }
+    for (const language of ['de--AT', 'de-', 'en_US', 'd', 'abcdefghi', 'de-AT-DE', 'en-u', 'de-1996-1996']) {
+      const written = await server.send('POST', '/Patient', patient(undefined, { language }));
+      expect([written.status, written.text], language).toEqual([422, expect.stringContaining('language')]);
+    }
+  });
+
   describe('extensions', () => {
     const url = `http://x.org/StructureDefinition/${word()}`;
     const valid = { url, valueString: 'x' };
@@ -394,13 +458,16 @@ export function profilesOnWrite(store: Store): void {
       const wrong = [
         [{ extension: [{ url, valueCode: 'x' }] }, 'Patient.extension[0].value'],
         [{ extension: [{ url, extension: [{ url: 'part', valueString: 'x' }] }] }, 'Patient.extension[0].value'],
-        [{ name: [{ family: 'x', extension: [valid] }] }, 'is not for Patient.name'],
-        [{ birthDate: '2000', _birthDate: { extension: [valid] } }, 'is not for Patient.birthDate'],
-        [{ modifierExtension: [valid] }, 'belongs into extension'],
-        [{ meta: { extension: [valid] } }, 'is not for Patient.meta'],
-        [{ extension: [valid, valid] }, 'is there 2 times; its definition admits 1'],
       ] as const;
-      for (const [more] of wrong) expect((await server.send('POST', '/Patient', patient(undefined, more))).status).toBe(201); // prettier-ignore
+      // What the definition says of others than the extension itself.
+      const elsewhere = [
+        [{ name: [{ family: 'x', extension: [valid] }] }, 'error extension Patient.name[0].extension[0]'],
+        [{ birthDate: '2000', _birthDate: { extension: [valid] } }, 'error extension Patient.birthDate.extension[0]'],
+        [{ modifierExtension: [valid] }, 'error extension Patient.modifierExtension[0]'],
+        [{ meta: { extension: [valid] } }, 'error extension Patient.meta.extension[0]'],
+        [{ extension: [valid, valid] }, 'information informational Patient.extension'],
+      ] as const;
+      for (const [more] of [...wrong, ...elsewhere]) expect((await server.send('POST', '/Patient', patient(undefined, more))).status).toBe(201); // prettier-ignore
       const stored = await server.send('POST', '/StructureDefinition', {
         ...definition(url, 0),
         type: 'Extension',
@@ -426,6 +493,12 @@ export function profilesOnWrite(store: Store): void {
       }
       const right = await server.send('POST', '/Patient', patient(undefined, { extension: [valid] }));
       expect(right.status, right.text).toBe(201);
+      // It had refused what other clients wrote before it was stored.
+      for (const [more, issue] of elsewhere) {
+        const written = await server.send('POST', '/Patient', patient(undefined, more));
+        expect(written.status, written.text).toBe(201);
+        expect(await problems(patient(undefined, more))).toContain(issue);
+      }
       expect(await problems(patient(undefined, { extension: [{ url, valueCode: 'x' }] }))).toEqual([
         'error structure Patient.extension[0].value',
       ]);

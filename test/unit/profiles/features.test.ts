@@ -583,7 +583,7 @@ describe('extensions', () => {
   it('stand where they may', async () => {
     const one = [extension('on-name', { valueString: 's' })];
     expect(await check({ ...patient, name: [{ extension: one }] }, rows)).toEqual([]);
-    expect(await check({ ...patient, extension: one }, rows)).toEqual(['error extension Patient.extension[0]']);
+    expect(await check({ ...patient, extension: one }, rows)).toEqual(['warning extension Patient.extension[0]']);
   });
   it('stand anywhere, on resources too, where their context is Element', async () => {
     const anywhere = [any, definition('anywhere', 'Element')];
@@ -597,11 +597,11 @@ describe('extensions', () => {
     const of = (type: string) => check({ resourceType: type, extension: one }, [made('any', type, []), onCanonical]);
     expect(await of('ValueSet')).toEqual([]);
     expect(await of('CapabilityStatement')).toEqual([]);
-    for (const other of ['Patient', 'Contract', 'Device']) expect(await of(other)).toEqual([`error extension ${other}.extension[0]`]); // prettier-ignore
+    for (const other of ['Patient', 'Contract', 'Device']) expect(await of(other)).toEqual([`warning extension ${other}.extension[0]`]); // prettier-ignore
     const whole = (url: string) => [{ url: 'http://x.org/whole', extension: [{ url, extension: [extension('on-part', { valueString: 's' })] }] }]; // prettier-ignore
     const parts = [any, onPart];
-    expect(await check({ ...patient, extension: whole('part') }, parts)).not.toContain('error extension Patient.extension[0].extension[0].extension[0]'); // prettier-ignore
-    expect(await check({ ...patient, extension: whole('other') }, parts)).toContain('error extension Patient.extension[0].extension[0].extension[0]'); // prettier-ignore
+    expect(await check({ ...patient, extension: whole('part') }, parts)).not.toContain('warning extension Patient.extension[0].extension[0].extension[0]'); // prettier-ignore
+    expect(await check({ ...patient, extension: whole('other') }, parts)).toContain('warning extension Patient.extension[0].extension[0].extension[0]'); // prettier-ignore
   });
   it('are told of where they are not known, and refused where they change the meaning', async () => {
     const unknown = [extension('unknown', { valueString: 's' })];
@@ -618,13 +618,13 @@ describe('extensions', () => {
     const { birthDate: _birthDate, ...without } = { birthDate: '2000', ...one };
     const patients = [made('any', 'Patient', []), row];
     expect(await check({ ...one, birthDate: '2000' }, patients)).toEqual([]);
-    expect(await check(without, patients)).toEqual(['error extension Patient.extension[0]']);
+    expect(await check(without, patients)).toEqual(['warning extension Patient.extension[0]']);
   });
 
   it('that are unknown hide no error, however many they are', async () => {
     const many = Array.from({ length: 400 }, (_, i) => extension(`unknown-${i}`, { valueString: 's' }));
     const wrong = [...many, extension('changing', { valueString: 's' })];
-    const found = await check({ ...patient, extension: wrong }, rows);
+    const found = await check({ ...patient, extension: wrong }, rows, { tellsAll: true });
     expect(found.filter((each) => each.startsWith('error'))).toEqual(['error extension Patient.extension[400]']);
     const more = Array.from({ length: 1100 }, (_, i) => extension(`other-${i}`, { valueString: 's' }));
     expect(await check({ ...patient, extension: more }, rows)).toContain('error profile Patient.extension[999]');
@@ -633,7 +633,7 @@ describe('extensions', () => {
   it('belong into extension or modifierExtension', async () => {
     const one = [extension('changing', { valueString: 's' })];
     expect(await check({ ...patient, modifierExtension: one }, rows)).toEqual([]);
-    expect(await check({ ...patient, extension: one }, rows)).toEqual(['error extension Patient.extension[0]']);
+    expect(await check({ ...patient, extension: one }, rows)).toEqual(['warning extension Patient.extension[0]']);
   });
   it('are slices by their url', async () => {
     const row = made('with-extension', 'Patient', [
@@ -664,9 +664,7 @@ describe('resources within', () => {
 it('must-support is told of when wanted', async () => {
   const row = made('support', 'Patient', [{ path: 'Patient.birthDate', mustSupport: true }]);
   expect(await check(patient, [row])).toEqual([]);
-  expect(await check(patient, [row], { tellsMustSupport: true })).toEqual([
-    'information must-support Patient.birthDate',
-  ]);
+  expect(await check(patient, [row], { tellsAll: true })).toEqual(['information must-support Patient.birthDate']);
 });
 
 describe('what is related in many ways', () => {
@@ -690,7 +688,7 @@ describe('what is related in many ways', () => {
     expect(await check(friends(40, 39), [row])).toEqual(['error reference Patient.link[0].other']);
     expect(took()).toBeLessThan(2000);
   });
-  it('is refused where it costs too much', async () => {
+  it('costs little where nothing tells slices within slices apart', async () => {
     const depth = 40;
     const path = (level: number): string => `Patient${'.extension'.repeat(level)}`;
     const slices = Array.from({ length: depth }, (_, i) => {
@@ -704,7 +702,7 @@ describe('what is related in many ways', () => {
     let extension: object[] = [{ url: 'u', valueString: 'v' }];
     for (let i = 0; i < depth; i++) extension = [{ url: 'u', extension }];
     const took = processorTime();
-    expect(await check({ ...patient, extension }, [deep])).toEqual([expect.stringMatching(/^error profile Patient/)]);
+    expect((await check({ ...patient, extension }, [deep])).filter((each) => each.startsWith('error'))).toEqual([]);
     expect(took()).toBeLessThan(5000);
   });
 });

@@ -6,7 +6,13 @@ import { sliceTest, type SliceTest } from './slice-test.js';
 /** Checks the values of a sliced element; the run is at what holds them. */
 export type SlicingCheck = (items: readonly Item[], run: ProfileRun) => void;
 
-const OPEN: SlicingRow = { discriminators: [], rules: 'open' };
+/** What tells slices apart where a profile names nothing: extensions have a url, and each value of a choice has a type. */
+function slicingOf({ name, choice, slicing }: ProfileElementRow): SlicingRow {
+  const { discriminators, ...rest } = slicing ?? { discriminators: [], rules: 'open' };
+  if (discriminators.length > 0) return { discriminators, ...rest };
+  if (name === 'extension' || name === 'modifierExtension') return { discriminators: [{ type: 'value', path: 'url' }], ...rest }; // prettier-ignore
+  return { discriminators: choice === true ? [{ type: 'type', path: '$this' }] : [], ...rest };
+}
 
 /**
  * Compiles slices, and those within them. https://hl7.org/fhir/R5/profiling.html#slicing
@@ -14,14 +20,44 @@ const OPEN: SlicingRow = { discriminators: [], rules: 'open' };
  * @param compile what is said about one value
  */
 export function compileSlicing(
-  { name, slicing = OPEN, slices: rows = [] }: ProfileElementRow,
+  element: ProfileElementRow,
   compile: (row: ProfileElementRow) => ItemCheck,
 ): SlicingCheck {
+  const { name, slices: rows = [] } = element;
+  const slicing = slicingOf(element);
   const slices = rows.map((row, position) => compileSlice(row, position, slicing, compile));
   return (items, run) => {
-    const { found, isWhole } = assign(items, slices, slicing, run, name);
-    slices.forEach((slice, i) => checkSlice(slice, found[i]!, isWhole, run));
+    const told = slices.filter((slice) => isTold(slice, slices, run));
+    const isPartial = told.length < slices.length;
+    if (isPartial) reportUntold(slices.filter((slice) => !told.includes(slice)), name, run); // prettier-ignore
+    // A value of no slice may be of one that nothing tells apart.
+    const rules = isPartial && slicing.rules === 'closed' ? 'open' : slicing.rules;
+    const { found, isWhole } = assign(items, told, { ...slicing, rules }, run, name);
+    told.forEach((slice, i) => checkSlice(slice, found[i]!, isWhole, run));
   };
+}
+
+/** Whether the discriminators tell the values of a slice from those of the others. */
+function isTold(slice: Slice, slices: readonly Slice[], run: ProfileRun): boolean {
+  const own = textsOf(slice, run);
+  if (own === '') return false;
+  // A text that was cut may be another one.
+  return own.includes('…') || slices.every((each) => each === slice || textsOf(each, run) !== own);
+}
+
+function textsOf(slice: Slice, run: ProfileRun): string {
+  return slice
+    .tests(run)
+    .map(({ text }) => text)
+    .join(', ');
+}
+
+/** What nothing tells apart cannot be checked, and is no fault of the values. */
+function reportUntold(slices: readonly Slice[], name: string, run: ProfileRun): void {
+  if (run.deps.tellsAll !== true) return;
+  const labels = slices.map(({ label }) => label).join(', ');
+  const text = `no discriminator tells which values are of the slices ${labels}, so these were not checked`;
+  run.report({ severity: 'information', issue: 'informational', key: 'slicing', text }, name);
 }
 
 interface Slice {
@@ -95,11 +131,8 @@ function assign(
   return { found, isWhole };
 }
 
-/** Where no discriminator says anything about a slice, what conforms to it belongs to it. */
 function belongs(item: Item, slice: Slice, run: ProfileRun): boolean {
-  const tests = slice.tests(run);
-  if (tests.length === 0) return run.passes(() => slice.check(item, run));
-  return tests.every(({ test }) => test(item, run));
+  return slice.tests(run).every(({ test }) => test(item, run));
 }
 
 function checkSlice(slice: Slice, items: readonly Item[], isWhole: boolean, run: ProfileRun): void {
@@ -111,7 +144,7 @@ function checkSlice(slice: Slice, items: readonly Item[], isWhole: boolean, run:
     const wanted = max === Number.POSITIVE_INFINITY ? `at least ${min}` : min === max ? `${min}` : `${min} to ${max}`;
     const text = `there ${count === 1 ? 'is 1 value' : `are ${count} values`} of the slice ${describe(slice, run)}; the profile wants ${wanted}${count < min ? hint(slice, run) : ''}`;
     run.report({ severity: 'error', issue: count < min ? 'required' : 'structure', key: 'slicing', text }, name);
-  } else if (count === 0 && row.mustSupport === true && run.deps.tellsMustSupport === true) {
+  } else if (count === 0 && row.mustSupport === true && run.deps.tellsAll === true) {
     const text = `the slice ${label} is absent; systems that follow the profile have to support it`;
     run.report({ severity: 'information', issue: 'informational', key: 'must-support', text }, name);
   }
