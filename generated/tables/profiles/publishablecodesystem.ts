@@ -13,7 +13,7 @@ export const profile: ProfileRow = {
     rules: [
       {
         key: 'scs-1',
-        severity: 'error',
+        severity: 'warning',
         expression: 'concept.concept.exists() implies hierarchyMeaning.exists()',
         human: 'If a codesystem contains nested concepts, it must specify hierarchyMeaning',
       },
