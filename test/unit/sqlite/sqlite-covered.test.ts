@@ -65,6 +65,7 @@ describe('composites whose parts other parameters have, on SQLite', () => {
       DROP INDEX number_by_high;
       CREATE INDEX number_by_high ON number (param, high, low, resource) WHERE high <> low;
       CREATE INDEX string_by_text ON string (param, text, resource);
+      DROP TABLE amended;
       PRAGMA user_version = 9;
     `);
     db.close();
