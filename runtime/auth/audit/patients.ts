@@ -5,7 +5,11 @@ import { memberTexts } from './member-texts.js';
 
 /** The compartment whose resource an audit event names. https://profiles.ihe.net/ITI/BALP */
 const PATIENT = 'Patient';
-const REFERENCE = new RegExp(`"reference":"(?:[^"]*/)?${PATIENT}/([A-Za-z0-9.-]{1,64})(?:/_history/[^"]*)?"`, 'g');
+/** Its parts are bounded: in a text that ends within a string it would go over the rest again and again. */
+const REFERENCE = new RegExp(
+  `"reference":"(?:[^"]{0,2000}/)?${PATIENT}/([A-Za-z0-9.-]{1,64})(?:/_history/[^"]{0,64})?"`,
+  'g',
+);
 
 /** Patients named in one event, at most: of a request about one resource, and of one that reads several. */
 const MOST = 20;
@@ -69,7 +73,7 @@ export function createPatientFinder(tables: {
 }
 
 /** What is looked through for one event, in characters and values: an answer may be large. */
-const LOOKED = { characters: 2_000_000, values: 20_000 };
+const LOOKED = { characters: 1_000_000, values: 20_000 };
 
 /** A resource as this server writes it, or a reference. */
 const NAMED = new RegExp(`"resourceType":"${PATIENT}","id":"([A-Za-z0-9.-]{1,64})"|${REFERENCE.source}`, 'g');

@@ -190,6 +190,12 @@ describe('the patients of a request', () => {
     expect(JSON.stringify(event)).toContain('more patients than are named');
   });
 
+  it('of a text that ends within a long reference without going over it again and again', () => {
+    const list = patients.begin();
+    list.text(`"reference":"Patient/ada","reference":"${'Patient/a/_history/'.repeat(60_000)}"`);
+    expect([list.ids, list.isCut]).toEqual([['ada'], true]);
+  });
+
   it('of a large answer as many as are found in a part of it', () => {
     const list = patients.begin();
     list.text(`{"text":"${'x'.repeat(3_000_000)}","reference":"Patient/ada"}`);
