@@ -54,13 +54,14 @@ export async function prepareAccess(
   return (root, fhirPath = FHIR_PATH) => {
     const { verifier, access, routes, principalOf } = prepared(root, fhirPath);
     const cors = config['cors.origins'].length > 0;
+    const issuer = config['auth.external.mode'] === undefined ? undefined : config['auth.external.issuer'];
     const place = fhirPath === '' ? { base: root } : { port: Number(new URL(root).port || 80) };
     const hint = { tokenCommand: tokenCommand(config, place, 'everybody') };
     return {
       ...hint,
       gate: gates.createTokenGate({ verifier, access, refused: refusedIn(log), ...hint }),
       auth: routes,
-      authorization: { cors },
+      authorization: { cors, ...(issuer !== undefined && { issuer }) },
       principalOf,
     };
   };

@@ -1,5 +1,5 @@
 import { createResumePrincipal } from '../auth/clients/resume-principal.js';
-import { smartConfiguration, SMART_PATH } from '../auth/discovery/documents.js';
+import { externalConfiguration, SMART_PATH } from '../auth/discovery/documents.js';
 import { createExchange } from '../auth/jwks/exchange.js';
 import { resolveHost } from '../auth/jwks/fetch-document.js';
 import type { Jwk } from '../auth/jwks/jwk.js';
@@ -37,9 +37,11 @@ export async function prepareExternalServer(parts: AuthorizationParts): Promise<
     const foreign = foreignScopes(config['auth.external.scopes'], scopes, tables.scopes);
     const server = createExternalServer(all, fetching, foreign);
     const words = Object.keys(config['auth.external.scopes']).filter((word) => foreign([word]).startsWith('system/'));
-    const smart = async () =>
+    const smart = async () => {
+      const { claims, ...found } = await server.endpoints.discovery();
       // Where it has words of its own, its clients ask it for these.
-      smartConfiguration({ ...(await server.endpoints.discovery()), ...(words.length > 0 && { scopes: words }) });
+      return externalConfiguration({ ...found, claims: { ...claims, ...(words.length > 0 && { scopes: words }) } });
+    };
     return {
       verifier: server.verifier,
       access: scopes.access,

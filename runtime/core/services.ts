@@ -40,6 +40,7 @@ export type ServiceTables = Pick<
   | 'compartments'
   | 'types'
   | 'scopes'
+  | 'exchanges'
   | 'operations'
   | 'primitives'
 >;
@@ -225,8 +226,8 @@ export interface SettingServices {
   readonly deletesMultiple: boolean;
   /** Configured URL of the FHIR base; undefined: it follows from each request's `Host`. */
   readonly baseUrl: string | undefined;
-  /** What `/metadata` says of authorization; undefined: the server has none. `cors`: pages of other origins may call. */
-  readonly authorization: { readonly cors: boolean } | undefined;
+  /** What `/metadata` says of authorization; undefined: the server has none. `cors`: pages of other origins may call; `issuer`: of another server, from which tokens come. */
+  readonly authorization: { readonly cors: boolean; readonly issuer?: string } | undefined;
 }
 
 /** What the server can do: router, `Allow`, `/metadata` and the scope check read these. */

@@ -1,6 +1,15 @@
 import type { SignatureAlgorithm } from '../jwks/algorithms.js';
 import type { JwkSet } from '../jwks/jwk.js';
 
+/** What another authorization server says of its clients. Absent: it does not say, or its metadata cannot be had. */
+export interface ClaimedSupport {
+  readonly grantTypes?: readonly string[];
+  readonly authMethods?: readonly string[];
+  readonly algorithms?: readonly string[];
+  readonly challengeMethods?: readonly string[];
+  readonly scopes?: readonly string[];
+}
+
 /** Where clients get tokens, and by what. Of our own server, or of an external one. Absent: not offered, or not known. */
 export interface DiscoverySettings {
   readonly issuer: string;
@@ -8,10 +17,13 @@ export interface DiscoverySettings {
   readonly introspectionEndpoint?: string;
   readonly revocationEndpoint?: string;
   readonly jwksUri?: string;
-  /** What client assertions may be signed with. */
+  /** What client assertions may be signed with, at our own server. */
   readonly algorithms: readonly SignatureAlgorithm[];
-  /** Scopes to name; none of them a custom one. */
-  readonly scopes?: readonly string[];
+}
+
+/** Where clients of another server get tokens. */
+export interface ExternalDiscovery extends Omit<DiscoverySettings, 'algorithms'> {
+  readonly claims: ClaimedSupport;
 }
 
 /** A document: what it is answered with, to everybody. */
@@ -62,7 +74,32 @@ export function smartConfiguration(settings: DiscoverySettings): OpenDocument {
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: [METHOD],
     token_endpoint_auth_signing_alg_values_supported: settings.algorithms,
-    scopes_supported: settings.scopes ?? SCOPES_SUPPORTED,
+    scopes_supported: SCOPES_SUPPORTED,
+    introspection_endpoint: settings.introspectionEndpoint,
+    revocation_endpoint: settings.revocationEndpoint,
+    jwks_uri: settings.jwksUri,
+  });
+}
+
+/** Capabilities that follow from how clients authenticate. https://hl7.org/fhir/smart-app-launch/conformance.html */
+const CAPABILITIES: Readonly<Record<string, string>> = {
+  [METHOD]: 'client-confidential-asymmetric',
+  client_secret_basic: 'client-confidential-symmetric',
+};
+
+/** `smart-configuration` where tokens come from another server: what that one says, and of what it does not say nothing. */
+export function externalConfiguration({ claims, ...settings }: ExternalDiscovery): OpenDocument {
+  const { grantTypes, authMethods = [], algorithms, challengeMethods, scopes } = claims;
+  return documentOf({
+    issuer: settings.issuer,
+    token_endpoint: settings.tokenEndpoint,
+    grant_types_supported: grantTypes,
+    // How scopes are written is for this server to say.
+    capabilities: [...authMethods.flatMap((method) => CAPABILITIES[method] ?? []), 'permission-v2', 'permission-v1'],
+    code_challenge_methods_supported: challengeMethods,
+    token_endpoint_auth_methods_supported: claims.authMethods,
+    token_endpoint_auth_signing_alg_values_supported: algorithms,
+    scopes_supported: scopes,
     introspection_endpoint: settings.introspectionEndpoint,
     revocation_endpoint: settings.revocationEndpoint,
     jwks_uri: settings.jwksUri,
@@ -78,7 +115,7 @@ export function serverMetadata(settings: DiscoverySettings): OpenDocument {
     issuer: settings.issuer,
     token_endpoint: settings.tokenEndpoint,
     jwks_uri: settings.jwksUri,
-    scopes_supported: settings.scopes ?? SCOPES_SUPPORTED,
+    scopes_supported: SCOPES_SUPPORTED,
     response_types_supported: [],
     grant_types_supported: ['client_credentials'],
     token_endpoint_auth_methods_supported: [METHOD],

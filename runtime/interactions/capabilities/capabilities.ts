@@ -42,11 +42,16 @@ const BUNDLES = ['transaction', 'batch'] as const;
 /** Values of `mode`. https://hl7.org/fhir/R5/http.html#capabilities */
 const MODES = ['full', 'normative', 'terminology'] as const;
 
+const SECURITY_SERVICE = 'http://terminology.hl7.org/CodeSystem/restful-security-service';
+
 /** How access is given: SMART, and IHE IUA. */
 const SECURITY_SERVICES = [
-  ['http://terminology.hl7.org/CodeSystem/restful-security-service', 'SMART-on-FHIR'],
+  [SECURITY_SERVICE, 'SMART-on-FHIR'],
   ['http://profiles.ihe.net/fhir/ihe.securityTypes/CodeSystem/securityTypes', 'IUA'],
 ] as const;
+
+/** What is certain where tokens come from another server. */
+const EXTERNAL_SERVICES = [[SECURITY_SERVICE, 'OAuth']] as const;
 
 /** What was composed. It changes only where index entries become current while the server runs, and with the base where that is not configured. */
 interface Composed {
@@ -219,11 +224,16 @@ function describeSecurity({ authorization }: Services): JsonObject {
   if (authorization === undefined) {
     return { description: 'No authorization: only the machine that the server runs on is served.' };
   }
+  const { cors, issuer } = authorization;
   return {
-    cors: authorization.cors,
-    service: SECURITY_SERVICES.map(([system, code]) => ({ coding: [{ system, code }] })),
+    cors,
+    service: (issuer === undefined ? SECURITY_SERVICES : EXTERNAL_SERVICES).map(([system, code]) => ({
+      coding: [{ system, code }],
+    })),
     description:
-      'Bearer tokens of SMART Backend Services: client_credentials with private_key_jwt, scopes system/[type].cruds, ' +
+      (issuer === undefined
+        ? 'Bearer tokens of SMART Backend Services: client_credentials with private_key_jwt, scopes system/[type].cruds, '
+        : `Bearer tokens of ${issuer}, scopes system/[type].cruds, `) +
       'also in the words read, search, create and write. Where tokens come from is published at [base]/.well-known/smart-configuration.',
   };
 }

@@ -1,5 +1,4 @@
-import type { DiscoverySettings } from '../../discovery/documents.js';
-import { CLIENT_ALGORITHMS } from '../../jwks/algorithms.js';
+import type { ExternalDiscovery } from '../../discovery/documents.js';
 import { ExchangeError } from '../../jwks/exchange.js';
 import type { Fetching } from '../../jwks/fetch-document.js';
 import { fetchMetadata, type EndpointName, type ServerMetadata } from './metadata.js';
@@ -14,7 +13,7 @@ export interface ExternalEndpoints {
    *
    * @throws ExchangeError where its token endpoint is not known
    */
-  discovery(): Promise<DiscoverySettings>;
+  discovery(): Promise<ExternalDiscovery>;
 }
 
 /** How long metadata is used, and how long a failure to fetch it is remembered. In milliseconds. */
@@ -41,7 +40,7 @@ export function createExternalEndpoints(
   }
 
   async function find(name: EndpointName): Promise<string> {
-    const url = settings[name] ?? (await metadata())[name];
+    const url = (name === 'revocationEndpoint' ? undefined : settings[name]) ?? (await metadata())[name];
     if (url === undefined) throw new ExchangeError(`does not say its ${name}`);
     return url;
   }
@@ -49,15 +48,17 @@ export function createExternalEndpoints(
   return {
     find,
     async discovery() {
-      const told: ServerMetadata = await metadata().catch(() => ({}));
+      const told: ServerMetadata = await metadata().catch(() => ({ claims: {} }));
       const jwksUri = settings.jwksUri ?? told.jwksUri;
+      const { revocationEndpoint } = told;
       const introspectionEndpoint = settings.introspectionEndpoint ?? told.introspectionEndpoint;
       return {
         issuer: settings.issuer,
         tokenEndpoint: await find('tokenEndpoint'),
-        algorithms: told.algorithms ?? CLIENT_ALGORITHMS,
+        claims: told.claims,
         ...(jwksUri === undefined ? {} : { jwksUri }),
         ...(introspectionEndpoint === undefined ? {} : { introspectionEndpoint }),
+        ...(revocationEndpoint === undefined ? {} : { revocationEndpoint }),
       };
     },
   };

@@ -1,5 +1,4 @@
-import { metadataUrl } from '../../discovery/documents.js';
-import { isAlgorithm, type SignatureAlgorithm } from '../../jwks/algorithms.js';
+import { metadataUrl, type ClaimedSupport } from '../../discovery/documents.js';
 import { ExchangeError } from '../../jwks/exchange.js';
 import { fetchDocument, type Fetching } from '../../jwks/fetch-document.js';
 
@@ -8,18 +7,31 @@ export interface ServerMetadata {
   readonly jwksUri?: string;
   readonly introspectionEndpoint?: string;
   readonly tokenEndpoint?: string;
-  /** What its clients may sign assertions with, as far as we know these algorithms; absent: it does not say. */
-  readonly algorithms?: readonly SignatureAlgorithm[];
+  readonly revocationEndpoint?: string;
+  readonly claims: ClaimedSupport;
 }
 
 /** Those that are URLs. */
-export type EndpointName = Exclude<keyof ServerMetadata, 'algorithms'>;
+export type EndpointName = Exclude<keyof ServerMetadata, 'claims'>;
 
 const MEMBERS = {
   jwksUri: 'jwks_uri',
   introspectionEndpoint: 'introspection_endpoint',
   tokenEndpoint: 'token_endpoint',
+  revocationEndpoint: 'revocation_endpoint',
 } as const satisfies Record<EndpointName, string>;
+
+/** Lists of words that are passed on. https://www.rfc-editor.org/rfc/rfc8414#section-2 */
+const CLAIMS = {
+  grantTypes: 'grant_types_supported',
+  authMethods: 'token_endpoint_auth_methods_supported',
+  algorithms: 'token_endpoint_auth_signing_alg_values_supported',
+  challengeMethods: 'code_challenge_methods_supported',
+  scopes: 'scopes_supported',
+} as const satisfies Record<keyof ClaimedSupport, string>;
+
+/** Words of a list that are passed on, and characters of each. */
+const PASSED_ON = { words: 500, characters: 300 };
 
 /**
  * Fetches the metadata of an issuer: at the place of RFC 8414, else of OpenID Connect. A document of another issuer is
@@ -52,11 +64,17 @@ function readMetadata(issuer: string, body: string): ServerMetadata {
     throw new ExchangeError('answered with metadata that is no JSON');
   }
   if (content['issuer'] !== issuer) throw new ForeignMetadata('answered with the metadata of another issuer');
-  const offered = content['token_endpoint_auth_signing_alg_values_supported'];
-  const algorithms = Array.isArray(offered) ? offered.filter(isAlgorithm) : [];
+  const claims = Object.entries(CLAIMS).flatMap(([name, member]) => {
+    const words = content[member];
+    return Array.isArray(words) ? [[name, words.filter(isWord).slice(0, PASSED_ON.words)]] : [];
+  });
   const found = Object.entries(MEMBERS).flatMap(([name, member]) => {
     const value = content[member];
     return typeof value === 'string' && URL.canParse(value) && value.startsWith('https:') ? [[name, value]] : [];
   });
-  return { ...Object.fromEntries(found), ...(algorithms.length === 0 ? {} : { algorithms }) };
+  return { ...Object.fromEntries(found), claims: Object.fromEntries(claims) as ClaimedSupport };
+}
+
+function isWord(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= PASSED_ON.characters;
 }

@@ -24,6 +24,9 @@ beforeAll(async () => {
         issuer,
         token_endpoint: `${issuer}/token`,
         jwks_uri: `${issuer}/jwks`,
+        grant_types_supported: ['authorization_code'],
+        token_endpoint_auth_methods_supported: ['client_secret_basic'],
+        scopes_supported: ['openid'],
       },
       '/jwks': { keys: [publicHalf(key)] },
     };
@@ -75,6 +78,15 @@ describe('an external authorization server', () => {
       200,
       { token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/jwks`, scopes_supported: ['fhir.read'] },
     ]);
+    expect(JSON.parse(text)).toMatchObject({
+      grant_types_supported: ['authorization_code'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic'],
+    });
+    expect(text).not.toContain('private_key_jwt');
+    const { security } = JSON.parse((await server.get('/fhir/metadata')).text).rest[0];
+    expect(security.description).toContain(issuer);
+    expect(JSON.stringify(security)).not.toMatch(/private_key_jwt|IUA/);
+    expect((await server.get('/openapi/system.json')).text).not.toContain('private_key_jwt');
     for (const path of ['/auth/token', '/auth/introspect', '/auth/revoke']) {
       expect((await server.get(path, 'POST', FORM, 'x=y')).status).toBe(404);
     }

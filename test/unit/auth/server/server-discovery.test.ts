@@ -2,11 +2,13 @@ import { describe, expect, it } from 'vitest';
 
 import {
   answerOpen,
+  externalConfiguration,
   jwksDocument,
   metadataUrl,
   SCOPES_SUPPORTED,
   serverMetadata,
   smartConfiguration,
+  type ClaimedSupport,
   type DiscoverySettings,
 } from '../../../../runtime/auth/discovery/documents.js';
 import { addressesOf } from '../../../../runtime/auth/server/settings.js';
@@ -55,13 +57,25 @@ describe('discovery', () => {
     });
   });
 
-  it('leaves out what an external server does not have', () => {
+  it('claims of an external server what that one says, and nothing of ours', () => {
     const external = { issuer: 'https://as.example', tokenEndpoint: 'https://as.example/token' };
-    const content = JSON.parse(
-      smartConfiguration({ ...external, algorithms: ['ES384'], scopes: ['system/*.rs'] }).body,
-    ) as object;
-    expect(Object.keys(content)).not.toContain('jwks_uri');
-    expect(content).toMatchObject({ token_endpoint: 'https://as.example/token', scopes_supported: ['system/*.rs'] });
+    const told = (claims: ClaimedSupport) => JSON.parse(externalConfiguration({ ...external, claims }).body) as object;
+    expect(
+      told({
+        grantTypes: ['authorization_code', 'refresh_token'],
+        authMethods: ['client_secret_basic', 'none'],
+        scopes: ['fhir.read'],
+      }),
+    ).toEqual({
+      issuer: 'https://as.example',
+      token_endpoint: 'https://as.example/token',
+      grant_types_supported: ['authorization_code', 'refresh_token'],
+      token_endpoint_auth_methods_supported: ['client_secret_basic', 'none'],
+      capabilities: ['client-confidential-symmetric', 'permission-v2', 'permission-v1'],
+      scopes_supported: ['fhir.read'],
+    });
+    // Its metadata cannot be had: what is certain.
+    expect(told({})).toEqual({ ...external, issuer: 'https://as.example', token_endpoint: external.tokenEndpoint, tokenEndpoint: undefined, capabilities: ['permission-v2', 'permission-v1'] }); // prettier-ignore
   });
 
   it('the metadata of RFC 8414 are complete', () => {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { jwksDocument, serverMetadata } from '../../../../runtime/auth/discovery/documents.js';
+import { jwksDocument, SCOPES_SUPPORTED, serverMetadata } from '../../../../runtime/auth/discovery/documents.js';
 import { ExchangeError, type Exchange, type IncomingAnswer } from '../../../../runtime/auth/jwks/exchange.js';
 import { decodeJws, generateKey, signJws } from '../../../../runtime/auth/keys/jws.js';
 import type { OAuthReply } from '../../../../runtime/auth/server/messages.js';
@@ -220,14 +220,20 @@ describe('our discovery document', () => {
       tokenEndpoint: ADDRESSES.token,
       introspectionEndpoint: ADDRESSES.introspection,
       jwksUri: ADDRESSES.jwks,
-      algorithms: ['ES384'],
+      claims: {
+        grantTypes: ['client_credentials'],
+        authMethods: ['private_key_jwt'],
+        algorithms: ['ES384'],
+        challengeMethods: ['S256'],
+        scopes: SCOPES_SUPPORTED,
+      },
     });
     expect(await openServer({ tokenEndpoint }).endpoints.discovery()).toMatchObject({ tokenEndpoint });
     fault = new ExchangeError('down');
     expect(await openServer({ tokenEndpoint }).endpoints.discovery()).toEqual({
       issuer: ADDRESSES.issuer,
       tokenEndpoint,
-      algorithms: ['RS384', 'ES384'],
+      claims: {},
     });
     await expect(openServer().endpoints.discovery()).rejects.toThrow(ExchangeError);
   });
