@@ -57,6 +57,7 @@ export async function makeModel(options: GenerateOptions = {}): Promise<Model> {
       .map(({ target, reason }) => ({ target, reason })),
     operations: definitions.operations,
     scopes: definitions.scopes,
+    exchanges: definitions.exchanges,
     aliases: definitions.aliases.filter((alias) => alias.package === published.name),
     profiles: definitions.profiles,
   });

@@ -1,4 +1,4 @@
-import type { OperationParameterRow, ScopeRow } from '../../runtime/contract/index.js';
+import type { ExchangeAnswer, ExchangeRow, OperationParameterRow, ScopeRow } from '../../runtime/contract/index.js';
 import type { Model, OperationModel } from '../model/model.js';
 import {
   block,
@@ -89,6 +89,7 @@ function operationBlock(operation: OperationModel, model: Model, linker: Linker)
     { name: 'Called', value: callWords(operation) },
     ...(on === '' ? [] : [{ name: 'On', value: on }]),
     { name: 'Changes anything', value: operation.affectsState ? 'yes' : 'no' },
+    ...exchangeFacts(operation, model),
     ...(scopes.length === 0 ? [] : [{ name: 'Scopes', value: scopes }]),
     { name: 'Definition', value: [canonicalLink(operation.url, operation.own)] },
   ];
@@ -100,6 +101,28 @@ function operationBlock(operation: OperationModel, model: Model, linker: Linker)
     facts,
     tables: parameterTables(operation, linker, true),
   });
+}
+
+/** How an operation is called and answered, where that is not as for most: Parameters, 200, and the result. */
+function exchangeFacts({ id }: OperationModel, { exchanges }: Model): Fact[] {
+  const rows = exchanges.rows.filter(({ operations }) => operations?.includes(id));
+  const required = rows.flatMap(({ headers }) => headers.filter((name) => name.endsWith('!')));
+  const types = rows.flatMap(({ request = [] }) => request.filter((body) => body.includes('/')));
+  const answers = rows.flatMap((row) => row.answers.map((answer) => answerWords(answer, row)));
+  return [
+    ...(required.length === 0 ? [] : [{ name: 'Needs the header', value: required.join(', ').replaceAll('!', '') }]),
+    ...(types.length === 0 ? [] : [{ name: 'Takes, beside Parameters', value: types.join(', ') }]),
+    ...(answers.length === 0 ? [] : [{ name: 'Answered', value: lines(...answers) }]),
+  ];
+}
+
+function answerWords(
+  { status, text, body = ['no body'], headers = [] }: ExchangeAnswer,
+  { methods }: ExchangeRow,
+): string {
+  const to = methods === undefined ? '' : `${methods.join(', ')}: `;
+  const carried = headers.length === 0 ? '' : `, with ${headers.join(', ')}`;
+  return `${to}${String(status)}, ${body.join(' or ')}${carried}. ${text}.`;
 }
 
 function scopeWords(scope: ScopeRow, types: readonly string[] | undefined): Inline {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import type { ExchangeTable } from '../../runtime/contract/index.js';
 import { GeneratorError } from '../generator-error.js';
 import { operationFaults } from './definitions-operations.js';
 import { schemaCheck } from './definitions-schema.js';
@@ -46,6 +47,7 @@ export interface Definitions {
   /** Custom operations, in code-point order of their files. */
   readonly operations: readonly OperationDefinition[];
   readonly scopes: ScopePolicy;
+  readonly exchanges: ExchangeTable;
   /** Canonicals of the profiles that the CapabilityStatement claims, by resource type. */
   readonly profiles: Readonly<Record<string, readonly string[]>>;
 }
@@ -76,6 +78,8 @@ export function loadDefinitions(dir: string, schemas = join(dir, 'schemas')): De
   };
 
   const packages = read<{ packages: PackagePin[] }>('packages.json', 'packages');
+  const exchanges = read<ExchangeTable>('exchanges.json', 'exchanges');
+  if (exchanges !== undefined) report('exchanges.json', headerFaults(exchanges));
   const profiles = read<Definitions['profiles']>('profiles.json', 'profiles');
   const settings = read<Settings>('settings.json', 'settings');
   // The other files cannot be checked before their placeholders are replaced.
@@ -95,7 +99,8 @@ export function loadDefinitions(dir: string, schemas = join(dir, 'schemas')): De
   const scopes = policy && expandScopes(policy, unsound);
   report('policy/scopes.json', unsound);
 
-  if (faults.length > 0 || !packages || !profiles || !errata || !aliases || !scopes) return refuse(faults);
+  if (faults.length > 0 || !packages || !profiles || !errata || !aliases || !scopes || !exchanges)
+    return refuse(faults);
   return {
     settings,
     packages: packages.packages,
@@ -103,8 +108,21 @@ export function loadDefinitions(dir: string, schemas = join(dir, 'schemas')): De
     aliases: aliases.aliases,
     operations: operations.flatMap(({ value }) => value ?? []),
     scopes,
+    exchanges,
     profiles,
   };
+}
+
+/** Headers that are described nowhere, or that nothing has. */
+function headerFaults({ headers, rows }: ExchangeTable): string[] {
+  const named = rows.flatMap((row) => [...row.headers, ...row.answers.flatMap((answer) => answer.headers ?? [])]);
+  const used = new Set(named.map((name) => name.replace('!', '')));
+  return [
+    ...[...used].filter((name) => headers[name] === undefined).map((name) => `/headers/${name}: is missing`),
+    ...Object.keys(headers)
+      .filter((name) => !used.has(name))
+      .map((name) => `/headers/${name}: no row has this header`),
+  ];
 }
 
 function refuse(faults: readonly string[]): never {

@@ -1,4 +1,4 @@
-import type { CapabilityRow, ScopeTable } from '../../runtime/contract/index.js';
+import type { CapabilityRow, ExchangeTable, ScopeTable } from '../../runtime/contract/index.js';
 import type { AliasDefinition } from '../load/definitions.js';
 import type { OperationDefinition, StructureDefinition, ValueSet } from '../load/fhir-json.js';
 import type { LoadedPackage } from '../load/package.js';
@@ -28,6 +28,8 @@ export interface ModelSources {
   /** Our own definitions. */
   readonly operations: readonly OperationDefinition[];
   readonly scopes: ScopeTable;
+  /** What requests carry, and how they are answered. */
+  readonly exchanges: ExchangeTable;
   /** Other names of search parameters. */
   readonly aliases: readonly AliasDefinition[];
   /** Profiles claimed, by type. */
@@ -66,6 +68,7 @@ export function buildModel(sources: ModelSources): Model {
       concreteTypes(type, typeNames, loaded.structures),
     ),
     scopes: sources.scopes,
+    exchanges: sources.exchanges,
     codes,
     profiles: buildProfiles(loaded.structures, Object.values(sources.profiles).flat(), {
       structures,

@@ -8,6 +8,7 @@ import type {
   CodeTable,
   CompartmentRow,
   ElementRow,
+  ExchangeTable,
   InvariantRow,
   OperationRow,
   PathRow,
@@ -93,6 +94,7 @@ export interface Model {
   readonly compartments: readonly CompartmentRow[];
   readonly operations: readonly OperationModel[];
   readonly scopes: ScopeTable;
+  readonly exchanges: ExchangeTable;
   readonly codes: readonly CodeTable[];
   readonly capabilities: readonly CapabilityRow[];
   /** In code-point order of canonicals. */

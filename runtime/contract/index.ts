@@ -1,3 +1,5 @@
+export { exchangeOf } from './exchanges.js';
+export type * from './exchanges.js';
 export type * from './profiles.js';
 export type * from './rest.js';
 export type * from './search.js';

@@ -1,3 +1,4 @@
+import type { ExchangeTable } from './exchanges.js';
 import type { CompartmentRow, SearchTable } from './search.js';
 import type { CapabilityRow, OperationRow, RouteRow, ScopeTable } from './rest.js';
 import type { CodeTable, InvariantRow, PrimitiveRow, TypeRow } from './types.js';
@@ -25,6 +26,7 @@ export interface Tables {
   readonly operations: readonly OperationRow[];
   readonly routes: readonly RouteRow[];
   readonly scopes: ScopeTable;
+  readonly exchanges: ExchangeTable;
   readonly codes: readonly CodeTable[];
   readonly capabilities: readonly CapabilityRow[];
 }

@@ -1,6 +1,7 @@
 import type { RouteRow, TypeRow } from '../contract/index.js';
 import { patchTypes } from '../core/patch/sent-patch.js';
 import type { Services } from '../core/services.js';
+import { MEDIA_TYPES } from '../format/negotiate.js';
 import { PRODUCT } from '../fhir/product.js';
 import { isObject, type JsonObject } from '../fhir/resource.js';
 import { describeCommon, describeSearch } from '../interactions/capabilities/describe-search.js';
@@ -138,6 +139,7 @@ function contextOf(document: string, services: DocumentServices): PathContext {
     searchParameters: (type) =>
       searchParametersOf(type, services).map(([name]) => ({ $ref: `#/components/parameters/${name}` })),
     patchTypes: patchTypes(services),
+    formats: services.formats.map((format) => MEDIA_TYPES[format]),
     isGuarded: authorization !== undefined,
   };
 }
@@ -202,6 +204,11 @@ function securitySchemes(
   { token }: DocumentUrls,
 ): JsonObject {
   if (authorization === undefined || token === undefined) return {};
+  const { issuer } = authorization;
+  if (issuer !== undefined) {
+    const text = `A token of ${issuer}: [base]/.well-known/smart-configuration says where it comes from.`;
+    return { securitySchemes: { smart: { type: 'http', scheme: 'bearer', description: text } } };
+  }
   const items = Object.values(paths) as Record<string, { readonly security?: readonly Record<string, string[]>[] }>[];
   const operations = items.flatMap((item) => Object.values(item));
   const named = new Set(operations.flatMap(({ security = [] }) => security.flatMap(({ smart = [] }) => smart)));

@@ -1,6 +1,5 @@
 import type {
   Interaction,
-  Level,
   OperationParameterRow,
   OperationRow,
   RouteRow,
@@ -9,6 +8,7 @@ import type {
 } from '../contract/index.js';
 import type { ServiceTables } from '../core/services.js';
 import type { JsonObject } from '../fhir/resource.js';
+import { describeExchange, inputsOf, levelOf } from './exchange.js';
 import { primitiveSchema } from './schemas.js';
 
 /** What the operations of a document refer to. */
@@ -20,6 +20,8 @@ export interface PathContext {
   readonly searchParameters: (type: string | undefined) => JsonObject[];
   /** Media types of patches. */
   readonly patchTypes: readonly string[];
+  /** Media types of resources. */
+  readonly formats: readonly string[];
   /** Whether requests need a token. */
   readonly isGuarded: boolean;
 }
@@ -34,6 +36,14 @@ export const RESULT_PARAMETERS: Readonly<Record<string, string>> = {
   _summary: 'true, text, data, count or false.',
   _elements: 'Names of elements of the first level, separated by commas.',
 };
+
+/** The part of an operation that its definition tells, or the interaction. */
+interface Described {
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters: JsonObject[];
+  readonly requestBody?: JsonObject;
+}
 
 /** What each interaction does, in short. */
 const SUMMARIES: Readonly<Record<Exclude<Interaction, 'operation'>, string>> = {
@@ -58,8 +68,6 @@ const SUMMARIES: Readonly<Record<Exclude<Interaction, 'operation'>, string>> = {
   bundle: 'Execute a batch or a transaction',
 };
 
-const JSON_TYPE = 'application/fhir+json';
-const XML_TYPE = 'application/fhir+xml';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /** Path and operation of a route in a document. @param type in place of `[type]`; undefined: of the system */
@@ -75,11 +83,13 @@ export function operationOf(row: RouteRow, type: string | undefined, context: Pa
   const operation =
     row.operation === undefined ? undefined : context.tables.operations.find(({ id }) => id === row.operation);
   const described = operation === undefined ? interactionOf(row, type, context) : callOf(row, operation, context);
+  const { parameters, ...bodies } = describeExchange(row, type, operation, context);
   return {
+    ...bodies,
     ...described,
     operationId: idOf(row, type),
     tags: [type ?? 'system'],
-    parameters: [...placesIn(row), ...((described['parameters'] as JsonObject[] | undefined) ?? [])],
+    parameters: [...placesIn(row), ...parameters, ...described.parameters],
     ...(context.isGuarded && securityOf(row, type, context)),
   };
 }
@@ -94,12 +104,6 @@ function idOf({ interaction, operation, method, path }: RouteRow, type: string |
     .join('.');
 }
 
-function levelOf(path: string): Level {
-  if (path.includes('[vid]')) return 'version';
-  if (path.includes('[id]')) return 'instance';
-  return path.startsWith('$') ? 'system' : 'type';
-}
-
 function placesIn({ path }: RouteRow): JsonObject[] {
   const place = (name: string): JsonObject => ({
     name,
@@ -110,104 +114,36 @@ function placesIn({ path }: RouteRow): JsonObject[] {
   return [...(path.includes('[id]') ? [place('id')] : []), ...(path.includes('[vid]') ? [place('vid')] : [])];
 }
 
-/** A resource as the content of a request or an answer. */
-function resourceContent(type: string, { refTo }: PathContext): JsonObject {
-  return { [JSON_TYPE]: { schema: { $ref: refTo('schemas', type) } }, [XML_TYPE]: { schema: { type: 'string' } } };
-}
-
-function answer(description: string, type: string | undefined, context: PathContext): JsonObject {
-  return { description, ...(type !== undefined && { content: resourceContent(type, context) }) };
-}
-
-function responses(good: JsonObject, { refTo }: PathContext): JsonObject {
-  const error = { $ref: refTo('responses', 'Error') };
-  return { responses: { ...good, '4XX': error, '5XX': error } };
-}
-
-function interactionOf(row: RouteRow, type: string | undefined, context: PathContext): JsonObject {
+/** What the query of an interaction may have. */
+function interactionOf(row: RouteRow, type: string | undefined, context: PathContext): Described {
   const { interaction, path } = row;
-  const resource = type ?? 'AnyResource';
   const summary = SUMMARIES[interaction as keyof typeof SUMMARIES];
-  const header = (name: string, description: string): JsonObject => ({
-    name,
-    in: 'header',
-    description,
-    schema: { type: 'string' },
-  });
-  const ifMatch = header('If-Match', 'ETag of the version that is changed: W/"3".');
-  const body = (of: string): JsonObject => ({ requestBody: { required: true, content: resourceContent(of, context) } });
-  const one = (description: string): JsonObject => answer(description, resource, context);
-  const bundle = answer('A Bundle', 'Bundle', context);
-  const written = { '200': one('Updated'), '201': one('Created') };
+  const search = (): JsonObject[] => context.searchParameters(type);
   switch (interaction) {
     case 'read':
     case 'vread':
-      return {
-        summary,
-        parameters: viewParameters(context),
-        ...responses({ '200': one(`The ${resource}`), '304': answer('Not modified', undefined, context) }, context),
-      };
-    case 'create': {
-      const ifNoneExist = header('If-None-Exist', 'Criteria: nothing is created where they find a resource.');
-      return {
-        summary,
-        parameters: [ifNoneExist],
-        ...body(resource),
-        ...responses({ '200': one('It was there'), '201': one('Created') }, context),
-      };
-    }
-    case 'update':
-      return { summary, parameters: [ifMatch], ...body(resource), ...responses(written, context) };
+    case 'capabilities':
+      return { summary, parameters: viewParameters(context) };
     case 'conditional-update':
-      return {
-        summary,
-        parameters: [ifMatch, ...context.searchParameters(type)],
-        ...body(resource),
-        ...responses(written, context),
-      };
-    case 'patch':
-    case 'conditional-patch': {
-      const criteria = interaction === 'patch' ? [] : context.searchParameters(type);
-      const content = Object.fromEntries(context.patchTypes.map((each) => [each, { schema: {} }]));
-      return {
-        summary,
-        parameters: [ifMatch, ...criteria],
-        requestBody: { required: true, content },
-        ...responses({ '200': one('Changed') }, context),
-      };
-    }
-    case 'delete':
+    case 'conditional-patch':
     case 'conditional-delete':
-    case 'delete-history':
-    case 'delete-history-version': {
-      const criteria = interaction === 'conditional-delete' ? context.searchParameters(type) : [];
-      return {
-        summary,
-        parameters: criteria,
-        ...responses(
-          { '200': answer('Deleted', 'OperationOutcome', context), '204': answer('Deleted', undefined, context) },
-          context,
-        ),
-      };
-    }
+      return { summary, parameters: search() };
     case 'search-type':
     case 'search-system':
     case 'search-compartment': {
       // A list of them for each compartment would make the documents many times as large.
-      const criteria = interaction === 'search-compartment' ? [anyCriteria(path)] : context.searchParameters(type);
+      const criteria = interaction === 'search-compartment' ? [anyCriteria(path)] : search();
       const parameters = [...criteria, ...resultParameters(context)];
-      if (row.method === 'GET') return { summary, parameters, ...responses({ '200': bundle }, context) };
+      if (row.method === 'GET') return { summary, parameters };
       const requestBody = { content: { [FORM_TYPE]: { schema: { type: 'object', additionalProperties: true } } } };
-      return { summary: `${summary}, parameters in the body`, requestBody, ...responses({ '200': bundle }, context) };
+      return { summary: `${summary}, parameters in the body`, parameters: [], requestBody };
     }
     case 'history-instance':
     case 'history-type':
     case 'history-system':
-      return { summary, parameters: HISTORY, ...responses({ '200': bundle }, context) };
-    case 'bundle':
-      return { summary, ...body('Bundle'), ...responses({ '200': bundle }, context) };
+      return { summary, parameters: HISTORY };
     default:
-      return { summary, ...responses({ '200': answer('The statement', 'CapabilityStatement', context) }, context) };
+      return { summary, parameters: [] };
   }
 }
 
@@ -244,35 +180,15 @@ function resultParameters({ refTo }: PathContext): JsonObject[] {
   return Object.keys(RESULT_PARAMETERS).map((name) => ({ $ref: refTo('parameters', name) }));
 }
 
-/** A `$operation`. https://hl7.org/fhir/R5/operations.html */
-function callOf(row: RouteRow, operation: OperationRow, context: PathContext): JsonObject {
-  const level = levelOf(row.path);
-  const inputs = operation.parameters.filter(
-    ({ use, scope }) => use === 'in' && (scope === undefined || scope.includes(level)),
-  );
-  const outputs = operation.parameters.filter(({ use }) => use === 'out');
-  const good = {
-    '200': { description: resultText(outputs), content: resourceContent(resultType(outputs, context), context) },
-  };
-  const common = { summary: operation.title, ...responses(good, context) };
-  if (row.method === 'GET') {
-    return { ...common, parameters: inputs.flatMap((each) => inQuery(each, context)) };
-  }
+/** What the query of a `$operation` may have, and what its parameters are for. https://hl7.org/fhir/R5/operations.html */
+function callOf(row: RouteRow, operation: OperationRow, context: PathContext): Described {
+  const inputs = inputsOf(operation, levelOf(row.path));
+  const summary = operation.title;
+  if (row.method !== 'POST') return { summary, parameters: inputs.flatMap((each) => inQuery(each, context)) };
   const listed = inputs.map(
     ({ name, type, documentation }) => `- \`${name}\`${type === undefined ? '' : ` (${type})`}: ${documentation ?? ''}`,
   );
-  const [only, ...others] = inputs.filter(
-    ({ type }) => type !== undefined && (type === 'Resource' || context.tables.resourceTypes.includes(type)),
-  );
-  const raw = only?.type !== undefined && others.length === 0 ? [resourceName(only.type)] : [];
-  const [schema, ...more] = ['Parameters', ...raw].map((each): JsonObject => ({
-    $ref: context.refTo('schemas', each),
-  }));
-  const content = {
-    [JSON_TYPE]: { schema: more.length === 0 ? schema! : { anyOf: [schema!, ...more] } },
-    [XML_TYPE]: { schema: { type: 'string' } },
-  };
-  return { ...common, ...(listed.length > 0 && { description: listed.join('\n') }), requestBody: { content } };
+  return { summary, parameters: [], ...(listed.length > 0 && { description: listed.join('\n') }) };
 }
 
 function inQuery(
@@ -284,21 +200,6 @@ function inQuery(
   const one = primitive === undefined || searchType !== undefined ? { type: 'string' } : primitiveSchema(primitive);
   const schema: JsonObject = max === 1 ? one : { type: 'array', items: one };
   return [queryParameter(name, documentation, schema, min > 0)];
-}
-
-function resultType(outputs: readonly OperationParameterRow[], { tables }: PathContext): string {
-  const [only, ...others] = outputs;
-  const { type } = only ?? {};
-  if (type === undefined || others.length > 0) return 'Parameters';
-  return type === 'Resource' || tables.resourceTypes.includes(type) ? resourceName(type) : 'Parameters';
-}
-
-function resultText(outputs: readonly OperationParameterRow[]): string {
-  return outputs.map(({ name }) => name).join(', ') || 'Done';
-}
-
-function resourceName(type: string): string {
-  return type === 'Resource' ? 'AnyResource' : type;
 }
 
 /** What a token needs. https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html */

@@ -16,6 +16,10 @@ export function toyModel(dir = TOY_PACKAGE): Model {
     inputs: [{ name: loaded.name, version: loaded.version, sha256: loaded.integrity }],
     corrections: [],
     operations: [],
+    exchanges: {
+      headers: {},
+      rows: [{ interactions: ['read'], headers: [], answers: [{ status: 200, text: 'The resource' }] }],
+    },
     scopes: {
       rows: [
         { interaction: 'read', needs: [{ on: 'type', letters: 'r' }] },

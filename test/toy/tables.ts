@@ -62,6 +62,7 @@ export const toyTables: ServiceTables = {
   ],
   types: [],
   // Nobody comes with a token.
+  exchanges: { headers: {}, rows: [] },
   scopes: { rows: [], custom: [], withheld: [], ownChains: [] },
   capabilities: types.map((type) => ({ type, profile: `http://hl7.org/fhir/StructureDefinition/${type}` })),
 };

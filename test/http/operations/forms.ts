@@ -37,14 +37,6 @@ export function forms(store: Store): void {
   });
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     server.all.send(method, path, body, headers);
-  /** The query that says the same; undefined: it has what only a body can have. */
-  const queryOf = (call: FormCall): string | undefined => {
-    const pairs = call.parameter.map((each) => [each['name'], valueOf(each)] as const);
-    if (call.body !== undefined || !rowOf(call).methods.includes('GET')) return undefined;
-    if (pairs.some(([, value]) => value === undefined)) return undefined;
-    const query = new URLSearchParams([...new URLSearchParams(call.query), ...(pairs as [string, string][])]);
-    return query.size === 0 ? '' : `?${query}`;
-  };
   const isJob = ({ operation }: FormCall): boolean => JOBS.has(operation);
   const headersOf = (call: FormCall): Record<string, string> => (isJob(call) ? ASYNC : {});
 
@@ -189,7 +181,17 @@ function rowOf({ operation }: FormCall): OperationRow {
   return tables.operations.find(({ id }) => id === operation)!;
 }
 
-function pathOf(call: FormCall): string {
+/** The query that says the same; undefined: it has what only a body can have. */
+export function queryOf(call: FormCall): string | undefined {
+  const pairs = call.parameter.map((each) => [each['name'], valueOf(each)] as const);
+  if (call.body !== undefined || !rowOf(call).methods.includes('GET')) return undefined;
+  if (pairs.some(([, value]) => value === undefined)) return undefined;
+  const query = new URLSearchParams([...new URLSearchParams(call.query), ...(pairs as [string, string][])]);
+  return query.size === 0 ? '' : `?${query}`;
+}
+
+/** Path of a call. */
+export function pathOf(call: FormCall): string {
   return `${call.at}/$${rowOf(call).name}`;
 }
 
