@@ -214,6 +214,7 @@ import { types as visionPrescriptionTypes, search as visionPrescriptionSearch } 
 import { capabilities } from './tables/capabilities.table.js';
 import { codes } from './tables/codes.table.js';
 import { compartments } from './tables/compartments.table.js';
+import { exchanges } from './tables/exchanges.table.js';
 import { invariants } from './tables/invariants.table.js';
 import { operations } from './tables/operations.table.js';
 import { primitives } from './tables/primitives.table.js';
@@ -760,6 +761,7 @@ export const tables: Tables = {
   capabilities: capabilities,
   codes: codes,
   compartments: compartments,
+  exchanges: exchanges,
   invariants: invariants,
   operations: operations,
   primitives: primitives,
