@@ -101,7 +101,11 @@ export function makeFiles(model: Model): Map<string, string> {
   );
 }
 
-/** The reference pages in HTML, which the build makes beside its tables: files below the output folder, and their texts. */
+/**
+ * The reference pages in HTML, which the build makes beside its tables: files below the output folder, and their texts.
+ *
+ * @public scripts/build.mjs calls it in `dist/`.
+ */
 export function makeHtmlPages(model: Model): Map<string, string> {
   return printAll(emitPages(model, 'html'), model.package);
 }

@@ -1,4 +1,4 @@
-// ESLint, Prettier, the import rules, and spelling and links of the pages that people write, side by side, because one after the other they
+// ESLint, Prettier, the import rules, code that no program uses, and spelling and links of the pages that people write, side by side, because one after the other they
 // take twice as long. With --all, on a tree that is built, also whether the types are right and the generated files and tables current.
 // Says all that any of them found.
 import { spawn } from 'node:child_process';
@@ -32,6 +32,11 @@ const LINTS = [
       'runtime',
       'generated',
     ],
+  },
+  {
+    // Tests do not count: an export that only they use is dead, and what they show of it is not what runs.
+    name: 'exports and files that nothing but tests uses (knip.json)',
+    run: ['knip/bin/knip.js', '--production', '--include', 'exports,types,files', '--no-progress'],
   },
   { name: 'spelling (words of our own: cspell-words.txt)', run: ['cspell/bin.mjs', '--no-progress', '--no-summary'] },
   { name: 'links and README', run: ['../scripts/check-links.mjs'] },

@@ -170,14 +170,3 @@ function narrowings({ letters = '', anyOf }: ScopeNeed, type: string, access: Ac
   if (anyOf !== undefined) return found({ anyOf }, access.onAny(type, anyOf));
   return [...letters].flatMap((letter) => found({ letter }, access.on(type, letter)));
 }
-
-/**
- * How far what comes along by a condition is shown.
- *
- * @throws Error where the scope row has no such filter: a defect, which shows nothing
- */
-export function filterOf({ filters }: Allowed, when?: ScopeCondition): Filter['reach'] {
-  const found = filters.find((filter) => filter.when === when);
-  if (found === undefined) throw new Error(`the scope row filters nothing by ${when ?? 'what it touches'}`);
-  return found.reach;
-}

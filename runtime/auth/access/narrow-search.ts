@@ -1,36 +1,9 @@
-import { EVERYTHING, NOTHING, type Condition, type Target } from '../../search/query/query.js';
+import { NOTHING, type Condition, type Target } from '../../search/query/query.js';
 import type { Access } from '../scopes/access.js';
 import { isContainedType, plainType } from '../../store/contained-resources.js';
 import { withinReach } from '../scopes/reach.js';
 import type { Refused } from './decide.js';
 import { neededOn, uniteNeeded, type NeededScopes } from './needed-scopes.js';
-
-/** A search within what a token may search. */
-export interface NarrowedSearch {
-  readonly is: 'narrowed';
-  readonly where: Condition;
-}
-
-/**
- * Narrows a search to what a token may search: the constraint of `s` on its type, and on each type that chains and `_has`
- * lead to. Chains go on only over types with `s`; where none is left, the search is refused. So nothing about other
- * resources can be asked by way of these.
- *
- * @param own criteria that count as the type's own whatever they reach into (`isOwnChain`): left as they are
- */
-export function narrowSearch(
-  where: Condition,
-  type: string,
-  access: Access,
-  own: Condition = EVERYTHING,
-): NarrowedSearch | Refused {
-  const reach = access.on(type, 's');
-  const missing: NeededScopes[] = reach === 'nothing' ? [neededOn(type, 's')] : [];
-  const narrowed = narrow(where, { access, missing, known: new Map() });
-  if (missing.length > 0) return { is: 'refused', needed: uniteNeeded([neededOn(type, 's'), ...missing]) };
-  const isPlain = 'all' in own && own.all.length === 0;
-  return { is: 'narrowed', where: withinReach(isPlain ? narrowed : { all: [narrowed, own] }, reach) };
-}
 
 /** What may be searched of a type. */
 export interface NarrowedPart extends Target {

@@ -1,6 +1,7 @@
 import { CLIENT_ALGORITHMS, isAlgorithm, type SignatureAlgorithm } from '../jwks/algorithms.js';
 import type { AllowList } from '../jwks/allow-list.js';
 import { setFault } from '../jwks/jwk-set.js';
+import { DIALECTS } from '../scopes/dialect.js';
 import { GRANT, type Client } from './client.js';
 
 /** A registration was refused: the message is one line for the person who registers, and holds no key. */
@@ -26,7 +27,6 @@ export interface RegistrationRules {
 /** Longest life of a token, in seconds. SMART: "SHOULD NOT exceed 300" */
 export const MAX_LIFETIME = 300;
 
-const DIALECTS: readonly unknown[] = ['v2', 'v1', 'eu-0.1'];
 /** RFC 6749 §A.1 without space, quote and backslash. */
 const ID = /^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/;
 const MAX_NAME = 200;
@@ -87,7 +87,9 @@ const CHECKS: Readonly<Record<(typeof MEMBERS)[number], Check>> = {
       isText(value) && value.length <= MAX_SCOPE,
       'The scope of a client is needed: a text such as system/Patient.rs, and not endless',
     ),
-  dialect: optional((value) => must(DIALECTS.includes(value), 'The dialect of a client is v2, v1 or eu-0.1')),
+  dialect: optional((value) =>
+    must((DIALECTS as readonly unknown[]).includes(value), 'The dialect of a client is v2, v1 or eu-0.1'),
+  ),
   jwks: optional((value, { algorithms = CLIENT_ALGORITHMS }) => setFault(value, algorithms)),
   jwksUrl: optional((value, { allow }) => {
     const url = isText(value) && value.length <= MAX_URL && URL.canParse(value) ? new URL(value) : undefined;

@@ -43,12 +43,13 @@ function toCanonicalUnit(value: number, code: string): { readonly value: number;
 let loaded: ReturnType<typeof load> | undefined;
 
 async function load() {
-  const [rules, profiles, terminology, bindings, targets] = await Promise.all([
-    import('../../validate/profiles/evaluate-rule.js'),
-    import('../../validate/profiles/validate-profiles.js'),
-    import('../terminology/context.js'),
-    import('./validate-bindings.js'),
-    import('../../core/validation/stored-targets.js'),
-  ]);
-  return { ...rules, ...profiles, ...terminology, ...bindings, ...targets };
+  const [{ createRuleEvaluator }, { validateProfiles }, { openContext }, { isCodeOf, isMember }, { targetFinder }] =
+    await Promise.all([
+      import('../../validate/profiles/evaluate-rule.js'),
+      import('../../validate/profiles/validate-profiles.js'),
+      import('../terminology/context.js'),
+      import('./validate-bindings.js'),
+      import('../../core/validation/stored-targets.js'),
+    ]);
+  return { createRuleEvaluator, validateProfiles, openContext, isCodeOf, isMember, targetFinder };
 }

@@ -11,8 +11,7 @@ import { quote } from './quote.js';
 import { countWays, readFound, resolveLinks, type Found } from './resolve-links.js';
 import { splitAt } from './parse-value.js';
 
-export type { CriterionContext, LinkContext } from './criterion-context.js';
-export { modifiersOf } from './modifiers.js';
+export type { CriterionContext } from './criterion-context.js';
 export { findPlainRow as findRow } from './parse-plain.js';
 
 /**

@@ -74,7 +74,11 @@ export function compareValues(a: SortValue, b: SortValue): number {
   return 0;
 }
 
-/** Compares resources by these keys; what is equal in all of them by `_id`. */
+/**
+ * Compares resources by these keys; what is equal in all of them by `_id`. Tests compare the orders of stores with it.
+ *
+ * @internal
+ */
 export function compareBy(sort: readonly SortKey[]): (a: Sortable, b: Sortable) => number {
   return (a, b) => {
     for (const key of sort) {

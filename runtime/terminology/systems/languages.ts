@@ -61,12 +61,6 @@ export function parseLanguages(text: string): Languages {
   return languagesIn(tags, isStrict && tags.length > 0);
 }
 
-/** Whether a tag is of a language: `de-AT` is of `de`. */
-export function isLanguage(tag: string, language: string): boolean {
-  const [one, other] = [tag.toLowerCase(), language.toLowerCase()];
-  return one === other || one.startsWith(`${other}-`);
-}
-
 /** Whether a tag is of one of some languages. */
 export function isLanguageOf(tag: string, ranks: Pick<LanguageRanks, 'has'>): boolean {
   return prefixesOf(tag.toLowerCase()).some((each) => ranks.has(each));

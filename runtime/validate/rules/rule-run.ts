@@ -4,7 +4,6 @@ import type { Environment } from '../../path/evaluate/environment.js';
 import type { Schema } from '../../path/evaluate/schema.js';
 import type { Fault, JsonPath } from '../fault.js';
 import type { RULE_ERRORS } from '../../fhir/rule-errors.js';
-import type { ValidationIssue } from '../validation-issue.js';
 import type { CodeTest } from './code-grammars.js';
 import { localLinksOf, type LocalLinks } from './local-links.js';
 import { resolveReference, type BundleScope } from './resolve.js';
@@ -175,9 +174,4 @@ function isCodeMember(value: unknown, test: CodeTest | undefined): boolean | und
   if (typeof value === 'string') return test?.(value);
   if (!isJson(value) || typeof value['code'] !== 'string') return undefined;
   return test?.(value['code'], String(value['system']));
-}
-
-/** A broken rule without its place in JSON. */
-export function toValidationIssue({ severity, issue, key, text, expression }: RuleFault): ValidationIssue {
-  return { severity, issue, key, text, expression };
 }

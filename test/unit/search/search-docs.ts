@@ -12,7 +12,7 @@ import { PREFIXES } from '../../../runtime/search/query/intervals.js';
 import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from '../../../runtime/search/parameter-kinds.js';
 import { MAX_LINKS } from '../../../runtime/search/parse/link-name.js';
 import { MOST_SEARCHED_CODES } from '../../../runtime/core/search/code-finder.js';
-import { modifiersOf } from '../../../runtime/search/parse/parse-criterion.js';
+import { modifiersOf } from '../../../runtime/search/parse/modifiers.js';
 import { LATER } from '../../../runtime/search/parse/modifiers.js';
 import { LONGEST } from '../../../runtime/search/text/ascii-words.js';
 import { TEXT_BOUNDS } from '../../../runtime/search/text/extract-text.js';

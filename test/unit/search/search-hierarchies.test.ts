@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
 import { FhirError } from '../../../runtime/fhir/errors.js';
 import { searchDefinitions } from '../../../runtime/search/parse/definitions.js';
-import { modifiersOf, parseCriterion } from '../../../runtime/search/parse/parse-criterion.js';
+import { modifiersOf } from '../../../runtime/search/parse/modifiers.js';
+import { parseCriterion } from '../../../runtime/search/parse/parse-criterion.js';
 import { utc } from '../../../runtime/search/values/zone.js';
 
 const definitions = searchDefinitions(tables);

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Database } from 'better-sqlite3';
 import { connect } from '../../../runtime/store/sqlite/file/connect.js';
 import { openDictionary } from '../../../runtime/store/sqlite/write/dictionary.js';
-import { openFind } from '../../../runtime/store/sqlite/query/find.js';
+import { openFinders } from '../../../runtime/store/sqlite/query/find.js';
 import type { FindLimits } from '../../../runtime/store/sqlite/query/run.js';
 import { openQueryInterrupt } from '../../../runtime/store/sqlite/file/query-interrupt.js';
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
@@ -39,7 +39,7 @@ export function waysOfFinding(queries: number): void {
   function limited(limits: FindLimits): Store {
     const guard = openQueryInterrupt(db, new Int32Array(1));
     guard.begin(1, Infinity);
-    const find = openFind(db, openDictionary(db), guard, limits);
+    const { find } = openFinders(db, openDictionary(db), guard, limits);
     const snapshot = db.transaction(find);
     return { ...store, find: async (query) => snapshot.deferred(query) };
   }

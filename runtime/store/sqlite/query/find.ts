@@ -72,16 +72,6 @@ export function openFindParts(
   };
 }
 
-/** Searches of one type. */
-export function openFind(
-  db: Database,
-  dictionary: Dictionary,
-  interrupt: QueryInterrupt,
-  limits = FIND_LIMITS,
-): Finder {
-  return openFinders(db, dictionary, interrupt, limits).find;
-}
-
 /** Prepares all that searches of a connection need. */
 export function openFinders(
   db: Database,

@@ -327,4 +327,4 @@ export function updatedShape(bounds: readonly Bound[]): Shape {
   };
 }
 
-export { date as DATE, number as NUMBER, reference as REFERENCE };
+export { date as DATE, number as NUMBER };
