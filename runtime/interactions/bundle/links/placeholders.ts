@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
+
 import { FhirError } from '../../../fhir/errors.js';
 import { readReference } from '../../../path/reference-text.js';
 import { Phase, type Entry } from '../entry.js';
 import { entryPath } from '../entry-error.js';
 import { baseKey, belowBase } from '../../../path/own-base.js';
-import { wellFormed } from './well-formed.js';
+import { isMalformedUrn } from '../../../validate/rules/check-reference.js';
 
 /** Names by which entries refer to each other's resources before the server assigns ids. */
 export interface Placeholders {
@@ -39,6 +41,17 @@ export function isUrn(text: string): boolean {
 /** Whether a text has the form of a placeholder, and would lead nowhere without an entry. */
 export function isPlaceholder(text: string): boolean {
   return UUID_OR_OID.test(text);
+}
+
+/**
+ * A placeholder that is a UUID or OID in name only, `urn:uuid:patient`, as a UUID that stands for it; any other text as it is. A
+ * fragment is kept.
+ */
+export function wellFormed(text: string): string {
+  if (!isMalformedUrn(text)) return text;
+  const [name = '', rest] = text.split(/(#.*)/s);
+  const digits = createHash('sha256').update(name).digest('hex').slice(0, 32);
+  return `urn:uuid:${digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}${rest ?? ''}`;
 }
 
 /**

@@ -1,19 +1,7 @@
-import { createHash } from 'node:crypto';
-
 import { isObject, type JsonValue, type Resource } from '../../../fhir/resource.js';
 import { isMalformedUrn } from '../../../validate/rules/check-reference.js';
 import { findLinks, type Link, type LinkFinder } from './links.js';
-
-/**
- * A placeholder that is a UUID or OID in name only, `urn:uuid:patient`, as a UUID that stands for it; any other text as it is. A
- * fragment is kept.
- */
-export function wellFormed(text: string): string {
-  if (!isMalformedUrn(text)) return text;
-  const [name = '', rest] = text.split(/(#.*)/s);
-  const digits = createHash('sha256').update(name).digest('hex').slice(0, 32);
-  return `urn:uuid:${digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}${rest ?? ''}`;
-}
+import { wellFormed } from './placeholders.js';
 
 /**
  * Writes placeholders as UUIDs that stand for them. What a transaction stores has names of resources there, so what is checked before
