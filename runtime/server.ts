@@ -212,6 +212,9 @@ export async function openMaps(config: Config, options: OpenOptions) {
 /** Types that a resource can have. */
 export const RESOURCE_TYPES: readonly string[] = tables.resourceTypes;
 
+/** The version of FHIR that the server is of: `5.0.0`. */
+export const FHIR_VERSION: string = tables.origin.fhirVersion;
+
 /** Readers of formats that `kiln load` takes besides JSON: `readXml` goes in here. */
 export const LOAD_FORMATS = {
   readXml: async (text: string): Promise<Resource> => (await import('./format/xml/read-xml.js')).readXml(text, tables),

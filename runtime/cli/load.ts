@@ -10,6 +10,7 @@ import { readItems, type BundleMode } from './load/items.js';
 import { checkClient, readBundleMode, readUrl, type LoadFlags } from './load/load-options.js';
 import { loadItems, newCounts, type LoadCounts } from './load/load-items.js';
 import { showProgress } from './load/progress.js';
+import { findPackages } from './load/packages.js';
 import { readDocuments } from './load/read-documents.js';
 import type { Sink, Tokens } from './load/sink.js';
 import { storeSink } from './load/store-sink.js';
@@ -47,9 +48,10 @@ export async function runLoad(
   // over before it looks.
   setFlagsFromString('--heap-growing-percent=30');
   const files = await findFiles(paths);
+  const server = await import('../server.js');
+  const packages = await findPackages(files, server.FHIR_VERSION);
   let close = (): Promise<void> => Promise.resolve();
   try {
-    const server = await import('../server.js');
     let sink: Sink;
     if (url === undefined) {
       tellNewStore(config, server.storeExists, terminal);
@@ -76,7 +78,7 @@ export async function runLoad(
       const documents = readDocuments(files, (bytes) => (read += bytes), config['limits.body']);
       const items = readItems(documents, { resourceTypes: server.RESOURCE_TYPES, bundles, ...server.LOAD_FORMATS });
       const tell = (place: string, error: unknown): void => progress.line(`${printable(place)}: ${messageOf(error)}`);
-      await loadItems(items, sink, tell, counts);
+      await loadItems(items, sink, tell, counts, packages);
     } finally {
       progress.end();
       terminal.out(summary(counts, (performance.now() - start) / 1000));

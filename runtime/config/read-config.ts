@@ -30,8 +30,17 @@ export interface ReadConfig {
 /** Variables that are no settings of the server. */
 const OTHER_VARIABLES = new Set(['KILN_CONFIG', 'KILN_URL', 'KILN_TOKEN']);
 
-/** What Kubernetes sets in a pod for a service of the name kiln, unasked. */
-const SERVICE_LINK = /^KILN_(SERVICE_(HOST|PORT)|PORT_[0-9]+_)/;
+/**
+ * What Kubernetes sets in a pod, unasked, for services whose names begin with kiln: `KILN_SERVICE_HOST`, `KILN_PORT=tcp://10.0.0.1:80`,
+ * `KILN_FHIR_PORT_80_TCP_ADDR`. https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables
+ */
+const SERVICE_LINK =
+  /^KILN_(?:\w+_)?(?:SERVICE_(?:HOST|PORT)(?:_\w+)?|PORT_[0-9]+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
+const SERVICE_ADDRESS = /^(?:tcp|udp|sctp):\/\//;
+
+function isServiceLink(name: string, value: string): boolean {
+  return SERVICE_LINK.test(name) || (name.endsWith('_PORT') && SERVICE_ADDRESS.test(value));
+}
 
 /** A value that was given, under the name by which its giver knows it. */
 export interface Given {
@@ -96,8 +105,8 @@ function readEnvironment(env: Environment, given: Map<string, Given>): void {
   const keys = new Map([...ALL_SETTINGS.keys()].map((key) => [variableOf(key), key]));
   const later = LATER.map(variableOf);
   for (const [name, value] of Object.entries(env)) {
-    if (!name.startsWith('KILN_') || OTHER_VARIABLES.has(name) || SERVICE_LINK.test(name)) continue;
-    if (value === undefined || value === '') continue;
+    if (!name.startsWith('KILN_') || OTHER_VARIABLES.has(name)) continue;
+    if (value === undefined || value === '' || isServiceLink(name, value)) continue;
     const key = keys.get(name);
     if (key !== undefined) given.set(key, { name, value });
     else if (later.some((each) => (each.endsWith('_') ? name.startsWith(each) : name === each))) {
@@ -125,14 +134,10 @@ export function parse(setting: Setting<unknown>, { name, file, value }: Given): 
     return setting.parse(value);
   } catch (error) {
     const place = file === undefined ? '' : ` in ${file}`;
-    const hint =
-      name === 'KILN_PORT' && typeof value === 'string' && value.startsWith('tcp://')
-        ? ' (set by Kubernetes for a service of that name: give the pod enableServiceLinks: false)'
-        : '';
     const reason = error instanceof Error ? error.message : String(error);
     // What is wrong with a list of clients may hold their keys.
     const shown = setting.isJson ? '…' : typeof value === 'string' ? (setting.mask?.(value) ?? value) : value;
-    throw new ConfigError(`${name} ${JSON.stringify(shown)}${place}: ${reason}${hint}`);
+    throw new ConfigError(`${name} ${JSON.stringify(shown)}${place}: ${reason}`);
   }
 }
 

@@ -25,8 +25,7 @@ export interface PrimitiveForm {
   readonly text: string;
 }
 
-const NO_CONTROL =
-  'up to 1,048,576 characters, not white space alone, no control characters but tab and line ends';
+const NO_CONTROL = 'up to 1,048,576 characters, not white space alone, no control characters but tab and line ends';
 const DAY = 'and a day of the calendar';
 
 /** https://hl7.org/fhir/R5/datatypes.html#primitive */

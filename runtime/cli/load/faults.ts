@@ -25,7 +25,7 @@ export function withAllFaults(error: unknown): unknown {
  * is the end of the former.
  */
 function describeFault({ text, expression = '' }: ReportedFault): string {
-  if (!expression.startsWith('Bundle.entry')) return text;
+  if (!expression.startsWith('Bundle.entry') || text.startsWith(`${expression}: `)) return text;
   const own = /^[A-Z][A-Za-z]*((?:[.[][^:\s]*)?): /.exec(text);
   const isSame = own !== null && expression.endsWith(`.resource${own[1]}`);
   return `${expression}: ${isSame ? text.slice(own[0].length) : text}`;

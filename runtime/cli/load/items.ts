@@ -20,6 +20,8 @@ export interface Item {
   readonly id: string | undefined;
   /** About as many bytes as it takes. */
   readonly size: number;
+  /** The package that it is of. */
+  readonly from?: string;
   /** It is a batch or transaction, and is executed rather than stored. */
   readonly isExecuted?: true;
 }

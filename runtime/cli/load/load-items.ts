@@ -1,6 +1,7 @@
 import type { Failure, Skipped } from './document.js';
 import { withAllFaults } from './faults.js';
 import type { Item } from './items.js';
+import { openClashes, packageOf } from './packages.js';
 import type { Outcome, Sink } from './sink.js';
 
 /** What came of a load. */
@@ -31,6 +32,7 @@ export function newCounts(): LoadCounts {
  * Loads items into a sink, in batches, in order as far as it matters: a resource that comes twice is taken twice.
  *
  * @param counts counted up as things happen
+ * @param packages paths of the packages among what is loaded
  * @throws LoadStopped
  */
 export async function loadItems(
@@ -38,10 +40,12 @@ export async function loadItems(
   sink: Sink,
   onFailure: OnFailure,
   counts: LoadCounts = newCounts(),
+  packages: readonly string[] = [],
 ): Promise<LoadCounts> {
   let batch: Item[] = [];
   let keys = new Set<string>();
   let size = 0;
+  const clashOf = openClashes(packages);
 
   const count = (place: string, outcome: Outcome): void => {
     if (typeof outcome === 'string') counts[outcome]++;
@@ -69,10 +73,16 @@ export async function loadItems(
       await flush();
       await sink.execute(item, ({ place }, outcome) => count(place, outcome));
     } else {
+      const clash = clashOf(item);
+      if (clash !== undefined) {
+        count(item.place, { error: clash });
+        continue;
+      }
+      const from = packageOf(item, packages);
       const key = item.id === undefined ? undefined : `${item.resource.resourceType}/${item.id}`;
       if (key !== undefined && keys.has(key)) await flush();
       if (key !== undefined) keys.add(key);
-      batch.push(item);
+      batch.push(from === undefined ? item : { ...item, from });
       size += item.size;
       if (batch.length >= MAX_BATCH || size >= MAX_BATCH_SIZE) await flush();
     }

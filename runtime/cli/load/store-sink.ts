@@ -2,7 +2,7 @@ import { OPERATOR } from '../../auth/scopes/principal.js';
 import { FhirError } from '../../fhir/errors.js';
 import { newId } from '../../fhir/id.js';
 import type { Limits } from '../../fhir/limits.js';
-import type { Resource } from '../../fhir/resource.js';
+import type { JsonValue, Resource } from '../../fhir/resource.js';
 import { BINARY } from '../../core/binary/binary-content.js';
 import { takeBinary, writeBinary } from '../../core/binary/binary-store.js';
 import { composePut } from '../../core/write/compose-change.js';
@@ -13,6 +13,7 @@ import { VersionConflict, type Put, type StoredVersion } from '../../store/store
 import { countContained, cutByMembers } from '../../store/write-contained.js';
 import { formatSize } from '../../config/setting.js';
 import type { Item } from './items.js';
+import { named } from './packages.js';
 import { executed } from './executed.js';
 import { LoadStopped, type Outcome, type Sink } from './sink.js';
 
@@ -163,6 +164,7 @@ function stopIfUnavailable(error: unknown): void {
 async function composeChecked(item: Item, id: string, current: StoredVersion | undefined, core: LoadCore) {
   try {
     await validateWritten({ ...item.resource, id }, OWN_CALL, core);
+    refuseOther(item, id, current);
     const change = await composePut(item.resource, id, current, core);
     if (change !== undefined && change.body.head.length + change.body.tail.length > core.limits.resource) {
       throw new FhirError('resource-too-large');
@@ -172,6 +174,15 @@ async function composeChecked(item: Item, id: string, current: StoredVersion | u
     if (!(error instanceof FhirError) || error.code !== 'resource-too-large') throw error;
     throw new FhirError('resource-too-large', tooLarge(item, core.limits.resource));
   }
+}
+
+/** Refuses to replace what has another canonical by the definition of a package, which had its id by chance. */
+function refuseOther({ from, resource }: Item, id: string, current: StoredVersion | undefined): void {
+  if (from === undefined || current?.json === undefined) return;
+  const { url } = JSON.parse(current.json) as { url?: JsonValue };
+  if (url === undefined || url === resource['url']) return;
+  const what = `${resource.resourceType}/${id} is there already, ${named(url)}`;
+  throw new Error(`${what}; the package has ${named(resource['url'])} by the same id, which was not loaded`);
 }
 
 /** Says what to do about it, which depends on what it is. */

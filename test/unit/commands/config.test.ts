@@ -79,7 +79,6 @@ describe('configuration', () => {
     [{ port: '65536' }, {}, '--port "65536": '],
     [{ port: '-1' }, {}, '--port "-1": '],
     [{}, { KILN_PORT: '80.5' }, 'KILN_PORT "80.5": '],
-    [{}, { KILN_PORT: 'tcp://10.0.0.1:80' }, 'enableServiceLinks'],
     [{ host: '[localhost]' }, {}, '--host "[localhost]": has to be an address'],
     [{ auth: 'none' }, {}, '--auth "none": has to be smart or open'],
     [{ auth: 'constructor' }, {}, '--auth "constructor": has to be smart or open'],
@@ -176,8 +175,36 @@ describe('configuration', () => {
   });
 
   it('leaves alone what Kubernetes sets for a service of that name', () => {
-    const env = { KILN_SERVICE_HOST: '10.0.0.1', KILN_SERVICE_PORT: '80', KILN_PORT_80_TCP_ADDR: '10.0.0.1' };
-    expect(readConfig({}, env).config.port).toBe(8080);
+    const env = {
+      KILN_SERVICE_HOST: '10.0.0.1',
+      KILN_SERVICE_PORT: '80',
+      KILN_SERVICE_PORT_HTTP: '80',
+      KILN_PORT: 'tcp://10.0.0.1:80',
+      KILN_PORT_80_TCP: 'tcp://10.0.0.1:80',
+      KILN_PORT_80_TCP_ADDR: '10.0.0.1',
+      KILN_PORT_80_TCP_PORT: '80',
+      KILN_PORT_80_TCP_PROTO: 'tcp',
+      // Of services named kiln-fhir-api and kiln-metrics, which is the name of a setting too.
+      KILN_FHIR_API_SERVICE_HOST: '10.0.0.2',
+      KILN_FHIR_API_SERVICE_PORT_HTTPS: '443',
+      KILN_FHIR_API_PORT: 'tcp://10.0.0.2:443',
+      KILN_FHIR_API_PORT_443_TCP_ADDR: '10.0.0.2',
+      KILN_METRICS_PORT: 'tcp://10.0.0.3:9090',
+      KILN_METRICS_PORT_9090_UDP: 'udp://10.0.0.3:9090',
+    };
+    const { config } = readConfig({}, env);
+    expect([config.port, config['metrics-port']]).toEqual([8080, readConfig({}, {}).config['metrics-port']]);
+    expect(readConfig({}, { ...env, KILN_PORT: '9000' }).config.port).toBe(9000);
+  });
+
+  it.each([
+    ['KILN_PROT', '9000', 'KILN_PORT'],
+    ['KILN_STOER', 'tcp://10.0.0.1:80', 'KILN_STORE'],
+    ['KILN_PORT_80', '80', 'KILN_PORT'],
+    ['KILN_SERVICE_HOTS', '10.0.0.1', 'there is no such setting'],
+  ])('refuses what only looks like it, %s', (name, value, meant) => {
+    expect(() => readConfig({}, { [name]: value })).toThrow(name);
+    expect(() => readConfig({}, { [name]: value })).toThrow(meant);
   });
 
   it('prints each value with its origin, secrets masked', () => {

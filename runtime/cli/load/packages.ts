@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { createGunzip } from 'node:zlib';
+
+import { ConfigError } from '../../config/config-error.js';
+import { isObject, type JsonValue } from '../../fhir/resource.js';
+import { writeJson } from '../../format/write-json.js';
+import { kindOf } from './document.js';
+import type { Found, SourceFile } from './find-files.js';
+import type { Item } from './items.js';
+import { untar } from './untar.js';
+
+const MANIFEST = 'package.json';
+
+/** Greatest size of a manifest, in bytes. */
+const MAX_MANIFEST = 1024 * 1024;
+
+/**
+ * Finds the FHIR packages among files: archives, and folders that have a manifest with `fhirVersions`.
+ * https://hl7.org/fhir/R5/packages.html
+ *
+ * @param version of FHIR that packages have to be for: `5.0.0`
+ * @returns the paths of archives and folders
+ * @throws ConfigError that names packages for other versions of FHIR
+ */
+export async function findPackages(files: readonly Found[], version: string): Promise<readonly string[]> {
+  const packages: string[] = [];
+  const wrong: string[] = [];
+  for (const file of files) {
+    if (!('path' in file)) continue;
+    const found = await manifestOf(file);
+    if (found === undefined) continue;
+    const versions = versionsOf(found.text);
+    if (versions === undefined) continue;
+    packages.push(found.root);
+    if (!versions.some((each) => isSame(each, version))) {
+      wrong.push(
+        `${found.root} is for FHIR ${versions.join(', ')} (fhirVersions in its ${MANIFEST}), not for ${version}`,
+      );
+    }
+  }
+  if (wrong.length > 0) throw new ConfigError(`nothing was loaded: ${wrong.join('; ')}`);
+  return packages;
+}
+
+async function manifestOf(file: SourceFile): Promise<{ readonly root: string; readonly text: string } | undefined> {
+  const { path, size } = file;
+  // What cannot be read is reported where it is loaded.
+  if (basename(path) === MANIFEST) {
+    const text = size > MAX_MANIFEST ? undefined : await readFile(path, 'utf8').catch(() => undefined);
+    return text === undefined ? undefined : { root: dirname(path), text };
+  }
+  if (kindOf(path)?.form !== 'tar') return undefined;
+  const text = await manifestIn(file).catch(() => undefined);
+  return text === undefined ? undefined : { root: path, text };
+}
+
+/** The manifest is mostly the first file of an archive; no more of it is read then. */
+async function manifestIn({ path }: SourceFile): Promise<string | undefined> {
+  const raw = createReadStream(path);
+  const content = kindOf(path)?.gzip === true ? raw.on('error', () => {}).pipe(createGunzip()) : raw;
+  try {
+    for await (const entry of untar(content, (name) => /^(?:\.\/)?package\/package\.json$/.test(name), MAX_MANIFEST)) {
+      return entry.content?.toString('utf8');
+    }
+    return undefined;
+  } finally {
+    raw.destroy();
+    content.destroy();
+  }
+}
+
+function versionsOf(text: string): readonly string[] | undefined {
+  let manifest: unknown;
+  try {
+    manifest = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(manifest as JsonValue)) return undefined;
+  const { fhirVersions, 'fhir-version-list': older } = manifest as Record<string, unknown>;
+  const versions = fhirVersions ?? older;
+  return Array.isArray(versions) && versions.length > 0 ? versions.map(String) : undefined;
+}
+
+/** Versions of one release go together: `5.0.0-ballot` and `5.0.0`. */
+function isSame(one: string, other: string): boolean {
+  const release = (text: string): string => text.split('.').slice(0, 2).join('.');
+  return release(one) === release(other);
+}
+
+/** The package that an item is of; undefined: of none. */
+export function packageOf({ place }: Pick<Item, 'place'>, packages: readonly string[]): string | undefined {
+  return packages.find((path) => place.startsWith(`${path}/`));
+}
+
+/**
+ * Returns what finds out that another package, of those that are loaded together, has something else of the same type and id: it would
+ * replace it.
+ */
+export function openClashes(packages: readonly string[]): (item: Item) => Error | undefined {
+  const seen = new Map<
+    string,
+    { readonly from: string; readonly digest: string; readonly url: JsonValue | undefined }
+  >();
+  return (item) => {
+    const from = packageOf(item, packages);
+    if (from === undefined || item.id === undefined) return undefined;
+    const { resource, id } = item;
+    const key = `${resource.resourceType}/${id}`;
+    const digest = createHash('sha256').update(writeJson(resource)).digest('hex');
+    const { url } = resource;
+    const other = seen.get(key);
+    if (other === undefined) seen.set(key, { from, digest, url });
+    if (other === undefined || other.from === from || other.digest === digest) return undefined;
+    return new Error(`${from} and ${other.from} have ${difference(key, url, other.url)}; only the latter was loaded`);
+  };
+}
+
+function difference(key: string, url: JsonValue | undefined, other: JsonValue | undefined): string {
+  if (url === other) return `different contents of ${key}`;
+  return `a ${key} each, ${named(url)} and ${named(other)}`;
+}
+
+/** How a message shows the canonical of a resource. */
+export function named(url: JsonValue | undefined): string {
+  return typeof url === 'string' ? url.slice(0, 200) : 'one without url';
+}

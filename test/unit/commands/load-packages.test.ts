@@ -1,0 +1,106 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { create } from 'tar';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { describeFaults } from '../../../runtime/cli/load/faults.js';
+import { runProgram } from '../../../runtime/cli/program.js';
+
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'kiln-packages-'))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+async function load(...paths: string[]) {
+  const lines: string[] = [];
+  const code = await runProgram(['load', ...paths, '--store', `sqlite:${join(folder, 'kiln.db')}`], {
+    ...{ out: (line) => lines.push(line), err: (line) => lines.push(line), draw: () => {} },
+    env: {},
+  });
+  return { code, text: lines.join('\n').replaceAll(`${folder}/`, '') };
+}
+
+const system = (id: string, url: string, more: object = {}) => ({
+  ...{ resourceType: 'CodeSystem', id, url, status: 'active', content: 'not-present', ...more },
+});
+
+/** An archive; its manifest comes first, as `npm pack` puts it, unless it is to come last. */
+function packed(name: string, manifest: object, resources: readonly { id: string }[], isLast = false): string {
+  const at = join(folder, name, 'package');
+  mkdirSync(at, { recursive: true });
+  writeFileSync(join(at, 'package.json'), JSON.stringify({ name, version: '1.0.0', ...manifest }));
+  const files = resources.map((each) => `package/CodeSystem-${each.id}.json`);
+  for (const [i, each] of resources.entries()) writeFileSync(join(folder, name, files[i]!), JSON.stringify(each));
+  const file = join(folder, `${name}.tgz`);
+  const all = isLast ? [...files, 'package/package.json'] : ['package/package.json', ...files];
+  create({ file, cwd: join(folder, name), gzip: true, sync: true }, all);
+  return file;
+}
+
+const R5 = { fhirVersions: ['5.0.0'] };
+
+describe('kiln load of packages', () => {
+  it.each([
+    ['fhirVersions', { fhirVersions: ['4.0.1'] }, false],
+    ['fhirVersions at the end of the archive', { fhirVersions: ['4.0.1', '4.3.0'] }, true],
+    ['fhir-version-list', { 'fhir-version-list': ['4.0.1'] }, false],
+  ])('of another version of FHIR is refused before anything is stored: %s', async (_, manifest, isLast) => {
+    const right = packed('right', R5, [system('a', 'http://a.example/a')]);
+    const wrong = packed('wrong', manifest, [system('b', 'http://a.example/b')], isLast);
+    const { code, text } = await load(right, wrong);
+    expect(code).not.toBe(0);
+    expect(text).toMatch(
+      /nothing was loaded: wrong\.tgz is for FHIR 4\.0\.1.* \(fhirVersions in .*\), not for 5\.0\.0/,
+    );
+    expect((await load(right)).text).toContain('1 created, 0 updated');
+  });
+
+  it('so is an unpacked one; what says nothing, and what is for several, is taken', async () => {
+    packed('old', { fhirVersions: ['4.0.1'] }, [system('b', 'http://a.example/b')]);
+    expect((await load(join(folder, 'old'))).text).toContain('nothing was loaded: old/package is for FHIR 4.0.1');
+    const silent = packed('silent', {}, [system('c', 'http://a.example/c')]);
+    const both = packed('both', { fhirVersions: ['4.0.1', '5.0.0'] }, [system('d', 'http://a.example/d')]);
+    const { code, text } = await load(silent, both);
+    expect(code, text).toBe(0);
+    expect(text).toContain('2 created');
+  });
+
+  it('equal ids of two packages are named, and the first one stays', async () => {
+    const one = packed('one', R5, [system('x', 'http://a.example/x'), system('y', 'http://a.example/y')]);
+    const two = packed('two', R5, [
+      system('x', 'http://b.example/x'),
+      system('y', 'http://a.example/y', { title: 'Another' }),
+      system('z', 'http://b.example/z'),
+    ]);
+    const { code, text } = await load(one, two);
+    expect(code).toBe(1);
+    expect(text).toContain(
+      'two.tgz and one.tgz have a CodeSystem/x each, http://b.example/x and http://a.example/x; only the latter was loaded',
+    );
+    expect(text).toContain('two.tgz and one.tgz have different contents of CodeSystem/y');
+    expect(text).toContain('3 created, 0 updated, 0 unchanged; 2 failed');
+  });
+
+  it('the same from two packages is no fault, and a later one by itself replaces what has its canonical alone', async () => {
+    const one = packed('one', R5, [system('x', 'http://a.example/x'), system('y', 'http://a.example/y')]);
+    const two = packed('two', R5, [system('x', 'http://a.example/x')]);
+    expect((await load(one, two)).code).toBe(0);
+    const newer = packed('newer', R5, [
+      system('x', 'http://a.example/x', { title: 'Newer' }),
+      system('y', 'http://b.example/y'),
+    ]);
+    const { code, text } = await load(newer);
+    expect(code).toBe(1);
+    expect(text).toContain('1 updated');
+    expect(text).toContain('CodeSystem/y is there already, http://a.example/y; the package has http://b.example/y');
+  });
+
+  it('a message has its path once', () => {
+    const expression = 'Bundle.entry[7].resource';
+    expect(describeFaults([{ expression, text: `${expression}: is wrong` }])).toBe(`${expression}: is wrong`);
+    expect(describeFaults([{ expression: `${expression}.name`, text: 'Patient.name: is wrong' }])).toBe(
+      `${expression}.name: is wrong`,
+    );
+    expect(describeFaults([{ expression, text: 'is wrong' }])).toBe(`${expression}: is wrong`);
+  });
+});
