@@ -23,7 +23,7 @@ export interface LoadedPackage {
   readonly searchParameters: readonly SearchParameter[];
   readonly operations: readonly OperationDefinition[];
   readonly compartments: readonly CompartmentDefinition[];
-  /** sha256 over names and bytes of the files of these definitions. */
+  /** sha256 over names and bytes of the files of which anything ends up in the product. */
   readonly integrity: string;
   /** The value set of a canonical (without version), if it is in the package. */
   readonly valueSet: (url: string) => ValueSet | undefined;
@@ -32,6 +32,9 @@ export interface LoadedPackage {
 }
 
 const KINDS = ['StructureDefinition', 'SearchParameter', 'OperationDefinition', 'CompartmentDefinition'];
+
+/** Definitions that are read on demand, or that a build packs: scripts/build.mjs. */
+const OTHER_KINDS = new Set(['CodeSystem', 'ConceptMap', 'ValueSet']);
 
 /**
  * Reads a package's definitions. Value sets are read on demand: they are most of the bytes, and few are needed.
@@ -43,11 +46,12 @@ export function loadPackage(found: FoundPackage): LoadedPackage {
   const hash = createHash('sha256');
   const byKind = new Map<string, Definition[]>(KINDS.map((kind) => [kind, []]));
   for (const file of files) {
-    const list = byKind.get(file.slice(0, file.indexOf('-')));
-    if (list === undefined) continue;
+    const kind = file.slice(0, file.indexOf('-'));
+    const list = byKind.get(kind);
+    if (list === undefined && !OTHER_KINDS.has(kind)) continue;
     const bytes = readFileSync(join(found.dir, file));
     hash.update(file).update('\0').update(bytes).update('\0');
-    list.push(parse<Definition>(bytes, join(found.name, file)));
+    list?.push(parse<Definition>(bytes, join(found.name, file)));
   }
   const meta = parse<{ fhirVersions?: string[]; 'fhir-version-list'?: string[] }>(
     readFileSync(join(found.dir, 'package.json')),
