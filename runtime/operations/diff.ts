@@ -3,6 +3,7 @@ import { withinBudget } from '../core/search/execute/search-budget.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import type { Resource } from '../fhir/resource.js';
+import { yieldUntil } from '../fhir/yield-until.js';
 import type { Misshape } from '../path/diff/diff-shape.js';
 import type { PatchModel } from '../path/patch/fhirpath/fhirpath-model.js';
 import { readArguments, valueOf, type Arguments } from './arguments.js';
@@ -21,7 +22,8 @@ export async function diff(call: Call, services: Services): Promise<Reply> {
     call.level === 'system' ? await readTwo(found, call, services) : await readVersions(found, call, services);
   const about = [from, to].flatMap((each) => (each === undefined ? [] : [whole(each)]));
   if (from === undefined) return { status: 200, resource: insertionOf(to.resource), about };
-  const [{ diff: compare }, { findMisshape, withoutCommon }, model] = await Promise.all([
+  const pace = yieldUntil(call.signal);
+  const [{ attempts }, { findMisshape, withoutCommon }, model] = await Promise.all([
     import('../path/diff/diff.js'),
     import('../path/diff/diff-shape.js'),
     modelOf(services),
@@ -31,11 +33,15 @@ export async function diff(call: Call, services: Services): Promise<Reply> {
     [before, from],
     [after, to],
   ] as const) {
+    await pace();
     const fault = findMisshape(content, model);
     if (fault !== undefined) throw impossible(read, fault);
   }
-  const patch = compare(before, after, model, { previousValue: true });
-  return { status: 200, resource: patch, about };
+  for (const patch of attempts(before, after, model, { previousValue: true })) {
+    if (patch !== undefined) return { status: 200, resource: patch, about };
+    await pace();
+  }
+  throw new Error('no attempt was the last');
 }
 
 function whole({ resource }: ReadResource) {

@@ -1,3 +1,4 @@
+import { FhirError } from '../../fhir/errors.js';
 import { equalJson } from '../../fhir/equal.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { canonicalText } from './diff-canonical.js';
@@ -29,18 +30,44 @@ const FINENESS = [Infinity, 256, 64, 16, 4, 1] as const;
  * https://hl7.org/fhir/R5/fhirpatch.html
  *
  * @param from valid in structure, and so `to`
+ * @throws FhirError `too-costly` where they differ in very many places
  * @throws Error where the two are of different types, or have properties that their types do not know
  */
 export function diff(from: Resource, to: Resource, model: PatchModel, options: DiffOptions = {}): Resource {
   if (from.resourceType !== to.resourceType) throw new Error('only resources of one type can be compared');
+  for (const patch of attempts(from, to, model, options)) if (patch !== undefined) return patch;
+  throw new Error('no attempt was the last');
+}
+
+/**
+ * As `diff`, one attempt at a time: each begins when the one before has made too many operations, and others may have their turn in between.
+ *
+ * @returns the patch at last, undefined before
+ */
+export function* attempts(
+  from: Resource,
+  to: Resource,
+  model: PatchModel,
+  options: DiffOptions = {},
+): Generator<Resource | undefined> {
   const { maxOperations = MAX_PATCH_OPERATIONS } = options;
-  let parameter: JsonValue[] = [];
   for (const most of FINENESS) {
-    parameter = [];
+    const parameter: JsonValue[] = [];
     new Comparison(model, options, parameter, most).objects(from, to, from.resourceType, from.resourceType);
-    if (parameter.length <= maxOperations) break;
+    const isLast = parameter.length <= maxOperations || most === FINENESS.at(-1);
+    yield isLast ? { resourceType: 'Parameters', ...(parameter.length === 0 ? {} : { parameter }) } : undefined;
+    if (isLast) return;
   }
-  return { resourceType: 'Parameters', ...(parameter.length === 0 ? {} : { parameter }) };
+}
+
+/** Operations that are made at all, though there are too many for a patch. */
+const MOST_OPERATIONS = 5000;
+
+/** Items of the two versions of a list, those aside that are the same at both ends. */
+const MOST_ITEMS = 10_000;
+
+function tooMany(where: string): FhirError {
+  return new FhirError('too-costly', `The two differ ${where}; read both instead`);
 }
 
 class Comparison {
@@ -85,6 +112,7 @@ class Comparison {
     const [start, end] = sameEnds(before, after);
     const old = before.slice(start, before.length - end);
     const fresh = after.slice(start, after.length - end);
+    if (old.length + fresh.length > MOST_ITEMS) throw tooMany(`in a list of more than ${MOST_ITEMS} items, ${own}`);
     const pairs = pairItems(old.map(textOf), fresh.map(textOf));
     for (const step of listSteps(old.length, pairs)) {
       if (step.type === 'delete') this.operation('delete', `${own}[${start + step.index}]`);
@@ -144,6 +172,7 @@ class Comparison {
       { name: 'path', valueString: path },
     ];
     this.operations.push({ name: 'operation', part: [...head, ...parts] });
+    if (this.operations.length > MOST_OPERATIONS) throw tooMany(`in more than ${MOST_OPERATIONS} places`);
   }
 }
 

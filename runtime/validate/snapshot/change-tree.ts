@@ -38,7 +38,10 @@ function changeSlices(target: ElementNode, changed: ElementNode, work: Work): vo
   // Slices of an element that is like another one begin as that one is; the sliced element itself goes on to say that it is like it.
   const isWalked = contentReference !== undefined && slices.some(({ children }) => children.length > 0);
   if (isWalked && target.children.length === 0) unfold(target, work);
-  for (const slice of slices) changeSlice(target, slice, work);
+  const known = new Map<string | undefined, ElementNode>();
+  for (const slice of target.slices)
+    if (!known.has(slice.element?.sliceName)) known.set(slice.element?.sliceName, slice);
+  for (const slice of slices) changeSlice(target, slice, known, work);
   if (isWalked && target.element !== undefined) {
     const { type: _type, ...rest } = target.element;
     target.element = { ...rest, contentReference };
@@ -67,11 +70,20 @@ function notThere(target: ElementNode, changed: ElementNode, { url, unknown }: W
   return new ProfileFault(`${url} constrains ${changed.element?.path ?? changed.name}, which ${path} has not${reason}`);
 }
 
-function changeSlice(target: ElementNode, changed: ElementNode, work: Work): void {
+/** @param slices those that the target has, by their names */
+function changeSlice(
+  target: ElementNode,
+  changed: ElementNode,
+  slices: Map<string | undefined, ElementNode>,
+  work: Work,
+): void {
   const { element: { sliceName: name = '', ...said } = { path: '' } } = changed;
-  const known = target.slices.find(({ element }) => element?.sliceName === name);
+  const known = slices.get(name);
   const own = known ?? beginSlice(target, name, said, work);
-  if (known === undefined) target.slices.push(own);
+  if (known === undefined) {
+    target.slices.push(own);
+    slices.set(name, own);
+  }
   change(own, { ...changed, element: { ...said, sliceName: name } }, work, known === undefined);
   if (isExtension(target)) narrowByDefinition(own, work);
 }

@@ -13,6 +13,9 @@ export type FindDefinition = (canonical: string) => StructureDefinition | undefi
 /** How many definitions may be made of each other. */
 const MOST_BASES = 20;
 
+/** Elements that a differential may change: a large profile changes some hundreds. */
+const MOST_CHANGES = 1000;
+
 /** Elements that a snapshot may take over from other definitions: those of a large profile are some thousands. */
 const MOST_ELEMENTS = 100_000;
 
@@ -57,6 +60,9 @@ export function makeSnapshot(definition: StructureDefinition, find: FindDefiniti
     const base = tree(baseDefinition);
     if (base === undefined) throw new ProfileFault(`${url} derives from ${baseDefinition}, which is not known here`);
     const changes = differential?.element ?? [];
+    if (changes.length > MOST_CHANGES) {
+      throw new ProfileFault(`the differential of ${url} has ${changes.length} elements, and may have ${MOST_CHANGES}`);
+    }
     const changed = changes.length === 0 ? undefined : treeOf(changes);
     const isType = derivation === 'specialization';
     if (changed !== undefined && changed.name !== base.name && !isType) {

@@ -86,6 +86,26 @@ export function largeAnswers(store: Store): void {
       expect(elapsed()).toBeLessThan(4000);
     });
 
+    it('$snapshot names how many elements a differential may have: 20,000 slices took seconds', async () => {
+      const element = Array.from({ length: 1001 }, (_, n) => ({ path: 'Patient.identifier', sliceName: `s${n}` }));
+      const resource = {
+        ...{ resourceType: 'StructureDefinition', url: 'http://p.example/many', name: 'Many', status: 'draft', kind: 'resource' }, // prettier-ignore
+        ...{ abstract: false, type: 'Patient', baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient' },
+        ...{ derivation: 'constraint', differential: { element } },
+      };
+      const answer = await call('/StructureDefinition/$snapshot', [{ name: 'definition', resource }]);
+      expect(codeOf(answer)).toBe('snapshot-impossible');
+      expect(answer.text).toContain('may have 1000');
+    });
+
+    it('$diff of versions that differ in thousands of items is refused: it took seconds', async () => {
+      const names = (of: string) => Array.from({ length: 6000 }, (_, n) => ({ family: `${of}${n}` }));
+      await put({ resourceType: 'Person', id: 'd', name: names('a') });
+      const second = await server.all.send('PUT', '/Person/d', { resourceType: 'Person', id: 'd', name: names('b') });
+      expect(second.status, second.text).toBe(200);
+      expectTooMuch(await get('/Person/d/$diff'), 'Person.name');
+    });
+
     it('HFQL that sorts what is large', async () => {
       const select = (query: string) =>
         call('/$hfql-execute', [

@@ -58,7 +58,10 @@ function latest(at: ElementNode): ElementNode {
 }
 
 function placeSlice(at: ElementNode, name: string, element: DefinedElement): void {
-  const outer = at.slices.find(({ element: slice }) => name.startsWith(`${slice?.sliceName ?? ''}/`));
+  // A name without a slash is of no slice of another: to go through all of thousands for each took seconds.
+  const outer = !name.includes('/')
+    ? undefined
+    : at.slices.find(({ element: slice }) => name.startsWith(`${slice?.sliceName ?? ''}/`));
   if (outer === undefined) at.slices.push(node(at.name, element));
   else placeSlice(outer, name, element);
 }
