@@ -142,12 +142,18 @@ class ArgumentReader {
     }
     const key = Object.keys(part).find((each) => each.startsWith('value'));
     if (key === undefined) throw this.invalid(`The parameter ${quote(row.name)} has no value`, at);
-    const allowed = typesOf(row).map(valueKey);
-    const kin = KINDRED.find((each) => allowed.some((type) => each.has(type)));
-    if (!allowed.includes(key) && kin?.has(key) !== true && !OPEN.some((each) => allowed.includes(each))) {
+    const value = part[key] as JsonValue;
+    const types = typesOf(row);
+    const allowed = types.map(valueKey);
+    if (allowed.includes(key) || OPEN.some((each) => allowed.includes(each))) return { value };
+    const type = types.find((each) => KINDRED.some((kin) => kin.has(key) && kin.has(valueKey(each))));
+    if (type === undefined) {
       throw this.invalid(`The parameter ${quote(row.name)} has ${key}; ${allowed.join(' or ')} is right`, at);
     }
-    return { value: part[key] as JsonValue };
+    if (!TEXTS.has(key) && this.tests().get(type)?.(value) !== true) {
+      throw this.invalid(`The parameter ${quote(row.name)} is a ${type}, and ${quote(String(value))} is none`, at);
+    }
+    return { value };
   }
 
   /** A value of the query. Only primitives, and what search writes as text, can be given there. */
@@ -194,10 +200,16 @@ class ArgumentReader {
   }
 }
 
-/** Types that clients use for each other: texts, and identifiers of things. */
+const TEXTS: ReadonlySet<string> = new Set([
+  ...['valueString', 'valueCode', 'valueId', 'valueMarkdown'],
+  ...['valueUri', 'valueCanonical', 'valueUrl', 'valueOid', 'valueUuid'],
+]);
+
+/** Types that clients use for each other: texts, numbers, and times. A number or a time has to be one of the type that is right. */
 const KINDRED: readonly ReadonlySet<string>[] = [
-  new Set(['valueString', 'valueCode', 'valueId', 'valueMarkdown']),
-  new Set(['valueUri', 'valueCanonical', 'valueUrl', 'valueOid', 'valueUuid']),
+  TEXTS,
+  new Set(['valueInteger', 'valuePositiveInt', 'valueUnsignedInt', 'valueInteger64', 'valueDecimal']),
+  new Set(['valueDate', 'valueDateTime', 'valueInstant']),
 ];
 
 /** What any type is right for. */

@@ -1,5 +1,8 @@
+import { isInclude } from '../../core/search/parse/read-include.js';
+import { RESULT_PARAMETERS } from '../../core/search/parse/result-parameters.js';
 import { checkForm } from '../../core/search/pages/page-walk.js';
 import type { Call } from '../../core/call.js';
+import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { rowOf } from '../arguments.js';
 import type { Services } from '../../core/services.js';
@@ -15,6 +18,8 @@ export interface SplitCall {
 /**
  * Separates the operation's own parameters from criteria of a search, in the query and in a Parameters body, where criteria are
  * strings under the name of the search parameter.
+ *
+ * @throws FhirError `parameter-invalid` for criteria that shape the result: the operation does
  */
 export function splitCriteria(call: Call, services: Pick<Services, 'tables'>): SplitCall {
   checkForm(call);
@@ -24,6 +29,7 @@ export function splitCriteria(call: Call, services: Pick<Services, 'tables'>): S
   const criteria: (readonly [string, string])[] = [...call.params].filter(([name]) => !isOwn(name));
   const { body } = call;
   if (!isObject(body) || body['resourceType'] !== 'Parameters' || !Array.isArray(body['parameter'])) {
+    checkCriteria(criteria);
     return { own: { ...call, params }, criteria };
   }
   const parameter: JsonValue[] = [];
@@ -32,6 +38,7 @@ export function splitCriteria(call: Call, services: Pick<Services, 'tables'>): S
     if (isObject(each) && typeof value === 'string') criteria.push([String(each['name']), value]);
     else parameter.push(each);
   }
+  checkCriteria(criteria);
   const { parameter: _all, ...rest } = body;
   const left = { ...rest, ...(parameter.length > 0 && { parameter }) } as Resource;
   // The text that the body was read from is that of all parameters.
@@ -39,11 +46,11 @@ export function splitCriteria(call: Call, services: Pick<Services, 'tables'>): S
   return { own: { ...others, params, body: left }, criteria };
 }
 
-/** What an Observation is grouped by: its first coding, or the text of its code. */
-export function codeKeyOf({ code }: Resource): string {
-  if (!isObject(code)) return '';
-  const [coding] = Array.isArray(code['coding']) ? code['coding'].filter(isObject) : [];
-  return coding === undefined
-    ? `text ${String(code['text'] ?? '').toLowerCase()}`
-    : `code ${String(coding['system'] ?? '')}|${String(coding['code'] ?? '')}`;
+function checkCriteria(criteria: SplitCall['criteria']): void {
+  const [shaping] = criteria.find(([name]) => Object.hasOwn(RESULT_PARAMETERS, name) || isInclude(name)) ?? [];
+  if (shaping === undefined) return;
+  throw new FhirError(
+    'parameter-invalid',
+    `The parameter "${shaping}" shapes a search, and is of no use here; leave it out`,
+  );
 }

@@ -6,6 +6,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
+import { canonicalUnit, toCanonical } from '../../search/values/ucum/canonical.js';
 import { dateInterval } from '../../search/values/date-interval.js';
 import { readArguments, valueOf, valuesOf, type Arguments } from '../arguments.js';
 import { findMatches } from '../find-matches.js';
@@ -16,12 +17,16 @@ const SYSTEM = 'http://hl7.org/fhir/observation-statistics';
 const UCUM = 'http://unitsofmeasure.org';
 const HOUR = 3_600_000;
 
+/** The first moment that FHIR can write. */
+const FIRST = Date.parse('0001-01-01T00:00:00Z');
+
 /** Observations that one call takes into account. */
 const MOST = 100_000;
 
 /**
- * `Observation/$stats`: statistics of the quantities of a subject's Observations and their components, by code. Values in
- * different units are not mixed: each unit gives an Observation of its own. Observations entered in error do not count.
+ * `Observation/$stats`: statistics of the quantities of a subject's Observations and their components, by code. Values count where
+ * they have a unit of UCUM and no modifier extension could change what they mean; they are converted into the unit of the newest.
+ * Units that cannot be converted give an Observation of their own. Observations entered in error do not count.
  * https://hl7.org/fhir/R5/observation-operation-stats.html
  *
  * @throws FhirError as a search, `parameter-invalid` for statistics that are not computed and for a missing code, `too-costly`
@@ -64,12 +69,9 @@ export async function stats(call: Call, services: Services): Promise<Reply> {
   return { status: 200, resource: { resourceType: 'Parameters', parameter } };
 }
 
-/** The measurements of one code, by unit. */
+/** The measurements of one code, by what their units measure. */
 class Series {
-  private readonly units = new Map<
-    string,
-    { readonly quantity: JsonObject; readonly values: number[]; total: number }
-  >();
+  private readonly units = new Map<string, { readonly quantity: JsonObject; readonly values: number[] }>();
   private unusable = 0;
 
   constructor(private readonly coding: JsonObject) {}
@@ -83,14 +85,19 @@ class Series {
 
   add(observation: Resource): void {
     const components = Array.isArray(observation['component']) ? observation['component'].filter(isObject) : [];
-    for (const each of [observation, ...components]) if (this.isOf(each)) this.take(each['valueQuantity']);
+    for (const each of [observation, ...components]) {
+      if (!this.isOf(each)) continue;
+      // What a modifier extension does to a value is not known here.
+      const isModified = [observation, each].some((part) => part['modifierExtension'] !== undefined);
+      this.take(isModified ? undefined : each['valueQuantity']);
+    }
   }
 
   describe(subject: string, period: JsonObject | undefined, statistics: readonly Statistic[]): Resource[] {
-    const units = this.units.size > 0 ? [...this.units.values()] : [{ quantity: {}, values: [], total: 0 }];
-    return units.map(({ quantity, values, total }, i) => {
+    const units = this.units.size > 0 ? [...this.units.values()] : [{ quantity: {}, values: [] }];
+    return units.map(({ quantity, values }, i) => {
       const sorted = values.sort((a, b) => a - b);
-      const all = total + (i === 0 ? this.unusable : 0);
+      const all = values.length + (i === 0 ? this.unusable : 0);
       return {
         resourceType: 'Observation',
         status: 'final',
@@ -108,19 +115,29 @@ class Series {
     return codings.some((each) => each['code'] === own && (system === undefined || each['system'] === system));
   }
 
-  /** A value with a comparator is a bound and no measurement; it counts in `total-count` alone. */
+  /** A value with a comparator is a bound and no measurement, as one without a unit is; they count in `total-count` alone. */
   private take(quantity: JsonValue | undefined): void {
-    if (!isObject(quantity) || quantity['value'] === undefined || quantity['comparator'] !== undefined) {
+    if (!isObject(quantity) || !isMeasurement(quantity)) {
       this.unusable++;
       return;
     }
-    const { system, code, unit, value } = quantity;
-    const key = JSON.stringify(code === undefined ? [unit ?? null] : [system ?? null, code]);
-    const known = this.units.get(key) ?? { quantity, values: [], total: 0 };
-    known.values.push(Number(value));
-    known.total++;
+    const unit = canonicalUnit(String(quantity['code']));
+    const key = unit === undefined ? `code ${String(quantity['code'])}` : `unit ${unit.unit}`;
+    const known = this.units.get(key) ?? { quantity, values: [] };
+    known.values.push(convert(quantity, String(known.quantity['code'])));
     this.units.set(key, known);
   }
+}
+
+function isMeasurement({ value, comparator, system, code }: JsonObject): boolean {
+  return value !== undefined && comparator === undefined && system === UCUM && code !== undefined;
+}
+
+/** The value in another unit that measures the same. */
+function convert({ value, code }: JsonObject, to: string): number {
+  const [from, other] = [canonicalUnit(String(code)), canonicalUnit(to)];
+  if (code === to || from === undefined || other === undefined) return Number(value);
+  return toCanonical(Number(value), from) / other.factor - other.offset;
 }
 
 function componentOf(code: Statistic, value: number | undefined, { unit, system, code: of }: JsonObject): JsonObject {
@@ -166,10 +183,9 @@ function readPeriod(found: Arguments, { zone }: Pick<Services, 'zone'>): JsonObj
   }
   if (duration !== undefined) {
     const hours = Number(duration);
-    const start = Date.now() - hours * HOUR;
-    if (!(hours > 0) || !(start > 0))
-      throw new FhirError('parameter-invalid', '"duration" is a number of hours above 0');
-    return { start: formatInstant(start), end: formatInstant(Date.now()) };
+    if (!(hours > 0)) throw new FhirError('parameter-invalid', '"duration" is a number of hours above 0');
+    const end = Date.now();
+    return { start: formatInstant(Math.max(FIRST, end - hours * HOUR)), end: formatInstant(end) };
   }
   if (!isObject(period)) return undefined;
   const bad = ['start', 'end'].find((each) => {
