@@ -24,7 +24,7 @@ import type { UsedParameter } from '../../search/parse/used-by.js';
 import type { StoredVersion } from '../../store/store.js';
 import { readArguments, valueOf, valuesOf } from '../arguments.js';
 import { allFoci, FIRST_MEMBER, memberFoci, singleFocus, type Foci } from './foci.js';
-import { membersOfRecord, type Focus } from './members.js';
+import { membersOfRecord, type Focus, type RecordFilter } from './members.js';
 import { keyOf, nameOf, readReferred, referredFrom, type ReferredKey } from './referred.js';
 import { digestOf, nextLink, openWalk, pathOf, shownBy, type AskedRecord, type Position, type Walk } from './walk.js';
 import { baseKey } from '../../path/own-base.js';
@@ -34,6 +34,9 @@ const ROOM = 16 * 1024 * 1024;
 
 /** What comes along with a page that is large itself has so many still. */
 const LEAST_ROOM = 4 * 1024 * 1024;
+
+/** What one page looks at, of a record of which it shows little. */
+const MOST_PASSED = { resources: 20_000, queries: 1000 } as const;
 
 /** Encounters of one episode of care whose compartments belong to its record. */
 const MOST_ENCOUNTERS = 500;
@@ -96,6 +99,12 @@ class RecordReader {
   private complete = Infinity;
   /** Characters of the versions. */
   private size = 0;
+  /** What resources refer to that the page does not show. */
+  private readonly passed = new Map<string, ReferredKey>();
+  private looked = 0;
+  private queries = 0;
+  /** The patient whom an encounter or an episode of care, the focus, is about. */
+  private about: ReferredKey | undefined;
 
   constructor(
     private readonly call: Call,
@@ -118,7 +127,7 @@ class RecordReader {
     // The group itself came before its members.
     if (this.versions.length > 0) list = FIRST_MEMBER;
     let isOpen = true;
-    while (this.versions.length < count && this.size < ROOM) {
+    while (this.versions.length < count && this.size < ROOM && !this.isTired()) {
       if (focus === undefined) {
         const found = await foci.after(list);
         if (found === undefined) {
@@ -180,6 +189,7 @@ class RecordReader {
     const { versionId, lastUpdated = 0, json } = await read(plainRead(call), services);
     if (json === undefined) throw new Error('a read without content');
     const version: StoredVersion = { type, id, version: Number(versionId), lastUpdated, json };
+    this.about = patientOf(version, call.base);
     if (type !== 'Group') return singleFocus(version);
     const { list, focus } = walk.position;
     if (list === undefined && focus === undefined) this.versions.push(version);
@@ -190,10 +200,11 @@ class RecordReader {
 
   /** Members of one record after a place; @returns the place after them, undefined: these were the last. */
   private async readMembers(focus: Focus, after: string | undefined, count: number): Promise<string | undefined> {
-    const { services, signal, call, walk } = this;
+    const { services, signal, call, walk, about } = this;
     const source = { now: this.now, base: call.base };
     const encounters = focus.type === 'EpisodeOfCare' ? await this.encountersOf(focus) : [];
-    const { parts, used } = membersOfRecord(focus, walk.asked, encounters, source, services);
+    const asked = { ...focus, ...(about !== undefined && { patient: about.id }) };
+    const { parts, candidates, used } = membersOfRecord(asked, this.walked(), encounters, source, services);
     for (const each of used) this.used.set(`${each.type} ${each.code}`, each);
     const seen = parts.flatMap(({ type, where }) => {
       const reach = this.reach(type);
@@ -206,9 +217,31 @@ class RecordReader {
     if (seen.length === 0) return undefined;
     const query = { parts: seen, sort: [], count, total: 'none', base: baseKey(call.base) } as const;
     const page = await services.store.findMultiType(after === undefined ? query : { ...query, after }, signal);
-    this.take(page.versions);
+    const named = new Set([`${focus.type}/${focus.id}`, ...encounters.map((id) => `Encounter/${id}`)]);
+    const members = page.versions.filter((each) => !candidates.has(each.type) || refersTo(each, named, call.base));
+    this.take(members.filter((each) => isAsked(each, walk.asked)));
+    for (const [key, each] of this.referredBy(members.filter((member) => !isAsked(member, walk.asked)))) {
+      this.passed.set(key, each);
+    }
+    this.looked += page.versions.length;
+    this.queries++;
     this.complete = Math.min(this.complete, page.complete);
     return page.next;
+  }
+
+  /** Whether the page looked at enough, though it shows less than it may. */
+  private isTired(): boolean {
+    return this.looked >= MOST_PASSED.resources || this.queries >= MOST_PASSED.queries;
+  }
+
+  /**
+   * What is asked of the members that are looked at. Types and changes are asked of what is shown: a resource that changed, or of a
+   * type that is wanted, may be one that members of another type, or unchanged ones, refer to.
+   */
+  private walked(): RecordFilter {
+    const { since, types, ...rest } = this.walk.asked;
+    const areMembers = types?.every((type) => this.compartment.has(type)) !== false;
+    return since === undefined && areMembers ? this.walk.asked : rest;
   }
 
   private async encountersOf({ id }: Focus): Promise<readonly string[]> {
@@ -236,16 +269,10 @@ class RecordReader {
 
   /** What the resources of the page refer to, each once in the whole walk. */
   private async readIncluded(shown: ReadonlySet<string>): Promise<Included & { readonly digests: readonly string[] }> {
-    const { call, services, walk } = this;
-    const { types } = walk.asked;
-    const isWanted = (type: string): boolean =>
-      services.tables.resourceTypes.includes(type) && !this.compartment.has(type) && types?.includes(type) !== false;
-    const found = referredFrom(
-      this.versions.map(({ json = '' }) => json),
-      call.base,
-      isWanted,
-    );
-    const keys = new Map([...found, ...this.ownPatients()]);
+    const { walk, about } = this;
+    const isAbout = about !== undefined && walk.asked.types?.includes(about.type) !== false;
+    const own = isAbout ? [[`${about.type}/${about.id}`, about] as const] : [];
+    const keys = new Map([...this.passed, ...this.referredBy(this.versions), ...own]);
     const notShown = [...keys].filter(([key]) => !shown.has(digestOf(key)));
     if (notShown.length === 0) return { included: [], left: [], digests: [] };
     const there = new Set(this.versions.map(({ type, id }) => `${type}/${id}`));
@@ -264,19 +291,13 @@ class RecordReader {
     return { included: found, left: left.map(nameOf) };
   }
 
-  /** The patient whom an encounter or an episode of care, the focus, is about. */
-  private ownPatients(): [string, { type: string; id: string }][] {
-    const { call, walk } = this;
-    const [first] = this.versions;
-    const isOwn = call.type === 'Encounter' || call.type === 'EpisodeOfCare';
-    if (!isOwn || first?.type !== call.type || walk.asked.types?.includes('Patient') === false) return [];
-    const content = JSON.parse(first.json ?? '{}') as Resource;
-    const about: JsonValue | undefined = content['subject'] ?? content['patient'];
-    const text = isObject(about) ? about['reference'] : undefined;
-    const isPatient = (type: string): boolean => type === 'Patient';
-    return typeof text === 'string'
-      ? [...referredFrom([JSON.stringify({ reference: text })], call.base, isPatient)]
-      : [];
+  private referredBy(versions: readonly StoredVersion[]): ReadonlyMap<string, ReferredKey> {
+    const { call, services, walk, compartment } = this;
+    const { types } = walk.asked;
+    const isWanted = (type: string): boolean =>
+      services.tables.resourceTypes.includes(type) && !compartment.has(type) && types?.includes(type) !== false;
+    const texts = versions.map(({ json = '' }) => json);
+    return referredFrom(texts, call.base, isWanted);
   }
 
   private take(versions: readonly StoredVersion[]): void {
@@ -287,6 +308,28 @@ class RecordReader {
   private reach(type: string): Reach {
     return this.access.onAny(type, ['r', 's']);
   }
+}
+
+/** Whether a client wants to see a resource of the record. */
+function isAsked({ type, lastUpdated }: StoredVersion, { types, since }: RecordFilter): boolean {
+  return types?.includes(type) !== false && (since === undefined || lastUpdated >= Date.parse(since));
+}
+
+/** Whether a resource refers to one of these, by an element or an extension. */
+function refersTo({ json = '' }: StoredVersion, named: ReadonlySet<string>, base: string): boolean {
+  const keys = referredFrom([json], base, (type) => type === 'Encounter' || type === 'EpisodeOfCare').values();
+  return [...keys].some(({ type, id }) => named.has(`${type}/${id}`));
+}
+
+/** The patient whom an encounter or an episode of care is about. */
+function patientOf({ type, json = '{}' }: StoredVersion, base: string): ReferredKey | undefined {
+  if (type !== 'Encounter' && type !== 'EpisodeOfCare') return undefined;
+  const content = JSON.parse(json) as Resource;
+  const about: JsonValue | undefined = content['subject'] ?? content['patient'];
+  const text = isObject(about) ? about['reference'] : undefined;
+  if (typeof text !== 'string') return undefined;
+  const [key] = referredFrom([JSON.stringify({ reference: text })], base, (each) => each === 'Patient').values();
+  return key;
 }
 
 function readAsked(call: Call, services: Services): AskedRecord {
@@ -304,7 +347,8 @@ function readAsked(call: Call, services: Services): AskedRecord {
       `The parameter "_type" names no resource type with ${JSON.stringify(unknown)}`,
     );
   }
-  const count = Number(valueOf(found, '_count') ?? search.count);
+  // One Bundle has all of it, unless a client wants pages, or it is too much.
+  const count = Number(valueOf(found, '_count') ?? search.maxCount);
   if (!(count >= 1)) throw new FhirError('parameter-invalid', 'The parameter "_count" is at least 1');
   return {
     ...(start !== undefined && { start }),

@@ -44,7 +44,7 @@ export function allFoci(type: string, reach: Reach, { store }: Services, signal:
   };
 }
 
-/** The patients that are members of a group, in its order. */
+/** The patients that are members of a group still, in its order. */
 export function memberFoci(
   group: Resource,
   reach: Reach,
@@ -54,8 +54,8 @@ export function memberFoci(
 ): Foci {
   const type = 'Patient';
   const members = Array.isArray(group['member']) ? group['member'].filter(isObject) : [];
-  const ids = members.flatMap(({ entity }) => {
-    const text = isObject(entity) ? entity['reference'] : undefined;
+  const ids = members.flatMap(({ entity, inactive }) => {
+    const text = isObject(entity) && inactive !== true ? entity['reference'] : undefined;
     const named = typeof text === 'string' ? readReference(text) : undefined;
     return named?.type === type && (named.base === undefined || named.base === baseKey(base)) ? [named.id] : [];
   });

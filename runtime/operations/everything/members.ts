@@ -11,6 +11,8 @@ import type { Condition, Target } from '../../search/query/query.js';
 export interface Focus {
   readonly type: string;
   readonly id: string;
+  /** Id of the patient whom an encounter or an episode of care is about. */
+  readonly patient?: string;
 }
 
 /** What a client asks of the resources beside the focus. */
@@ -27,15 +29,26 @@ export interface RecordFilter {
 /** The conditions that members fulfil, by type, and the parameters that decide. */
 export interface Members {
   readonly parts: readonly Target[];
+  /** Types of which any resource of the patient may be found: members are those that refer to the focus or its encounters. */
+  readonly candidates: ReadonlySet<string>;
   readonly used: readonly UsedParameter[];
 }
 
 /** The parameter that says when care was given, where a type has it. */
 const CARE_DATE = 'http://hl7.org/fhir/SearchParameter/clinical-date';
 
+/** Dates of a person's life, which say nothing of care. */
+const DATES_OF_LIFE: ReadonlySet<string> = new Set(
+  ['individual-birthdate', 'Patient-death-date', 'Person-death-date'].map(
+    (id) => `http://hl7.org/fhir/SearchParameter/${id}`,
+  ),
+);
+
 /**
  * What belongs to the record of a focus: its compartment, or for types without one what refers to it. Resources of the type of
- * the focus itself are not in it, so that no other patient is. Resources without a date of care are in every period.
+ * the focus itself are not in it, so that no other patient is. Resources without a date of care are in every period. Where a type has
+ * no parameter that leads to an encounter or an episode of care, an extension may: they are found among the patient's.
+ * https://hl7.org/fhir/R5/encounter-operation-everything.html
  *
  * @param encounters ids of the encounters of an episode of care, whose compartments belong to it
  */
@@ -48,7 +61,7 @@ export function membersOfRecord(
 ): Members {
   const { tables } = services;
   const { start, end, since, types } = filter;
-  const key = JSON.stringify([focus.type, focus.id, start, end, since, types, encounters, source.base]);
+  const key = JSON.stringify([focus.type, focus.id, focus.patient, start, end, since, types, encounters, source.base]);
   if (kept?.key !== key || kept.tables !== tables) {
     kept = { key, tables, members: readMembers(focus, filter, encounters, source, services) };
   }
@@ -69,6 +82,8 @@ function readMembers(
   const definitions = searchDefinitions(tables);
   const own = tables.compartments.find(({ type }) => type === focus.type);
   const ofEncounters = tables.compartments.find(({ type }) => type === 'Encounter');
+  const ofPatient = tables.compartments.find(({ type }) => type === 'Patient');
+  const candidates = new Set<string>();
   const used: UsedParameter[] = [];
   const parts: Target[] = [];
   for (const type of tables.resourceTypes) {
@@ -80,10 +95,19 @@ function readMembers(
     ).context;
     const parse = (name: string, value: string): Condition => parseCriterion(name, value, context) as Condition;
     const rows = definitions.rowsOf(type);
+    const references = referring(rows, focus.type);
+    const direct =
+      own === undefined
+        ? references.map(({ code }) => parse(code, `${focus.type}/${focus.id}`))
+        : membersOf({ row: own, id: focus.id }, type, parse);
+    // A reference to anything is not the element for it.
+    const hasElement = own === undefined ? references.some(({ targets }) => targets?.length === 1) : direct.length > 0;
+    const mayExtend = !hasElement && focus.patient !== undefined && ofPatient !== undefined;
+    const extended = mayExtend ? membersOf({ row: ofPatient, id: focus.patient }, type, parse) : [];
+    if (extended.length > 0) candidates.add(type);
     const some = [
-      ...(own === undefined
-        ? referring(rows, focus.type).map(({ code }) => parse(code, `${focus.type}/${focus.id}`))
-        : membersOf({ row: own, id: focus.id }, type, parse)),
+      ...direct,
+      ...extended,
       ...(ofEncounters === undefined || type === 'Encounter'
         ? []
         : encounters.flatMap((id) => membersOf({ row: ofEncounters, id }, type, parse))),
@@ -93,7 +117,7 @@ function readMembers(
     used.push(...some.flatMap((each) => usedBy(type, each, definitions)));
     parts.push({ type, where });
   }
-  return { parts, used };
+  return { parts, candidates, used };
 }
 
 /** The condition of `since` alone, for resources that members refer to. */
@@ -115,14 +139,23 @@ function filterConditions(
   parse: (name: string, value: string) => Condition,
 ): Condition[] {
   const conditions: Condition[] = since === undefined ? [] : [parse('_lastUpdated', `ge${since}`)];
-  const dated = [...rows.values()].find(({ url }) => url === CARE_DATE);
-  if (dated === undefined || (start === undefined && end === undefined)) return conditions;
-  const { code } = dated;
+  const codes = careDates(rows).map(({ code }) => code);
+  if (codes.length === 0 || (start === undefined && end === undefined)) return conditions;
+  // Of several dates, as onset and abatement, care was given from the first to the last.
   const within = [
-    ...(start === undefined ? [] : [parse(code, `ge${start}`)]),
-    ...(end === undefined ? [] : [parse(code, `le${end}`)]),
+    ...(start === undefined ? [] : [{ some: codes.map((code) => parse(code, `ge${start}`)) }]),
+    ...(end === undefined ? [] : [{ some: codes.map((code) => parse(code, `le${end}`)) }]),
   ];
-  return [...conditions, { some: [{ all: within }, parse(`${code}:missing`, 'true')] }];
+  const undated = { all: codes.map((code) => parse(`${code}:missing`, 'true')) };
+  return [...conditions, { some: [{ all: within }, undated] }];
+}
+
+/** The parameters that say when care was given: the one that many types have in common, or those that a type has of its own. */
+function careDates(rows: ReadonlyMap<string, SearchRow>): readonly SearchRow[] {
+  const dates = [...rows.values()].filter(({ type, isStored }) => type === 'date' && isStored !== true);
+  const common = dates.filter(({ url }) => url === CARE_DATE);
+  if (common.length > 0) return common;
+  return dates.filter(({ code, url }) => !code.startsWith('_') && !DATES_OF_LIFE.has(url));
 }
 
 /** Reference parameters of a type that may lead to another. */

@@ -6,6 +6,7 @@ import { closureTables } from './closure.js';
 import { conformance } from './conformance.js';
 import { diff } from './diff.js';
 import { everything } from './everything.js';
+import { everythingSelected } from './everything-selected.js';
 import { expunge } from './expunge.js';
 import { forms } from './forms.js';
 import { graphs } from './graphs.js';
@@ -38,6 +39,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   patients,
   conformance,
   everything,
+  'selection of $everything': everythingSelected,
   graphs,
   $graphql: graphql,
   'errors of $graphql': graphqlErrors,
