@@ -28,7 +28,7 @@ import { meta } from './meta/meta.js';
 import { preferredId, translateId } from './naming-system.js';
 import { reindexDryrun, reindexInstance } from './reindex/instance-reindex.js';
 import { markForReindexing, performPass, reindexTerminology } from './reindex/reindex-old-style.js';
-import { reindexStatus } from './reindex/reindex-status.js';
+import { reindexStatus, REPORT_TYPE } from './reindex/reindex-status.js';
 import { startReindex } from './reindex/reindex.js';
 import { snapshot } from './snapshot.js';
 import { stats } from './observations/stats.js';
@@ -113,6 +113,7 @@ export const OPERATION_CONTENT: ReadonlyMap<string, readonly string[]> = new Map
 export const OPERATION_ANSWERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['Resource-graphql', [GRAPHQL_ANSWER_TYPE]],
   ['hfql-execute', [HFQL_ANSWER_TYPE]],
+  ['svc.fhir.reindex-status', [REPORT_TYPE]],
 ]);
 
 /** What removes versions for good: interactions, and operations by their id. It is off unless the configuration says `admin.expunge`. */

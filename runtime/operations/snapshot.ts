@@ -1,3 +1,4 @@
+import type { OperationParameterRow } from '../contract/index.js';
 import type { Call, Reply } from '../core/call.js';
 import type { Services } from '../core/services.js';
 import { shippedStructure } from '../core/validation/shipped-structures.js';
@@ -5,7 +6,7 @@ import { snapshotOf } from '../core/validation/snapshot-of.js';
 import { FhirError } from '../fhir/errors.js';
 import type { JsonValue, Resource } from '../fhir/resource.js';
 import { ProfileFault, type StructureDefinition } from '../validate/profiles/definition/structure-definition.js';
-import { readArguments, valueOf } from './arguments.js';
+import { readArguments, rowOf, valueOf } from './arguments.js';
 import { findCanonical } from './find-canonical.js';
 import { readNamed } from './read-argument.js';
 
@@ -25,8 +26,9 @@ export async function snapshot(call: Call, services: Services): Promise<Reply> {
 }
 
 async function definitionOf(call: Call, services: Services): Promise<Resource> {
-  const found = readArguments(call, services);
   const { id } = call;
+  // Of an instance parameters are ignored, and those that only a type takes are no mistake.
+  const found = readArguments(call, services, id === undefined ? [] : everywhere(rowOf(call, services).parameters));
   if (id !== undefined) return (await readNamed({ type: TYPE, id }, call, services)).resource;
   const [definition, url] = [valueOf(found, 'definition'), valueOf(found, 'url')];
   if ((definition === undefined) === (url === undefined)) {
@@ -35,6 +37,11 @@ async function definitionOf(call: Call, services: Services): Promise<Resource> {
   if (definition !== undefined) return definition as Resource;
   const shipped = shippedStructure(String(url));
   return shipped === undefined ? findCanonical(TYPE, String(url), call, services) : (shipped as unknown as Resource);
+}
+
+/** Parameters without the levels that their definition gives them for. */
+function everywhere(parameters: readonly OperationParameterRow[]): readonly OperationParameterRow[] {
+  return parameters.map(({ scope: _scope, ...row }) => row);
 }
 
 async function elementsOf(definition: StructureDefinition, call: Call, services: Services): Promise<readonly object[]> {

@@ -1,5 +1,6 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { Limits } from '../../fhir/limits.js';
+import { withMeta } from '../../fhir/meta.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import type { SentPatch } from '../../core/call.js';
 import { applyPatch } from '../../core/patch/patchers.js';
@@ -24,7 +25,7 @@ export async function patchResource(
   change?: ((patched: Resource) => Promise<Resource>) | undefined,
 ): Promise<Resource> {
   const { patchers, limits } = services;
-  const made = checkPatched(await applyPatch(before, patch, patchers, limits), before);
+  const made = checkPatched(await applyPatch(before, patch, patchers, limits), before, patch.format === 'fhirpath');
   const patched = change === undefined ? made : await change(made);
   validatePatched(patched, patch, services);
   return patched;
@@ -32,18 +33,25 @@ export async function patchResource(
 
 /**
  * Checks that the patched value is still the same resource. A patch may remove `versionId` and `lastUpdated`, but not change
- * them.
+ * them. A FHIRPath Patch may say so, as the difference of two versions does, and has no effect on them.
  *
+ * @param isDifference it is a FHIRPath Patch
  * @throws FhirError `not-a-resource`, `patch-identity`
  */
-function checkPatched(value: JsonValue, before: Resource): Resource {
+function checkPatched(value: JsonValue, before: Resource, isDifference: boolean): Resource {
   if (!isObject(value)) throw new FhirError('not-a-resource', 'What the patch makes is no resource');
   const type = before.resourceType;
   for (const name of ['resourceType', 'id']) {
     if (value[name] !== before[name]) throw changed(type, name);
   }
+  const meta = isObject(value['meta']) ? value['meta'] : {};
+  if (isDifference && meta === value['meta']) {
+    const { versionId: _v, lastUpdated: _l, ...own } = meta;
+    const { meta: _meta, ...rest } = value as Resource;
+    return (Object.keys(own).length === 0 ? rest : withMeta(rest as Resource, String(rest.id), own)) as Resource;
+  }
   for (const name of ['versionId', 'lastUpdated']) {
-    const sent = isObject(value['meta']) ? value['meta'][name] : undefined;
+    const sent = meta[name];
     const own = isObject(before['meta']) ? before['meta'][name] : undefined;
     if (sent !== undefined && sent !== own) throw changed(type, `meta.${name}`);
   }

@@ -1,3 +1,4 @@
+import { markSubsetted } from '../../format/summary-tag.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 
 /** A capability that one statement has and another lacks. */
@@ -16,37 +17,70 @@ const LISTS = [
   ['searchRevInclude', undefined, '_revinclude'],
 ] as const;
 
-/** The statement with the given resource types only. */
+/** What a type supports or not, or how far: the values that fulfil each that a client may want. */
+const FLAGS: Readonly<Record<string, (wanted: JsonValue, offered: JsonValue | undefined) => boolean>> = {
+  ...Object.fromEntries(
+    ['updateCreate', 'conditionalCreate', 'conditionalUpdate', 'conditionalPatch'].map((name) => [
+      name,
+      (wanted: JsonValue, offered: JsonValue | undefined) => wanted !== true || offered === true,
+    ]),
+  ),
+  conditionalRead: (wanted, offered) => isAtLeast(wanted, offered, 'full-support'),
+  conditionalDelete: (wanted, offered) => isAtLeast(wanted, offered, 'multiple'),
+};
+
+function isAtLeast(wanted: JsonValue, offered: JsonValue | undefined, all: string): boolean {
+  return wanted === 'not-supported' || offered === wanted || offered === all;
+}
+
+/** The statement with the given resource types only, tagged as a part. */
 export function subsetOf(statement: Resource, types: ReadonlySet<string>): Resource {
   const rest = objectsOf(statement['rest']).map((each) => ({
     ...each,
     resource: objectsOf(each['resource']).filter(({ type }) => types.has(String(type))),
   }));
-  return { ...statement, rest: rest.map(withoutEmpty) };
+  return markSubsetted({ ...statement, rest: rest.map(withoutEmpty) });
 }
 
-/** What `wanted` claims and `offered` does not: types, interactions, search parameters, operations, includes, formats. */
+/**
+ * What `wanted` claims and `offered` does not: types and how far they are supported, interactions, search parameters, operations,
+ * includes. https://hl7.org/fhir/R5/capabilitystatement-operation-implements.html
+ */
 export function missingFrom(offered: Resource, wanted: Resource): readonly Missing[] {
   const found: Missing[] = [];
-  const root = 'CapabilityStatement';
-  const formats = new Set(textsOf(offered['format']));
-  textsOf(wanted['format']).forEach((format, i) => {
-    if (!formats.has(format)) found.push(missing(`${root}.format[${i}]`, `the format ${format}`));
-  });
   const offers = objectsOf(offered['rest']);
   objectsOf(wanted['rest']).forEach((rest, i) => {
-    const at = `${root}.rest[${i}]`;
-    compareLists(offers, [rest], () => at, '', found);
+    const at = `${ROOT}.rest[${i}]`;
+    compareLists(offers, rest, at, '', found);
     const types = new Map(offers.flatMap((each) => objectsOf(each['resource'])).map((each) => [each['type'], each]));
     objectsOf(rest['resource']).forEach((resource, n) => {
       const own = types.get(resource['type'] ?? '');
       const place = `${at}.resource[${n}]`;
-      if (own === undefined) found.push(missing(place, `the resource type ${String(resource['type'])}`));
-      else compareLists([own], [resource], () => place, ` on ${String(resource['type'])}`, found);
+      const where = ` on ${String(resource['type'])}`;
+      if (own === undefined) {
+        found.push(missing(place, `the resource type ${String(resource['type'])}`));
+        return;
+      }
+      for (const [name, fulfils] of Object.entries(FLAGS)) {
+        const value = resource[name];
+        if (value === undefined || fulfils(value, own[name])) continue;
+        found.push(missing(`${place}.${name}`, `${name} ${String(value)}${where}`));
+      }
+      compareLists([own], resource, place, where, found);
     });
   });
   return found;
 }
+
+/** The formats that `wanted` has and `offered` has not. */
+export function formatsMissing(offered: Resource, wanted: Resource): readonly Missing[] {
+  const formats = new Set(textsOf(offered['format']));
+  return textsOf(wanted['format']).flatMap((format, i) =>
+    formats.has(format) ? [] : [missing(`${ROOT}.format[${i}]`, `the format ${format}`)],
+  );
+}
+
+const ROOT = 'CapabilityStatement';
 
 /** What both statements have: the first, with the types, lists and formats that the second has too. */
 export function intersectionOf(left: Resource, right: Resource): Resource {
@@ -83,21 +117,32 @@ function mergeLists(base: JsonObject, one: JsonObject, other: JsonObject, combin
 
 function compareLists(
   offers: readonly JsonObject[],
-  wanted: readonly JsonObject[],
-  placeOf: () => string,
+  wanted: JsonObject,
+  place: string,
   where: string,
   found: Missing[],
 ): void {
   for (const [name, , word] of LISTS) {
-    const offered = new Set(offers.flatMap((each) => listOf(each[name])).map(keyOf));
-    for (const each of wanted) {
-      listOf(each[name]).forEach((item, i) => {
-        if (!offered.has(keyOf(item))) {
-          found.push(missing(`${placeOf()}.${name}[${i}]`, `the ${word} ${keyOf(item)}${where}`));
-        }
-      });
-    }
+    const offered = offers.flatMap((each) => listOf(each[name]));
+    listOf(wanted[name]).forEach((item, i) => {
+      if (offered.some((each) => isSame(each, item))) return;
+      const definition = definitionOf(item);
+      const by = definition === undefined ? '' : ` (${definition})`;
+      found.push(missing(`${place}.${name}[${i}]`, `the ${word} ${keyOf(item)}${by}${where}`));
+    });
   }
+}
+
+/** Whether what is offered is what is wanted: by its name, and by its definition where both name one. */
+function isSame(offered: JsonValue, wanted: JsonValue): boolean {
+  const [own, other] = [definitionOf(offered), definitionOf(wanted)];
+  return keyOf(offered) === keyOf(wanted) && (own === undefined || other === undefined || own === other);
+}
+
+/** The canonical of the definition of a search parameter or an operation, without its version. */
+function definitionOf(item: JsonValue): string | undefined {
+  const definition = isObject(item) ? item['definition'] : undefined;
+  return typeof definition === 'string' ? definition.split('|', 1)[0] : undefined;
 }
 
 /** What an item of a list is known by: a code, a name, a type, or its own text. */

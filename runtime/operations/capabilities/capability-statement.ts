@@ -6,7 +6,7 @@ import type { Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
 import { capabilities } from '../../interactions/capabilities/capabilities.js';
 import { readArguments, valueOf, valuesOf, type Arguments } from '../arguments.js';
-import { intersectionOf, missingFrom, subsetOf, unionOf, type Missing } from './capability-compare.js';
+import { formatsMissing, intersectionOf, missingFrom, subsetOf, unionOf, type Missing } from './capability-compare.js';
 import { findCanonical } from '../find-canonical.js';
 import { readNamed } from '../read-argument.js';
 
@@ -26,7 +26,7 @@ export async function subset(call: Call, services: Services): Promise<Reply> {
 
 /**
  * `CapabilityStatement/$implements`: an OperationOutcome with an error for each thing that a client wants and the server does
- * not offer. https://hl7.org/fhir/R5/capabilitystatement-operation-implements.html
+ * not offer; 422 where there is any. https://hl7.org/fhir/R5/capabilitystatement-operation-implements.html
  *
  * @throws FhirError `parameter-invalid` unless exactly one of `client` and `resource` is given
  */
@@ -40,7 +40,8 @@ export async function implementsStatement(call: Call, services: Services): Promi
   }
   const wanted =
     client === undefined ? (resource as Resource) : await findCanonical(TYPE, String(client), call, services);
-  return { status: 200, resource: outcomeOf(missingFrom(await serverOf(found, call, services), wanted)) };
+  const missing = missingFrom(await serverOf(found, call, services), wanted);
+  return { status: missing.length === 0 ? 200 : 422, resource: outcomeOf(missing) };
 }
 
 /**
@@ -60,7 +61,11 @@ export async function conforms(call: Call, services: Services): Promise<Reply> {
       : findCanonical(TYPE, String(canonical), call, services);
   };
   const [left, right] = [await sideOf('left'), await sideOf('right')];
-  const issues = [...missingFrom(right, left), ...(mode === 'server/server' ? missingFrom(left, right) : [])];
+  const compare = (offered: Resource, wanted: Resource): readonly Missing[] => [
+    ...formatsMissing(offered, wanted),
+    ...missingFrom(offered, wanted),
+  ];
+  const issues = [...compare(right, left), ...(mode === 'server/server' ? compare(left, right) : [])];
   const parameter = [
     { name: 'issues', resource: outcomeOf(issues) },
     { name: 'union', resource: unionOf(left, right) },
@@ -74,7 +79,8 @@ async function serverOf(found: Arguments, call: Call, services: Services): Promi
   const { id } = call;
   if (id !== undefined) return (await readNamed({ type: TYPE, id }, call, services)).resource;
   const server = valueOf(found, 'server');
-  if (server === undefined || server === call.base) return ownStatement(call, services);
+  const own = await ownStatement(call, services);
+  if (server === undefined || server === call.base || server === own['url']) return own;
   return findCanonical(TYPE, String(server), call, services);
 }
 

@@ -1,14 +1,17 @@
 import type { Call, Reply } from '../../core/call.js';
+import { FORM, writeLink } from '../../core/search/pages/page-walk.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
-import { isObject, type JsonValue } from '../../fhir/resource.js';
+import { formatInstant } from '../../fhir/instant.js';
+import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { execute } from '../../interactions/execute.js';
 import { readArguments, valueOf } from '../arguments.js';
-import { searchCall } from '../find-matches.js';
+import { findFirst, searchCall } from '../find-matches.js';
 
 /**
- * `DocumentReference/$docref`: the documents about a patient, of a type, whose period of care meets `start` to `end`. The server
- * generates no documents on demand, so `on-demand` changes nothing. The answer is a page of a search, whose links lead on.
+ * `DocumentReference/$docref`: the documents about a patient, of a type, whose period of care meets `start` to `end`; without both
+ * the most recent one that is current, a summary of care if no type is asked for. The server generates no documents, so with
+ * `on-demand` there is none. The answer is a page of a search, whose links lead on.
  * https://hl7.org/fhir/R5/documentreference-operation-docref.html
  *
  * @throws FhirError `parameter-invalid` for a type without a coding
@@ -16,13 +19,44 @@ import { searchCall } from '../find-matches.js';
 export async function docref(call: Call, services: Services): Promise<Reply> {
   const found = readArguments(call, services);
   const patient = String(valueOf(found, 'patient')).replace(/^Patient\//, '');
-  const params = new URLSearchParams([['patient', patient]]);
-  const [start, end] = [valueOf(found, 'start'), valueOf(found, 'end')];
-  if (start !== undefined) params.append('period', `ge${String(start)}`);
-  if (end !== undefined) params.append('period', `le${String(end)}`);
-  const type = valueOf(found, 'type');
-  if (type !== undefined) params.append('type', tokensOf(type));
-  return execute(searchCall('DocumentReference', params, call), services);
+  const [start, end, type] = [valueOf(found, 'start'), valueOf(found, 'end'), valueOf(found, 'type')];
+  const ofType: Criteria = type === undefined ? [] : [['type', tokensOf(type)]];
+  if (valueOf(found, 'on-demand') === true) return { status: 200, resource: noDocuments(call) };
+  const search = (more: Criteria): Promise<Reply> => {
+    const params = new URLSearchParams([['patient', patient], ...ofType, ...more]);
+    return execute(searchCall('DocumentReference', params, call), services);
+  };
+  if (start === undefined && end === undefined) {
+    const summary: Criteria = [['patient', patient], ['type', SUMMARY], CURRENT];
+    const isOffered =
+      type === undefined && (await findFirst('DocumentReference', summary, call, services)) !== undefined;
+    return search([...(isOffered ? [['type', SUMMARY] as [string, string]] : []), CURRENT, ...NEWEST]);
+  }
+  return search([
+    ['status:not', 'entered-in-error'],
+    ...(start === undefined ? [] : [['period', `ge${String(start)}`] as [string, string]]),
+    ...(end === undefined ? [] : [['period', `le${String(end)}`] as [string, string]]),
+  ]);
+}
+
+type Criteria = [string, string][];
+
+/** A summary of care, which a patient's documents are asked for if for nothing else. */
+const SUMMARY = 'http://loinc.org|34133-9';
+
+const CURRENT: [string, string] = ['status', 'current'];
+
+/** The one that was made last, as far as documents say when. */
+const NEWEST: Criteria = [
+  ['_sort', '-date,-period,-_lastUpdated'],
+  ['_maxresults', '1'],
+];
+
+function noDocuments(call: Call): Resource {
+  const pairs = [...call.params].filter(([name]) => !FORM.has(name));
+  const link = [{ relation: 'self', url: writeLink(call, 'DocumentReference/$docref', pairs) }];
+  const meta = { lastUpdated: formatInstant(Date.now()) };
+  return { resourceType: 'Bundle', meta, type: 'searchset', total: 0, link };
 }
 
 /** A CodeableConcept as a token parameter: any of its codings. */

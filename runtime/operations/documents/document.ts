@@ -22,8 +22,8 @@ const MOST = 1000;
 
 /**
  * `Composition/[id]/$document`: a document Bundle of the Composition and of all resources of this server that it refers to,
- * with `graph` those that the graph leads to as well, with `persist` stored as a new Bundle. References to other servers stay
- * references. https://hl7.org/fhir/R5/composition-operation-document.html
+ * with `graph` those that the graph leads to as well, with `persist` stored as a new Bundle. It has the security labels of its parts.
+ * References to other servers stay references. https://hl7.org/fhir/R5/composition-operation-document.html
  *
  * @throws FhirError `not-found` for the Composition and for what it refers to, `scope-missing`, `too-costly`
  */
@@ -34,6 +34,7 @@ export async function document(call: Call, services: Services): Promise<Reply> {
   const room = openAnswerRoom(ANSWER_ROOM, 'The resources of the document are too large together');
   const composition = await readStored(focus.json ?? '{}', services);
   const resources = new Map<string, string>([[`Composition/${focus.id}`, room.take(focus.json ?? '{}')]]);
+  const labels = [...labelsOf(composition)];
   const pace = yieldUntil(call.signal);
   await withinBudget(services.limits.queryTime, call.signal, async (signal) => {
     for (const [key, named] of referredBy(composition, call)) {
@@ -41,14 +42,18 @@ export async function document(call: Call, services: Services): Promise<Reply> {
       if (resources.has(key)) continue;
       if (resources.size >= MOST) throw new FhirError('too-costly', `A document may have ${MOST} resources`);
       await pace();
-      resources.set(key, room.take(writeJson(await readPart(key, named, call, services))));
+      const part = await readPart(key, named, call, services);
+      resources.set(key, room.take(writeJson(part)));
+      for (const label of labelsOf(part)) labels.push(label);
     }
   });
   const more = graph === undefined ? [] : await followGraph(focus, String(graph), call, services);
   for (const { type, id, json = '{}' } of more) {
-    if (!resources.has(`${type}/${id}`)) resources.set(`${type}/${id}`, room.take(json));
+    if (resources.has(`${type}/${id}`)) continue;
+    resources.set(`${type}/${id}`, room.take(json));
+    for (const label of labelsOf(await readStored(json, services))) labels.push(label);
   }
-  const bundle = bundleOf(resources, call.base);
+  const bundle = bundleOf(resources, mergeLabels(labels), call.base);
   if (valueOf(found, 'persist') !== true) return replyBundle(bundle);
   return store(await readStored(joinBundle(bundle), services), call, services);
 }
@@ -83,10 +88,32 @@ async function readPart(key: string, named: NamedResource, call: Call, services:
   }
 }
 
+/** Levels of confidentiality, the lowest first. https://terminology.hl7.org/CodeSystem-v3-Confidentiality.html */
+const CONFIDENTIALITY = 'http://terminology.hl7.org/CodeSystem/v3-Confidentiality';
+const LEVELS = ['U', 'L', 'M', 'N', 'R', 'V'];
+
+/** The labels of all parts, each once; of the levels of confidentiality the highest. */
+function mergeLabels(all: readonly JsonObject[]): readonly JsonObject[] {
+  const labels = new Map<string, JsonObject>();
+  let highest: JsonObject | undefined;
+  for (const label of all) {
+    const { system, code } = label;
+    const level = system === CONFIDENTIALITY ? LEVELS.indexOf(String(code)) : -1;
+    if (level < 0) labels.set(JSON.stringify([system ?? null, code ?? null]), label);
+    else if (level > LEVELS.indexOf(String(highest?.['code']))) highest = label;
+  }
+  return [...(highest === undefined ? [] : [highest]), ...labels.values()];
+}
+
+function labelsOf({ meta }: Resource): readonly JsonObject[] {
+  return isObject(meta) && Array.isArray(meta['security']) ? meta['security'].filter(isObject) : [];
+}
+
 /** https://hl7.org/fhir/R5/documents.html#content */
-function bundleOf(resources: ReadonlyMap<string, string>, base: string): ReplyBundle {
+function bundleOf(resources: ReadonlyMap<string, string>, security: readonly JsonObject[], base: string): ReplyBundle {
+  const meta = security.length > 0 ? `,"meta":${JSON.stringify({ security })}` : '';
   const identifier = JSON.stringify({ system: 'urn:ietf:rfc:3986', value: `urn:uuid:${randomUUID()}` });
-  const head = `{"resourceType":"Bundle","identifier":${identifier},"type":"document","timestamp":"${formatInstant(Date.now())}"`;
+  const head = `{"resourceType":"Bundle"${meta},"identifier":${identifier},"type":"document","timestamp":"${formatInstant(Date.now())}"`;
   const entries = [...resources].map(
     ([key, text]) => `{"fullUrl":${JSON.stringify(`${base}/${key}`)},"resource":${text}}`,
   );

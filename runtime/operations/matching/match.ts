@@ -4,10 +4,12 @@ import { withinBudget } from '../../core/search/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
-import type { JsonValue, Resource } from '../../fhir/resource.js';
+import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
-import { readArguments, valueOf } from '../arguments.js';
+import { dateInterval } from '../../search/values/date-interval.js';
+import { readArguments, rowOf, valueOf } from '../arguments.js';
 import { findMatches } from '../find-matches.js';
+import { subjectOf, withoutSubject } from '../subject.js';
 import { identifiersOf, namesOf, scoreMatch, type Match } from './match-score.js';
 
 /** https://hl7.org/fhir/R5/extension-match-grade.html */
@@ -23,11 +25,10 @@ const LIMITS = { candidates: 2000, matches: 20 } as const;
  * @throws FhirError `type-mismatch` for another resource, `parameter-invalid` without identifier, or name and birth date, `too-costly`
  */
 export async function match(call: Call, services: Services): Promise<Reply> {
-  const found = readArguments(call, services);
-  const wanted = valueOf(found, 'resource') as Resource;
-  if (wanted.resourceType !== 'Patient') {
-    throw new FhirError('type-mismatch', `$match compares a Patient, not a ${wanted.resourceType}`);
-  }
+  const rows = rowOf(call, services).parameters.filter(({ use }) => use === 'in');
+  const { body, isWrapped } = subjectOf(call.body, new Set(rows.map(({ name }) => name)));
+  const found = readArguments(withoutSubject(call, isWrapped), services, rows.map((row) => ({ ...row, min: 0 }))); // prettier-ignore
+  const wanted = readWanted(body);
   const count = valueOf(found, 'count');
   const most = count === undefined ? LIMITS.matches : Number(count);
   if (!(most >= 1)) throw new FhirError('parameter-invalid', 'The parameter "count" is at least 1');
@@ -35,6 +36,18 @@ export async function match(call: Call, services: Services): Promise<Reply> {
   if (valueOf(found, 'onlyCertainMatches') !== true) return replyMatches(best, call);
   // Of several that are certain the client could not know which one it is.
   return replyMatches(certain === 1 ? best.filter(({ match }) => match.grade === 'certain') : [], call);
+}
+
+/** The patient that is looked for, as far as the client knows: it need not be valid. @throws FhirError */
+function readWanted(body: JsonValue | undefined): Resource {
+  if (body === undefined) {
+    throw new FhirError('parameter-invalid', 'The parameter "resource" is required', { issue: 'required' });
+  }
+  const type = isObject(body) ? body['resourceType'] : undefined;
+  if (typeof type !== 'string')
+    throw new FhirError('not-a-resource', '$match compares a Patient; it has a resourceType');
+  if (type !== 'Patient') throw new FhirError('type-mismatch', `$match compares a Patient, not a ${type}`);
+  return body as Resource;
 }
 
 interface Scored {
@@ -94,16 +107,17 @@ function searchesFor(wanted: Resource): (readonly [string, string])[][] {
   const identifiers = identifiersOf(wanted).map(({ system, value }) =>
     system === undefined ? escaped(value) : `${escaped(system)}|${escaped(value)}`,
   );
-  const birthDate = wanted['birthDate'];
+  const { birthDate: born } = wanted;
+  const birthDate = typeof born === 'string' && dateInterval(born) !== undefined ? born : undefined;
   const family = namesOf(wanted, 'family').map(escaped).join(',');
   const given = namesOf(wanted, 'given').map(escaped).join(',');
   const hasName = family !== '' || given !== '';
-  if (identifiers.length === 0 && (!hasName || typeof birthDate !== 'string')) {
+  if (identifiers.length === 0 && (!hasName || birthDate === undefined)) {
     throw new FhirError('parameter-invalid', '$match needs an identifier, or a name and a birth date');
   }
   return [
     ...(identifiers.length > 0 ? [[['identifier', identifiers.join(',')]] as [string, string][]] : []),
-    ...(typeof birthDate === 'string' ? [[['birthdate', birthDate]] as [string, string][]] : []),
+    ...(birthDate !== undefined ? [[['birthdate', birthDate]] as [string, string][]] : []),
     ...(family !== '' && given !== ''
       ? [
           [

@@ -8,7 +8,7 @@ import { findMatches } from '../find-matches.js';
 import { parseNamed } from '../read-argument.js';
 import { hasIdentifier, type Identifier } from '../../jobs/replacement/merged-content.js';
 
-/** How a request names one of the two resources: by reference, by identifiers, or by both. */
+/** How a request names one of the two resources: by a reference, which may have an identifier too, or by identifiers. */
 export interface Named {
   /** `source-patient` or `target-patient`. */
   readonly parameter: string;
@@ -100,6 +100,12 @@ function readNamed(found: Arguments, parameter: string, call: Call, services: Se
   const identifiers = [...(within === undefined ? [] : [within]), ...given].map((each) =>
     readIdentifier(each, parameter),
   );
+  if (reference !== undefined && given.length > 0) {
+    throw invalid(
+      parameter,
+      `and the parameter "${parameter}-identifier" name a resource in two ways; send one of them`,
+    );
+  }
   const text = isObject(reference) ? reference['reference'] : undefined;
   if (text === undefined) {
     if (identifiers.length > 0) return { parameter, identifiers };

@@ -9,6 +9,9 @@ import { readArguments, valueOf } from '../arguments.js';
 import { describeProgress } from '../job-progress.js';
 import { askedJob, statusUrl } from '../jobs.js';
 
+/** What a report is. */
+export const REPORT_TYPE = 'text/plain';
+
 /**
  * `reindex-status`: how far a reindexing is, and its result as a Bundle or, with `_return=report`, as plain text.
  * definitions/operations/reindex-status.json
@@ -25,7 +28,7 @@ export async function reindexStatus(call: Call, services: Services): Promise<Rep
     return { status: 202, headers, resource: outcome('information', 'informational', progress) };
   if (valueOf(found, '_return') === 'report') {
     const content = String(job.result?.['report'] ?? `${progress}\n${job.failure ?? ''}\n`);
-    return { status: 200, headers, body: { contentType: 'text/plain; charset=utf-8', content } };
+    return { status: 200, headers, body: { contentType: `${REPORT_TYPE}; charset=utf-8`, content } };
   }
   const { status, issue } = resultOf(job, `${call.base}/${statusUrl('reindex-status', id, services)}&_return=report`);
   const response = { status, outcome: { resourceType: 'OperationOutcome', issue } };

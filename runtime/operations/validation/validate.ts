@@ -6,15 +6,18 @@ import type { Services } from '../../core/services.js';
 import { profileIssues } from '../../core/write/profile-issues.js';
 import { FhirError } from '../../fhir/errors.js';
 import { errorOutcome, successOutcome } from '../../fhir/operation-outcome.js';
-import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
 import type { FoundCodes } from '../../validate/codes/find-codes.js';
-import type { JsonPath } from '../../validate/fault.js';
 import { profileFault } from '../../validate/profiles/profile-fault.js';
 import type { RuleFindings } from '../../validate/rules/create-rule-checker.js';
 import { readArguments, valueOf, valuesOf } from '../arguments.js';
 import { readNamed } from '../read-argument.js';
+import { subjectOf, withoutSubject } from '../subject.js';
 import { placeProblems } from './place-problems.js';
 import { inOrder, outcomeOf, problemOf, withPlaces, type Problem } from './problem.js';
+
+/** The parameters beside the resource. */
+const PARAMETERS: ReadonlySet<string> = new Set(['mode', 'profile', 'usageContext']);
 
 /** What is to be tried out. https://hl7.org/fhir/R5/valueset-resource-validation-mode.html */
 const MODES: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'profile']);
@@ -28,7 +31,7 @@ const MODES: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'profi
  */
 export async function validate(call: Call, services: Services): Promise<Reply> {
   if (call.bodyFault !== undefined) return { status: 200, resource: errorOutcome(call.bodyFault) };
-  const { body, isWrapped, way } = subjectOf(call.body);
+  const { body, isWrapped, way } = subjectOf(call.body, PARAMETERS);
   const given = readArguments(withoutSubject(call, isWrapped), services);
   const mode = valueOf(given, 'mode') as string | undefined;
   const asked = valuesOf(given, 'profile').map(String);
@@ -41,37 +44,7 @@ export async function validate(call: Call, services: Services): Promise<Reply> {
   return { status: 200, resource: outcomeOf(text === undefined ? found : withPlaces(found, { text, way })) };
 }
 
-interface Subject {
-  readonly body: JsonValue | undefined;
-  /** The body is a Parameters resource of the operation. */
-  readonly isWrapped: boolean;
-  /** The way to the resource in the body. */
-  readonly way: JsonPath;
-}
-
-/** The resource to validate: the parameter `resource` of a Parameters resource, otherwise the body. @throws FhirError where it has several */
-function subjectOf(body: JsonValue | undefined): Subject {
-  if (!isObject(body) || body['resourceType'] !== 'Parameters' || !Array.isArray(body['parameter'])) {
-    return { body, isWrapped: false, way: [] };
-  }
-  const named = body['parameter'].filter(isObject);
-  const [subject, ...more] = named.filter((each) => each['name'] === 'resource' && each['resource'] !== undefined);
-  if (more.length > 0) throw new FhirError('parameter-invalid', 'The parameter "resource" may be given once');
-  const isOfOperation = named.some(({ name }) => name === 'mode' || name === 'profile');
-  if (subject === undefined) return { body: isOfOperation ? undefined : body, isWrapped: isOfOperation, way: [] };
-  const way = ['parameter', body['parameter'].indexOf(subject), 'resource'];
-  return { body: subject['resource'], isWrapped: true, way };
-}
-
-/** The call with the other parameters only: the resource may be as wrong as it likes. */
-function withoutSubject(call: Call, isWrapped: boolean): Call {
-  const { body, text: _text, ...rest } = call;
-  if (!isWrapped || !isObject(body)) return rest;
-  const parameter = (body['parameter'] as JsonValue[]).filter((each) => !isObject(each) || each['name'] !== 'resource');
-  return parameter.length === 0 ? rest : { ...rest, body: { ...body, parameter } };
-}
-
-/** @throws FhirError for a mode that there is not, that the scopes do not allow, or that needs a profile */
+/** @throws FhirError for a mode that there is not, that the scopes do not allow, or that needs a profile or an id */
 function checkMode(mode: string | undefined, asked: readonly string[], call: Call, { scopeRows }: Services): void {
   if (mode !== undefined && !MODES.has(mode)) {
     throw new FhirError('parameter-invalid', `The parameter "mode" is ${[...MODES].join(', ')}, not ${JSON.stringify(mode.slice(0, 64))}`); // prettier-ignore
@@ -79,6 +52,14 @@ function checkMode(mode: string | undefined, asked: readonly string[], call: Cal
   if (mode === 'profile' && asked.length === 0) {
     throw new FhirError('parameter-invalid', 'The mode "profile" needs the parameter "profile", the URL of the profile to validate by'); // prettier-ignore
   }
+  checkScope(mode, call, scopeRows);
+  if ((mode !== 'update' && mode !== 'delete') || call.id !== undefined) return;
+  const text = `The mode "${mode}" is tried out on one resource; put its id into the URL: ${call.type}/[id]/$validate`;
+  throw new FhirError('parameter-invalid', text);
+}
+
+/** @throws FhirError `scope-missing` where the token could not do what is tried out */
+function checkScope(mode: string | undefined, call: Call, scopeRows: Services['scopeRows']): void {
   const { access } = call.principal;
   if (access === OPEN_ACCESS) return;
   const content = {
@@ -99,9 +80,6 @@ async function storedSubject({ type, id, ...call }: Call, services: Services): P
 
 /** Whether the instance is there to be deleted. */
 async function tryDelete(call: Call, services: Services): Promise<JsonObject> {
-  if (call.id === undefined) {
-    return errorOutcome(new FhirError('id-missing', 'A deletion can be tried out of one resource: put its id into the URL')); // prettier-ignore
-  }
   try {
     await storedSubject(call, services);
     return successOutcome(`${call.type}/${call.id} can be deleted`);

@@ -26,14 +26,35 @@ export function conformance(store: Store): void {
     });
 
     it('the letter of the mode', async () => {
-      for (const [mode, letter] of Object.entries({ create: 'c', update: 'u' })) {
-        expectRefusal(await send('system/Basic.rs', `?mode=${mode}`), 403, 'scope-missing');
-        expect((await send(`system/Basic.${letter}`, `?mode=${mode}`)).status).toBe(200);
-      }
+      expectRefusal(await send('system/Basic.rs', '?mode=create'), 403, 'scope-missing');
+      expect((await send('system/Basic.c', '?mode=create')).status).toBe(200);
+      const update = (scopes: string) => server.as(scopes).send('POST', '/Basic/a/$validate?mode=update', body);
+      expectRefusal(await update('system/Basic.rs'), 403, 'scope-missing');
+      expect((await update('system/Basic.ru')).status).toBe(200);
       const path = '/Basic/none/$validate?mode=delete';
       expectRefusal(await server.as('system/Basic.r').send('GET', path), 403, 'scope-missing');
       expect((await server.as('system/Basic.rd').send('GET', path)).status).toBe(200);
     });
+  });
+
+  it('$validate tries out an update or a deletion of one resource only', async () => {
+    const body = { resourceType: 'Basic', id: 'a', code: { text: 'x' } };
+    for (const mode of ['update', 'delete']) {
+      const answer = await server.all.send('POST', `/Basic/$validate?mode=${mode}`, body);
+      expectRefusal(answer, 400, 'parameter-invalid', mode, 'Basic/[id]/$validate');
+    }
+  });
+
+  it('$validate with a context of use alone has no resource', async () => {
+    const code = { system: 'http://terminology.hl7.org/CodeSystem/usage-context-type', code: 'venue' };
+    const usageContext = { name: 'usageContext', valueUsageContext: { code, valueCodeableConcept: { text: 'x' } } };
+    const send = (path: string, ...more: object[]) =>
+      server.all.send('POST', path, { resourceType: 'Parameters', parameter: [usageContext, ...more] });
+    expectRefusal(await send('/Basic/$validate'), 400, 'body-missing');
+    await server.all.send('PUT', '/Basic/used', { resourceType: 'Basic', id: 'used', code: { text: 'x' } });
+    expect((await send('/Basic/used/$validate')).json().issue).toMatchObject([{ severity: 'information' }]);
+    const resource = { name: 'resource', resource: { resourceType: 'Basic', code: { text: 'x' } } };
+    expect((await send('/Basic/$validate', resource)).json().issue).toMatchObject([{ severity: 'information' }]);
   });
 
   describe('$convert (resource-operation-convert.html)', () => {
@@ -100,6 +121,12 @@ export function conformance(store: Store): void {
       const answers = [
         await server.all.send('POST', at, parameters(definition)),
         await server.all.send('POST', '/StructureDefinition/strict/$snapshot'),
+        // Of an instance the parameters of the type are ignored.
+        await server.all.send(
+          'POST',
+          '/StructureDefinition/strict/$snapshot',
+          parameters({ ...definition, differential: undefined }),
+        ),
         await server.all.send('POST', at, {
           resourceType: 'Parameters',
           parameter: [{ name: 'url', valueString: definition.url }],
@@ -207,23 +234,60 @@ export function conformance(store: Store): void {
       expect(stored.rest[0].resource.map(({ type }: { type: string }) => type)).toEqual(['Basic']);
       const named = (await get(`/CapabilityStatement/$subset?resource=Patient&server=${url}|1`)).json();
       expect(named.url).toBe(url);
+      const own2 = (await get(`/CapabilityStatement/$subset?resource=Patient&server=${own.url}`)).json();
+      expect(own2.url).toBe(own.url);
+      for (const part of [own, stored, named]) {
+        expect(part.meta.tag).toContainEqual(expect.objectContaining({ code: 'SUBSETTED' }));
+      }
       expectRefusal(await get('/CapabilityStatement/$subset'), 400, 'parameter-invalid', 'resource');
       expectRefusal(await get('/CapabilityStatement/none/$subset?resource=Basic'), 404, 'not-found');
       const unknown = await get('/CapabilityStatement/$subset?resource=Patient&server=http://nobody.example');
       expectRefusal(unknown, 404, 'not-found', 'nobody.example');
     });
 
-    it('$implements: what a client wants and the server lacks', async () => {
-      const { issue } = (await get(`/CapabilityStatement/$implements?client=${url}`)).json();
-      expect(issue.map(({ expression }: { expression: string[] }) => expression[0])).toEqual([
-        'CapabilityStatement.format[1]',
-        'CapabilityStatement.rest[0].resource[1].searchParam[0]',
+    it('$implements: an error for each thing that a client wants and the server lacks', async () => {
+      const answer = await get(`/CapabilityStatement/$implements?client=${url}`);
+      expect(answer.status).toBe(422);
+      expect(answer.json()).toMatchObject({
+        resourceType: 'OperationOutcome',
+        issue: [{ severity: 'error', expression: ['CapabilityStatement.rest[0].resource[1].searchParam[0]'] }],
+      });
+      const implement = async (resource: object) => {
+        const { id: _id, ...rest } = statement;
+        const body = { ...rest, format: ['json'], rest: [{ mode: 'client', resource: [resource] }] };
+        const { status, json } = await server.all.send('POST', '/CapabilityStatement/$implements', body);
+        const { issue } = json() as { issue: { severity: string; expression?: string[] }[] };
+        return [status, ...issue.flatMap(({ severity, expression = [] }) => [severity, ...expression])];
+      };
+      expect(await implement({ type: 'Basic' })).toEqual([200, 'information']);
+      const at = 'CapabilityStatement.rest[0].resource[0]';
+      const flags = { updateCreate: true, conditionalCreate: true, conditionalRead: 'modified-since' };
+      expect(await implement({ type: 'Basic', ...flags, conditionalDelete: 'single' })).toEqual([200, 'information']);
+      expect(await implement({ type: 'Basic', conditionalDelete: 'multiple', conditionalPatch: false })).toEqual([
+        ...[422, 'error', `${at}.conditionalDelete`],
       ]);
-      const { id: _id, ...body } = { ...statement, format: ['json'], rest: [{ mode: 'client', resource: [{ type: 'Basic' }] }] }; // prettier-ignore
-      const fine = await server.all.send('POST', '/CapabilityStatement/$implements', body);
-      expect(fine.json().issue).toMatchObject([{ severity: 'information' }]);
+      const canonical = (path: string) => `http://hl7.org/fhir/${path}`;
+      const search = (id: string) => [
+        { name: 'birthdate', type: 'date', definition: canonical(`SearchParameter/${id}`) },
+      ];
+      const birth = (id: string) => implement({ type: 'Patient', searchParam: search(id) });
+      expect(await birth('individual-birthdate|5.0.0')).toEqual([200, 'information']);
+      expect(await birth('other')).toEqual([422, 'error', `${at}.searchParam[0]`]);
+      const operation = (id: string) => [{ name: 'everything', definition: canonical(`OperationDefinition/${id}`) }];
+      expect(await implement({ type: 'Patient', operation: operation('Patient-everything') })).toEqual([
+        200,
+        'information',
+      ]);
+      expect(await implement({ type: 'Patient', operation: operation('x') })).toEqual([
+        422,
+        'error',
+        `${at}.operation[0]`,
+      ]);
       expectRefusal(await get('/CapabilityStatement/$implements'), 400, 'parameter-invalid', 'client', 'resource');
       expect((await server.as('system/Patient.r').send('GET', '/CapabilityStatement/$implements')).status).toBe(403);
+      const entry = { request: { method: 'GET', url: `CapabilityStatement/$implements?client=${url}` } };
+      const { response } = (await server.all.send('POST', '/', batch(entry))).json().entry[0];
+      expect(response.status.slice(0, 3)).toBe('422');
     });
 
     it('$conforms: compares two, and gives what both and what any of them has', async () => {
@@ -260,6 +324,37 @@ export function conformance(store: Store): void {
       expectRefusal(await get('/NamingSystem/$preferred-id?id=9.9&type=uri'), 404, 'not-found');
       expectRefusal(await get('/NamingSystem/$preferred-id?type=uri'), 400, 'parameter-invalid', '"id"');
       expect((await server.as('system/Patient.s').send('GET', '/NamingSystem/$preferred-id')).status).toBe(403);
+    });
+
+    it('$preferred-id: OIDs and UUIDs as URIs, as of now, and of one naming system only', async () => {
+      const named = { resourceType: 'NamingSystem', status: 'active', kind: 'identifier', date: '2024' };
+      const uuid = '0b2f1a2c-7c1e-4e5b-9a6e-0d8c2f7a1b3d';
+      const uniqueId = (...list: [string, string, object?][]) =>
+        list.map(([type, value, more = {}]) => ({ type, value, ...more }));
+      const shared = ['v2csmnemonic', 'SHARED'] as [string, string];
+      await put({ ...named, id: 'n1', name: 'N1', uniqueId: uniqueId(['oid', 'urn:oid:1.2.3.4'], shared, ['uri', 'http://one.example'], ['uri', 'http://two.example']) }); // prettier-ignore
+      await put({
+        ...named,
+        id: 'n2',
+        name: 'N2',
+        uniqueId: uniqueId(['uri', `urn:uuid:${uuid}`], shared, ['oid', '1.2.5']),
+      });
+      const results = async (query: string) =>
+        ((await get(`/NamingSystem/$preferred-id?${query}`)).json().parameter ?? []).map(
+          ({ valueString }: { valueString: string }) => valueString,
+        );
+      for (const id of [`urn:oid:${oid}`, oid, `${uri}/old`]) expect(await results(`id=${id}&type=uri`)).toEqual([uri]);
+      for (const id of ['1.2.3.4', 'urn:oid:1.2.3.4', 'http://one.example']) {
+        expect(await results(`id=${id}&type=oid`)).toEqual(['1.2.3.4']);
+      }
+      for (const id of [uuid, `urn:uuid:${uuid}`]) expect(await results(`id=${id}&type=oid`)).toEqual(['1.2.5']);
+      expect(await results('id=1.2.3.4&type=uri')).toEqual(['http://one.example', 'http://two.example']);
+      const both = await get('/NamingSystem/$preferred-id?id=SHARED&type=oid');
+      expectRefusal(both, 400, 'parameter-invalid', 'Several naming systems', 'SHARED');
+      const translated = await get('/NamingSystem/$translate-id?id=SHARED&sourceType=v2csmnemonic&targetType=oid');
+      expectRefusal(translated, 400, 'parameter-invalid', 'Several naming systems');
+      const path = '/NamingSystem/$translate-id?sourceType=uri&targetType=oid&id=urn:oid:1.2.3.4';
+      expect((await get(path)).json().parameter[1]).toEqual({ name: 'targetIdentifier', valueString: '1.2.3.4' });
     });
 
     it('$translate-id: all identifiers of the type; unknown ones are false', async () => {

@@ -108,6 +108,24 @@ export function diff(store: Store): void {
     expect(changesOf(await get('/$diff?from=Patient/c&to=Patient/a'))).toEqual([]);
   });
 
+  it('its result with meta is a patch too', async () => {
+    const tag = (...codes: string[]) => ({ meta: { tag: codes.map((code) => ({ code })), profile: undefined } });
+    await put({ resourceType: 'Patient', id: 'd', active: true, ...tag('x') });
+    await put({ resourceType: 'Patient', id: 'e', active: true, gender: 'male', ...tag('y', 'z') });
+    for (const query of ['from=Patient/d&to=Patient/e', 'from=Patient/e&to=Patient/d']) {
+      const id = query.slice('from=Patient/'.length)[0]!;
+      const patch = (await get(`/$diff?${query}&includeMeta=true`)).text;
+      const patched = await server.all.send('PATCH', `/Patient/${id}`, patch, FHIR);
+      expect(patched.status, `${patch} ${patched.text}`).toBe(200);
+    }
+    // Within one resource, to what stood before.
+    await put({ resourceType: 'Patient', id: 'd', active: false, meta: { source: 'http://x.example' } });
+    const back = (await get('/$diff?from=Patient/d&to=Patient/d/_history/1&includeMeta=true')).text;
+    const patched = await server.all.send('PATCH', '/Patient/d', back, FHIR);
+    expect(patched.status, `${back} ${patched.text}`).toBe(200);
+    expect(patched.json()).toMatchObject({ active: true, meta: { tag: expect.arrayContaining([{ code: 'x' }]) } });
+  });
+
   it('in XML, and as an entry of a batch', async () => {
     const xml = await get('/Patient/a/$diff', XML);
     expect(xml.headers['content-type']).toContain('application/fhir+xml');

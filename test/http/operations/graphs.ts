@@ -105,6 +105,29 @@ export function graphs(store: Store): void {
       expect(xml.text).toContain('<type value="document"/>');
     });
 
+    it('carries the labels of its parts, and the highest confidentiality', async () => {
+      const system = 'http://terminology.hl7.org/CodeSystem/v3-Confidentiality';
+      const security = (...codes: string[]) => ({ meta: { security: codes.map((code) => ({ system, code })) } });
+      const act = { system: 'http://terminology.hl7.org/CodeSystem/v3-ActCode', code: 'PSY' };
+      await put({ resourceType: 'Patient', id: 'labeled', ...security('N') });
+      await put({
+        resourceType: 'Practitioner',
+        id: 'labeled',
+        meta: { security: [act, ...security('R').meta.security] },
+      });
+      const of = {
+        subject: [{ reference: 'Patient/labeled' }],
+        author: [{ reference: 'Practitioner/labeled' }],
+        section: [],
+      };
+      await put(composition('labeled', { ...of, section: undefined, ...security('L') }));
+      const { meta } = (await get('/Composition/labeled/$document')).json();
+      expect(meta.security).toEqual([{ system, code: 'R' }, act]);
+      const stored = await get('/Composition/labeled/$document?persist=true');
+      expect(stored.json().meta.security).toEqual(meta.security);
+      expect((await get('/Composition/c/$document')).json().meta).toBeUndefined();
+    });
+
     it('is stored with persist, where the token may', async () => {
       const answer = await get('/Composition/c/$document?persist=true');
       expect(answer.status, answer.text).toBe(201);

@@ -113,12 +113,31 @@ export function merge(store: Store): void {
       expect((await read(refers)).subject.reference).toBe(b);
     });
 
-    it('takes a reference with identifiers where both name the same resource', async () => {
+    it('takes a reference that has an identifier, where both name the same resource', async () => {
       const [a, b] = await twoPatients();
-      const wrong = await mergeOf(a, b, [byIdentifier('source', identifier(idOf(b)))]);
+      const both = (side: 'source' | 'target', reference: string, value: object) => ({
+        name: `${side}-patient`,
+        valueReference: { reference, identifier: value },
+      });
+      const wrong = await post(parameters(both('source', a, identifier(idOf(b))), named('target', b)));
       expectRefusal(wrong, 400, 'parameter-invalid', 'source-patient-identifier');
-      const right = await mergeOf(a, b, [byIdentifier('source', { value: idOf(a) }), byIdentifier('target', identifier(idOf(b)))]); // prettier-ignore
+      const right = await post(parameters(both('source', a, { value: idOf(a) }), both('target', b, identifier(idOf(b))))); // prettier-ignore
       expect(partsOf(right).result.id).toBe(idOf(b));
+    });
+
+    it('refuses a patient that is named twice, by a reference and by identifiers', async () => {
+      const [a, b] = await twoPatients();
+      for (const [side, of] of [
+        ['source', a],
+        ['target', b],
+      ] as const) {
+        const answer = await mergeOf(a, b, [byIdentifier(side, identifier(idOf(of)))]);
+        expectRefusal(answer, 400, 'parameter-invalid', `"${side}-patient"`, `"${side}-patient-identifier"`);
+      }
+      const logical = { name: 'source-patient', valueReference: { identifier: identifier(idOf(a)) } };
+      const twice = parameters(logical, byIdentifier('source', identifier(idOf(a))), named('target', b));
+      expectRefusal(await post(twice), 400, 'parameter-invalid', '"source-patient-identifier"');
+      expect([await versionOf(a), await versionOf(b)]).toEqual(['1', '1']);
     });
 
     it('stores result-patient as the target', async () => {
@@ -135,14 +154,19 @@ export function merge(store: Store): void {
         [{ ...patient, identifier: [identifier(idOf(a))] }, 400, 'parameter-invalid', 'target-patient-identifier'],
         [{ ...patient, nonsense: 1 }, 400, 'unknown-element', 'nonsense'],
       ];
-      const byBoth = [byIdentifier('target', identifier(idOf(b)))];
       for (const [resource, status, code, text] of bad) {
-        const answer = await mergeOf(a, b, [...byBoth, ...result(resource)]);
+        const target = { reference: b, identifier: identifier(idOf(b)) };
+        const sent = parameters(
+          named('source', a),
+          { name: 'target-patient', valueReference: target },
+          ...result(resource),
+        );
+        const answer = await post(sent);
         expect(answer.status, answer.text).toBe(status);
         if (code !== 'structure' && code !== 'unknown-element') expectRefusal(answer, status, code, text);
       }
       expect([await versionOf(a), await versionOf(b)]).toEqual(['1', '1']);
-      const { result: stored } = partsOf(await mergeOf(a, b, [...byBoth, ...result(patient)]));
+      const { result: stored } = partsOf(await mergeOf(a, b, result(patient)));
       expect(stored).toEqual(await read(b));
       expect(stored).toMatchObject({ ...patient, meta: { versionId: '2', tag: [{ code: 't' }] } });
     });

@@ -61,6 +61,24 @@ export function patients(store: Store): void {
       expect(graded(await match({ ...patient, gender: 'male' }))).toEqual(['a possible', 'b possible']);
     });
 
+    it('a patient that is not valid is looked for all the same', async () => {
+      const partial = {
+        identifier: [{ system: MRN, value: '1' }],
+        contact: [{ gender: 'female' }],
+        communication: [{ preferred: true }],
+        link: [{ type: 'seealso' }],
+        gender: 'nonsense',
+        multipleBirthInteger: 'two',
+      };
+      expect(graded(await match({ ...partial, gender: undefined }))).toContain('a certain');
+      expect((await match(partial)).status).toBe(200);
+      const raw = { resourceType: 'Patient', ...partial };
+      expect((await server.all.send('POST', '/Patient/$match', raw)).status).toBe(200);
+      expectRefusal(await match({ name: [{ family: 7 }], birthDate: 'long ago' }), 400, 'parameter-invalid');
+      const none = { resourceType: 'Parameters', parameter: [{ name: 'count', valueInteger: 1 }] };
+      expectRefusal(await server.all.send('POST', '/Patient/$match', none), 400, 'parameter-invalid', '"resource"');
+    });
+
     it('needs an identifier, or a name and a birth date', async () => {
       expectRefusal(
         await match({ name: [{ family: 'Müller' }] }),
@@ -127,9 +145,9 @@ export function patients(store: Store): void {
         expect(answer.status, answer.text).toBe(200);
         return (answer.json().entry ?? []).map(({ resource }: { resource: { id: string } }) => resource.id);
       };
-      expect(ids(await get('/DocumentReference/$docref?patient=a'))).toEqual(['one', 'two']);
+      expect(ids(await get('/DocumentReference/$docref?patient=a&start=2000'))).toEqual(['one', 'two']);
       expect(ids(await get('/DocumentReference/$docref?patient=a&start=2020-06-01'))).toEqual(['two']);
-      expect(ids(await get('/DocumentReference/$docref?patient=a&end=2020-06-01&on-demand=true'))).toEqual(['one']);
+      expect(ids(await get('/DocumentReference/$docref?patient=a&end=2020-06-01'))).toEqual(['one']);
       const parameter = [
         { name: 'patient', valueId: 'a' },
         { name: 'type', valueCodeableConcept: type('11488-4') },
@@ -146,6 +164,33 @@ export function patients(store: Store): void {
       const entry = { request: { method: 'GET', url: 'DocumentReference/$docref?patient=a' } };
       expect(responsesOf(await server.all.send('POST', '/', batch(entry)))[0].status).toBe('200 OK');
     });
+  });
+
+  it('$docref without dates: the most recent that is current, a summary of care before all others', async () => {
+    const make = (id: string, code: string, date: string, more: object = {}) =>
+      put({
+        ...{ resourceType: 'DocumentReference', id, status: 'current', subject: { reference: 'Patient/docs' }, date },
+        ...{ type: { coding: [{ system: 'http://loinc.org', code }] }, content: [{ attachment: { title: 'x' } }] },
+        ...more,
+      });
+    await put({ resourceType: 'Patient', id: 'docs' });
+    await make('d1', '11488-4', '2024-01-01T00:00:00Z');
+    await make('d2', '11488-4', '2024-03-01T00:00:00Z');
+    await make('d3', '11488-4', '2024-04-01T00:00:00Z', { status: 'superseded' });
+    const found = async (query = '') => {
+      const answer = await get(`/DocumentReference/$docref?patient=docs${query}`);
+      expect([answer.status, answer.json().type]).toEqual([200, 'searchset']);
+      return (answer.json().entry ?? []).map(({ resource }: { resource: { id: string } }) => resource.id);
+    };
+    expect(await found()).toEqual(['d2']);
+    await make('d4', '34133-9', '2023-01-01T00:00:00Z');
+    await make('d5', '34133-9', '2023-02-01T00:00:00Z');
+    expect(await found()).toEqual(['d5']);
+    await make('d6', 'x', '2020-01-01T00:00:00Z', { status: 'entered-in-error', period: { start: '2020-01-01' } });
+    await make('d7', 'x', '2020-01-01T00:00:00Z', { status: 'superseded', period: { start: '2020-01-01' } });
+    expect(await found('&start=2019&end=2021')).toEqual(['d7']);
+    // Documents are not made on demand.
+    for (const query of ['', '&start=2019']) expect(await found(`&on-demand=true${query}`)).toEqual([]);
   });
 
   it('leaves no defects', () => expect(server.defects).toEqual([]));
