@@ -14,7 +14,7 @@ import { execute } from '../interactions/execute.js';
 import { explain, isSearch } from '../interactions/search/explain.js';
 import { hasContent } from '../interactions/registry.js';
 import { patchTypes } from '../core/patch/sent-patch.js';
-import { OPERATION_ANSWERS } from '../operations/registry.js';
+import { JSON_OPERATIONS, OPERATION_ANSWERS } from '../operations/registry.js';
 import { SILENT, type Log } from '../observe/log.js';
 import { VIEW_PARAMETER, type PageRequest, type View } from '../pages/site.js';
 import { createServing, type ServiceOptions, type Serving } from './create-services.js';
@@ -28,7 +28,7 @@ import { readCall } from './request/read-call.js';
 import { requestId } from './request/request-id.js';
 import type { PageWriter } from '../pages/page.js';
 import type { Presentation } from './response/presentation.js';
-import { PLAIN, sendError, sendPageText, sendReply } from './response/respond.js';
+import { PLAIN, sendError, sendPageText, sendReply, takesJson } from './response/respond.js';
 import type { Destination, Router } from './router.js';
 
 /** What a FHIR handler is made of. */
@@ -349,7 +349,16 @@ function negotiated({ req, params }: Exchange, formats: readonly FormatName[]): 
 /** The form of an answer. An operation may answer in another one: who asks for that alone gets failures in JSON. */
 function formOfAnswer(exchange: Exchange, { row }: Destination, formats: readonly FormatName[]): Negotiated {
   try {
-    return negotiated(exchange, formats);
+    const form = negotiated(exchange, formats);
+    if (
+      form.format === 'xml' &&
+      row.operation !== undefined &&
+      JSON_OPERATIONS.has(row.operation) &&
+      !takesJson(exchange.req)
+    ) {
+      throw new FhirError('not-acceptable', 'The answer is JSON; accept application/fhir+json');
+    }
+    return form;
   } catch (error) {
     const own = row.operation === undefined ? undefined : OPERATION_ANSWERS.get(row.operation);
     const { req, params } = exchange;

@@ -21,6 +21,14 @@ const files = {
   items: object({ name: text, type: text, count, isOfDeleted: { const: true } }, 'isOfDeleted'),
 };
 
+const exportParts = {
+  type: 'array',
+  items: object(
+    { type: text, filter: condition, postFilter: condition, elements: texts },
+    ...['filter', 'postFilter', 'elements'],
+  ),
+};
+
 /** `ExportInput` and `ExportCheckpoint`. */
 export const EXPORT_SCHEMAS: JobSchemas = {
   input: object(
@@ -30,24 +38,19 @@ export const EXPORT_SCHEMAS: JobSchemas = {
       base: text,
       asked: text,
       types: texts,
-      parts: {
-        type: 'array',
-        items: object(
-          { type: text, filter: condition, postFilter: condition, elements: texts },
-          ...['filter', 'postFilter', 'elements'],
-        ),
-      },
+      parts: exportParts,
+      referred: exportParts,
       patients: { anyOf: [{ const: 'all' }, texts], description: '"all" or a list of ids' },
       since: instant,
       until: instant,
       isHistory: flag,
       exportId: text,
     },
-    ...['patients', 'since', 'until', 'exportId'],
+    ...['referred', 'patients', 'since', 'until', 'exportId'],
   ),
   checkpoint: object(
     {
-      phase: { enum: ['settle', 'walk', 'late', 'deleted', 'end'] },
+      phase: { enum: ['settle', 'walk', 'late', 'referred', 'deleted', 'end'] },
       part: count,
       block: count,
       after: text,

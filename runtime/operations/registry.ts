@@ -116,5 +116,11 @@ export const OPERATION_ANSWERS: ReadonlyMap<string, readonly string[]> = new Map
   ['svc.fhir.reindex-status', [REPORT_TYPE]],
 ]);
 
+/** Operations that answer in JSON alone, whatever else the server can write: who does not take it is refused before any work. */
+export const JSON_OPERATIONS: ReadonlySet<string> = new Set([
+  ...['export', 'group-export', 'patient-export', 'export-poll-status'],
+  ...['import', 'import-poll-status'],
+]);
+
 /** What removes versions for good: interactions, and operations by their id. It is off unless the configuration says `admin.expunge`. */
 export const EXPUNGING: ReadonlySet<string> = new Set(['expunge', 'delete-history', 'delete-history-version']);

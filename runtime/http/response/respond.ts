@@ -95,7 +95,7 @@ function named(body: ReplyBody, { headers: { accept } }: IncomingMessage): Reply
   return takesUsual ? body : { ...body, contentType: `${otherType}; charset=utf-8` };
 }
 
-function takesJson({ headers: { accept = '' } }: IncomingMessage): boolean {
+export function takesJson({ headers: { accept = '' } }: IncomingMessage): boolean {
   return /json|\*\/\*/.test(accept);
 }
 

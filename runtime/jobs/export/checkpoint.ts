@@ -12,6 +12,8 @@ export type Phase =
   | 'walk'
   /** Adds the versions that were current at the transaction time and were replaced or deleted before the walk reached them. */
   | 'late'
+  /** Adds what the resources in the files refer to, of some types. */
+  | 'referred'
   /** With `_since`: lists what was deleted. */
   | 'deleted'
   | 'end';

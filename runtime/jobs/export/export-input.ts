@@ -25,6 +25,8 @@ export interface ExportInput {
   readonly parts: readonly ExportPart[];
   /** Only what belongs to some patient, or to these; absent: everything. */
   readonly patients?: 'all' | readonly string[];
+  /** Of types in no patient's compartment: what the resources in the files refer to; absent: nothing. */
+  readonly referred?: readonly ExportPart[];
   /** Changed after, and before, this instant: milliseconds since the epoch. */
   readonly since?: number;
   readonly until?: number;

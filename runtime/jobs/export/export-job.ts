@@ -6,6 +6,7 @@ import type { ChunkContext, ChunkResult } from '../engine/job-kind.js';
 import { openChunk, toResult, type ExportCheckpoint, type ExportChunk } from './checkpoint.js';
 import { listDeleted } from './deleted.js';
 import { addLate } from './late.js';
+import { addReferred } from './referred.js';
 import { walkOn } from './walk.js';
 
 /**
@@ -21,6 +22,8 @@ export async function exportChunk(context: ChunkContext): Promise<ChunkResult> {
       return toResult(await walkOn(chunk));
     case 'late':
       return toResult(await addLate(chunk));
+    case 'referred':
+      return toResult(await addReferred(chunk));
     case 'deleted':
       return toResult(await listDeleted(chunk));
     case 'end':

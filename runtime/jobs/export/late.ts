@@ -35,7 +35,7 @@ export async function addLate(chunk: ExportChunk): Promise<ExportCheckpoint> {
   }
   const { history: _history, ...rest } = at;
   if (next !== undefined) return { ...rest, files, done, history: next };
-  return { ...rest, files, done, phase: input.since === undefined ? 'end' : 'deleted' };
+  return { ...rest, files, done, phase: 'referred' };
 }
 
 /**

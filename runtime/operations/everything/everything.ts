@@ -25,9 +25,10 @@ import type { StoredVersion } from '../../store/store.js';
 import { readArguments, valueOf, valuesOf } from '../arguments.js';
 import { allFoci, FIRST_MEMBER, memberFoci, singleFocus, type Foci } from './foci.js';
 import { membersOfRecord, type Focus, type RecordFilter } from './members.js';
-import { keyOf, nameOf, readReferred, referredFrom, type ReferredKey } from './referred.js';
+import { readReferred } from './referred.js';
 import { digestOf, nextLink, openWalk, pathOf, shownBy, type AskedRecord, type Position, type Walk } from './walk.js';
 import { baseKey } from '../../path/own-base.js';
+import { keyOf, nameOf, referredFrom, type ReferredKey } from '../../path/referred-from.js';
 
 /** Characters of members after which a page ends early. */
 const ROOM = 16 * 1024 * 1024;

@@ -33,6 +33,9 @@ const BINARY = 'Binary';
 
 const PATIENT = 'Patient';
 
+/** The types that the export of a group has besides those of the compartment: what these refer to. */
+const REFERRED: ReadonlySet<string> = new Set(['Practitioner', 'Organization']);
+
 const EXPORT_ID = /^[A-Za-z0-9._~-]{1,100}$/;
 
 /**
@@ -56,7 +59,7 @@ export async function startExport(call: Call, services: Services): Promise<Reply
   const postFilters = await readFilters(sent.postFilters, '_typePostFetchFilterUrl', types, call, services, faults);
   const elements = chooseElements(sent, types, services, faults);
   faults.check();
-  const parts = types.map((type): ExportPart => {
+  const partOf = (type: string): ExportPart => {
     const [filter, postFilter, own] = [eitherOf(type, filters), eitherOf(type, postFilters), elements.get(type)];
     return {
       type,
@@ -64,10 +67,13 @@ export async function startExport(call: Call, services: Services): Promise<Reply
       ...(postFilter !== undefined && { postFilter }),
       ...(own !== undefined && { elements: own }),
     };
-  });
+  };
+  const isReferred = (type: string): boolean => call.level !== 'system' && REFERRED.has(type);
+  const [referred, own] = [types.filter(isReferred), types.filter((type) => !isReferred(type))];
   const { since, until, isHistory, exportId } = sent;
   const asked = {
-    ...{ request: requestUrl(call), base: call.base, types, parts, isHistory },
+    ...{ request: requestUrl(call), base: call.base, types, parts: own.map(partOf), isHistory },
+    ...(referred.length > 0 && { referred: referred.map(partOf) }),
     ...(patients !== undefined && { patients }),
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
@@ -134,7 +140,7 @@ function checkValues(sent: ExportParameters, { prefer }: Call, faults: Faults): 
 /** The types that are exported: those that are asked for, else those that the token covers. */
 function chooseTypes(
   { types: asked }: ExportParameters,
-  { level, principal: { access } }: Call,
+  { level, type: owner, principal: { access } }: Call,
   { tables }: Services,
   faults: Faults,
 ): readonly string[] {
@@ -150,7 +156,8 @@ function chooseTypes(
   }
   const possible = level === 'system' ? tables.resourceTypes.filter((type) => type !== BINARY) : ofPatients;
   if (asked.length > 0) return possible.filter((type) => asked.includes(type));
-  return possible.filter((type) => access.on(type, 'rs') === 'everything');
+  const more = owner === 'Group' ? tables.resourceTypes.filter((type) => REFERRED.has(type)) : [];
+  return [...possible, ...more].filter((type) => access.on(type, 'rs') === 'everything');
 }
 
 /** The patients whose resources are exported; undefined: everything is. */

@@ -391,11 +391,18 @@ export function exports(store: Store): void {
       );
     });
 
-    it('is refused in XML where the client takes that', async () => {
-      const answer = await client().send('GET', '/$export', undefined, { accept: 'application/fhir+xml' });
-      expect(answer.status).toBe(400);
-      expect(answer.headers['content-type']).toContain('application/fhir+xml');
-      expect(answer.text).toContain('async-only');
+    it('is refused to a client that takes no JSON, at each level, before a job begins', async () => {
+      const xml = { accept: 'application/fhir+xml' };
+      for (const path of ['/$export', '/Patient/$export', '/Patient/p1/$export', '/Group/g/$export', '/$import']) {
+        for (const headers of [xml, { ...xml, ...ASYNC, accept: xml.accept }]) {
+          const answer = await client('system/*.cruds').send(path === '/$import' ? 'POST' : 'GET', path, path === '/$import' ? { resourceType: 'Parameters' } : undefined, headers); // prettier-ignore
+          expect([answer.status, answer.headers['content-location']], path).toEqual([406, undefined]);
+          expect(answer.text).toContain('not-acceptable');
+        }
+      }
+      expect((await client().send('GET', '/$export?_format=xml', undefined, ASYNC)).status).toBe(406);
+      const both = { accept: 'application/fhir+xml, application/fhir+json;q=0.5' };
+      expect((await client().send('GET', '/$export?_type=Slot', undefined, { ...ASYNC, ...both })).status).toBe(202);
     });
 
     it('of what is not there is 404, of what is deleted 410', async () => {

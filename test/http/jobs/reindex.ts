@@ -73,6 +73,8 @@ export function reindexing(store: Store): void {
       const report = await admin.send('GET', `${status}&_return=report`);
       expect(report.headers['content-type']).toBe('text/plain; charset=utf-8');
       expect(report.text).toMatch(/^Reindex Report\n-+\n/);
+      const asText = await admin.send('GET', `${status}&_return=report`, undefined, { accept: 'text/plain' });
+      expect([asText.status, asText.text]).toEqual([200, report.text]);
       expect(report.text).toContain('ResourceType[Patient]\n    Changed: 2\n    Unchanged: 0\n    Failures: 0');
       expect([await found('alpha'), await found('beta')]).toEqual([1, 1]);
       expect((await all.send('GET', '/Patient/a')).json().meta.versionId).toBe('1');

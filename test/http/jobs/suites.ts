@@ -1,5 +1,6 @@
 import type { Store } from '../../../runtime/store/store.js';
 import { bulkDataKit } from './bulk-data-kit.js';
+import { exportsReferred } from './export-referred.js';
 import { exports } from './export.js';
 import { imports } from './import.js';
 import { reindexing } from './reindex.js';
@@ -9,6 +10,7 @@ import { jobsPerClient, rights } from './rights.js';
 /** What jobs do, whatever the store. Each suite gets a store of its own, with nothing in it. */
 export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   $export: exports,
+  'what exports of groups refer to': exportsReferred,
   'checks of the Bulk Data Test Kit': bulkDataKit,
   $import: imports,
   $reindex: reindexing,
