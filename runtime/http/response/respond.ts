@@ -95,6 +95,7 @@ function named(body: ReplyBody, { headers: { accept } }: IncomingMessage): Reply
   return takesUsual ? body : { ...body, contentType: `${otherType}; charset=utf-8` };
 }
 
+/** Whether a client takes JSON, perhaps beside what it likes better. */
 export function takesJson({ headers: { accept = '' } }: IncomingMessage): boolean {
   return /json|\*\/\*/.test(accept);
 }

@@ -64,7 +64,7 @@ export const OPERATION_CALLS: readonly OperationCall[] = [
   get('MedicinalProductDefinition-everything', '/MedicinalProductDefinition/m/$everything', ['MedicinalProductDefinition.r']), // prettier-ignore
   get('NamingSystem-preferred-id', `/NamingSystem/$preferred-id?id=${NONE}&type=uri`, ['NamingSystem.s|r'], 404),
   get('NamingSystem-translate-id', `/NamingSystem/$translate-id?id=${NONE}&sourceType=uri&targetType=oid`, ['NamingSystem.s|r']), // prettier-ignore
-  get('Observation-lastn', '/Observation/$lastn?patient=a', ['Observation.s']),
+  get('Observation-lastn', '/Observation/$lastn?patient=a&code=x', ['Observation.s']),
   get('Observation-stats', '/Observation/$stats?subject=Patient/a&code=x&system=http://x.example&statistic=count', ['Observation.s']), // prettier-ignore
   get('Patient-everything', '/Patient/$everything', ['Patient.r', 'Patient.s']),
   get('Patient-everything', '/Patient/a/$everything', ['Patient.r']),

@@ -70,7 +70,7 @@ export const FORM_CALLS: readonly FormCall[] = [
   call('List-find', '/List', value('patient', 'Id', 'good'), value('name', 'Code', 'current-problems')),
   call('NamingSystem-preferred-id', '/NamingSystem', value('id', 'String', 'http://form.example/ids'), value('type', 'Code', 'oid')), // prettier-ignore
   call('NamingSystem-translate-id', '/NamingSystem', value('id', 'String', 'http://form.example/ids'), value('sourceType', 'Code', 'uri'), value('targetType', 'Code', 'oid')), // prettier-ignore
-  { ...call('Observation-lastn', '/Observation', value('max', 'PositiveInt', 2)), query: 'patient=good', takesSearch: true }, // prettier-ignore
+  { ...call('Observation-lastn', '/Observation', value('max', 'PositiveInt', 2)), query: 'patient=good&code=x', takesSearch: true }, // prettier-ignore
   call('Observation-stats', '/Observation', value('subject', 'Uri', 'Patient/good'), value('code', 'String', 'x'), value('system', 'Uri', 'http://x.example'), value('statistic', 'Code', 'count'), value('statistic', 'Code', 'average')), // prettier-ignore
   call('Patient-match', '/Patient', { name: 'resource', resource: { resourceType: 'Patient', identifier: [{ system: 'http://x.example/ids', value: '1' }] } }), // prettier-ignore
   { ...call('Patient-merge', '/Patient'), body: mergeParameters('Patient/other', 'Patient/good', [{ name: 'preview', valueBoolean: true }]) }, // prettier-ignore
