@@ -4,7 +4,7 @@ import type { Services } from '../../core/services.js';
 import { withinReach, type Reach } from '../../auth/scopes/reach.js';
 import type { StoredVersion } from '../../store/store.js';
 import { sinceCondition, type RecordFilter } from './members.js';
-import type { ReferredKey } from '../../path/referred-from.js';
+import { nameOf, type ReferredKey } from '../../path/referred-from.js';
 
 /** What was read of the resources that others refer to. */
 export interface Referred {
