@@ -113,7 +113,7 @@ export const OPERATION_CONTENT: ReadonlyMap<string, readonly string[]> = new Map
 export const OPERATION_ANSWERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['Resource-graphql', [GRAPHQL_ANSWER_TYPE]],
   ['hfql-execute', [HFQL_ANSWER_TYPE]],
-  ['svc.fhir.reindex-status', [REPORT_TYPE]],
+  ['reindex-status', [REPORT_TYPE]],
 ]);
 
 /** Operations that answer in JSON alone, whatever else the server can write: who does not take it is refused before any work. */

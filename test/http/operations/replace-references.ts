@@ -151,7 +151,7 @@ export function replaceReferences(store: Store): void {
 
     it('refuses what is wrong', async () => {
       const [a, b] = await twoPatients();
-      expectRefusal(await replace('   ', b), 400, 'parameter-invalid', 'blank');
+      expectRefusal(await replace('   ', b), 400, 'bad-primitive', 'white space alone');
       for (const bad of [a.slice(8), 'Patient/', 'Nothing/1', `${a}/_history/1`, `${a}?x=1`]) {
         expectRefusal(await replace(bad, b), 400, 'parameter-invalid', 'source-reference-id');
         expectRefusal(await replace(a, bad), 400, 'parameter-invalid', 'target-reference-id');

@@ -75,7 +75,7 @@ export function validateCodes(store: Store): void {
 
     it('is an error where its code system is complete and does not have it, stored or shipped', async () => {
       expect(await oneText(coded('green'))).toBe(
-        `Basic.code.coding[0].code: The code system "${CS}" has no code "green" (code)`,
+        `Basic.code.coding[0].code: The code system "${CS}" has no code "green" (code) (line 1, column 180)`,
       );
       expect(await placesOf(coded('red'))).toEqual([]);
       expect(await placesOf(basic({ system: 'http://hl7.org/fhir/administrative-gender', code: 'boy' }))).toEqual([

@@ -353,7 +353,7 @@ export function hfql(store: Store): void {
 
   describe('errors of a statement are a row', () => {
     it.each([
-      [' ', 'has no SELECT'],
+      ['from Patient', 'has no SELECT'],
       ['select id', 'has no FROM'],
       ['select id from Foo', 'no resource type "Foo" at line 1, column 16'],
       ['select id from patient', 'did you mean Patient?'],
