@@ -83,6 +83,14 @@ const noBarrel = {
   message: "No barrels but the contract's: import from the file that has it.",
 };
 
+/** A list of some hundred thousand items overflows the stack as arguments. */
+const noSpreadOfLists = {
+  selector:
+    'CallExpression[callee.property.name=/^(?:push|unshift|splice|toSpliced|fromCharCode|fromCodePoint)$/] > SpreadElement, CallExpression[callee.object.name="Math"] > SpreadElement',
+  message:
+    'Long lists overflow the stack as arguments: append(), greatest() and least() of runtime/fhir/lists.ts take any.',
+};
+
 export default tseslint.config(
   { ignores: ['generated/', 'test/golden/expected/', 'dist/', 'coverage/', 'data/', '.cache/', 'test/packages/'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
@@ -129,6 +137,10 @@ export default tseslint.config(
   {
     files: ['{runtime,generator,scripts}/**/*.{ts,js,mjs,cjs}'],
     rules: { 'kiln/plain-words': 'error' },
+  },
+  {
+    files: ['runtime/**/*.ts'],
+    rules: { 'no-restricted-syntax': ['error', noDefaultExport, noBarrel, noSpreadOfLists] },
   },
   {
     files: ['runtime/contract/index.ts', '*.config.{js,ts}', '.*.cjs'],

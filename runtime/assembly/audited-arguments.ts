@@ -1,3 +1,4 @@
+import { append } from '../fhir/lists.js';
 import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
 import { writeJson } from '../format/write-json.js';
 
@@ -54,7 +55,7 @@ function isSmall(value: JsonValue): boolean {
     if (count > WITHIN.values || left.length > WITHIN.values) return false;
     const each = left.pop();
     if (typeof each === 'string' && each.length > WITHIN.characters) return false;
-    if (Array.isArray(each)) left.push(...each.slice(0, WITHIN.values));
+    if (Array.isArray(each)) append(left, each.slice(0, WITHIN.values));
     else if (isObject(each)) {
       for (const name in each) {
         if (left.length > WITHIN.values) return false;

@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { realpath, rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 
+import { greatest } from '../fhir/lists.js';
 import { OPERATOR } from '../auth/scopes/principal.js';
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
@@ -248,7 +249,7 @@ async function printTable({ names, rows }: Result, terminal: Terminal): Promise<
         .trimEnd(),
     );
   const flush = (): void => {
-    widths = names.map((_, i) => Math.max(...held.map((fields) => cut(fields[i] ?? '').length)));
+    widths = names.map((_, i) => greatest(held.map((fields) => cut(fields[i] ?? '').length)));
     const [first = [], ...others] = held;
     print(first);
     print(widths.map((width) => '-'.repeat(width)));

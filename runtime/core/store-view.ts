@@ -1,3 +1,4 @@
+import { append } from '../fhir/lists.js';
 import type { Condition } from '../search/query/query.js';
 import type { Store, StoredVersion } from '../store/store.js';
 import type { Matches, WriteView } from './write/write-plan.js';
@@ -28,7 +29,7 @@ async function match(store: Pick<Store, 'find'>, type: string, where: Condition,
     const count = Math.min(PAGE, most - found.length);
     const query = { type, where, sort: [], count, total: 'none' as const };
     const page = await store.find(after === undefined ? query : { ...query, after });
-    found.push(...page.versions);
+    append(found, page.versions);
     after = page.next;
     if (after === undefined || found.length >= most) break;
   }

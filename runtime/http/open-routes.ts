@@ -1,3 +1,4 @@
+import { greatest } from '../fhir/lists.js';
 import type { Tables } from '../contract/index.js';
 
 /**
@@ -16,7 +17,10 @@ export function openRoutes({
   const pathsOf = (method: string): ReadonlySet<string> =>
     new Set(open.filter((row) => row.method === method).flatMap(({ path }) => spellingsOf(path)));
   const known = new Map(open.map(({ method }) => [method as string, pathsOf(method)]));
-  const longest = Math.max(0, ...[...known.values()].flatMap((paths) => [...paths].map(({ length }) => length)));
+  const longest = greatest(
+    [...known.values()].flatMap((paths) => [...paths].map(({ length }) => length)),
+    0,
+  );
   return (method, path) => {
     if (method === 'OPTIONS') return true;
     // Most paths have an id: they need no look-up.

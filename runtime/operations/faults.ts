@@ -1,3 +1,4 @@
+import { append } from '../fhir/lists.js';
 import { FhirError, type Issue } from '../fhir/errors.js';
 
 /** Collects what is wrong with a request, so that one answer reports all of it. */
@@ -10,7 +11,7 @@ export class Faults {
       return await read();
     } catch (error) {
       if (!(error instanceof FhirError) || error.status !== 400) throw error;
-      this.issues.push(...error.issues);
+      append(this.issues, error.issues);
       return undefined;
     }
   }

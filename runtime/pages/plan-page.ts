@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 
+import { greatest } from '../fhir/lists.js';
 import type { ExplainedQuery, ExplainedSearch } from '../core/search/explain/explain-search.js';
 import { printInclude } from '../core/search/explain/print-include.js';
 import { PRODUCT } from '../fhir/product.js';
@@ -162,7 +163,7 @@ function workOf(
 
 /** Makes bars for values of one picture. They grow with the logarithm, so that both 3 and 300,000 can be seen. */
 function measureOf(values: readonly number[]): (value: number, text: string) => Measure {
-  const largest = Math.log1p(Math.max(1, ...values));
+  const largest = Math.log1p(greatest(values, 1));
   return (value, text) => ({ text, bar: Math.round((100 * Math.log1p(value)) / largest) });
 }
 

@@ -1,3 +1,4 @@
+import { append } from '../fhir/lists.js';
 import type { ComponentRow, PathRow, SearchRow } from '../contract/search.js';
 import type { Tables } from '../contract/tables.js';
 import { compileWays } from '../path/compile-ways.js';
@@ -102,7 +103,11 @@ export function createValueExtractor(tables: ExtractorTables, options: Extractor
     const harvest: Harvest = { root: isWithin ? without.within : resource, resource, out };
     visit(resource, harvest);
     // What is within another is found by the references of the whole.
-    if (!isWithin) out.push(...otherReferences(resource, out, walkReferences, (param) => builtIn.has(param)));
+    if (!isWithin)
+      append(
+        out,
+        otherReferences(resource, out, walkReferences, (param) => builtIn.has(param)),
+      );
     return harvest.failed === undefined ? out : out.concat(unindexedEntries(harvest.failed));
   };
 }

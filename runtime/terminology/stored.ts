@@ -1,3 +1,4 @@
+import { greatest } from '../fhir/lists.js';
 import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import type { Access } from '../auth/scopes/access.js';
 import { searchAccess } from '../auth/access/search-access.js';
@@ -87,7 +88,10 @@ export function storedFinder(
       const key = `${type}/${id}/${version}/${lastUpdated}/${amended}`;
       resources.push(await parse(key, json, memory, services));
     }
-    const newest = Math.max(0, ...versions.map(({ lastUpdated }) => lastUpdated));
+    const newest = greatest(
+      versions.map(({ lastUpdated }) => lastUpdated),
+      0,
+    );
     const size = versions.reduce((sum, { json = '' }) => sum + json.length, 0);
     const found = { at, resources, newest, size };
     if (memory.known.size >= 1000) memory.known.clear();

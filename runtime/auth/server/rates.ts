@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 
+import { greatest } from '../../fhir/lists.js';
 import { createBoundedMap } from '../keys/bounded-map.js';
 import { unmapped } from '../jwks/addresses.js';
 
@@ -53,7 +54,7 @@ export function createRates(
         const window = open(windows.get(key));
         return window === undefined || window.count < limit ? 0 : Math.ceil((window.start + WINDOW - now()) / 1000);
       });
-      return Math.max(...waits);
+      return greatest(waits);
     },
     failed(address, clientId) {
       for (const { windows, key } of counters(address, clientId)) {

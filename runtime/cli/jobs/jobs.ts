@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { least } from '../../fhir/lists.js';
 import { ConfigError } from '../../config/config-error.js';
 import { isMongoUrl } from '../../config/mongo-url.js';
 import { readConfig, type Flags } from '../../config/read-config.js';
@@ -91,7 +92,7 @@ function barOf(running: readonly Job[]): string {
   const [first] = running;
   const done = running.reduce((sum, { progress }) => sum + progress.done, 0);
   const total = running.reduce((sum, { progress }) => sum + (progress.total ?? progress.done), 0);
-  const started = Math.min(...running.map((job) => job.started ?? job.created));
+  const started = least(running.map((job) => job.started ?? job.created));
   const unit = first?.progress.unit ?? '';
   const seconds = (Date.now() - started) / 1000;
   return `${running.length} ${running.length === 1 ? 'job' : 'jobs'}  ${describeProgress({ read: done, total, resources: done, unit }, seconds)}`;

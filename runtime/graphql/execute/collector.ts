@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject, JsonValue } from '../../fhir/resource.js';
 
@@ -39,7 +40,7 @@ export class Collector {
         `Flattening brings values of the types ${known.type} and ${type} to "${key}"; give one of them an alias`,
       );
     }
-    known.values.push(...values);
+    append(known.values, values);
     this.#write(key, known.form, known.values);
   }
 

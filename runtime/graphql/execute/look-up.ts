@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type Resource } from '../../fhir/resource.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
@@ -139,7 +140,7 @@ export async function lookUp(
       const result = targets.get(reference)!;
       if ('value' in result && isWanted(field, result.value.resource)) next.push(visitsOf(field, result.value));
     }
-    for (const [field, focuses] of level.searches) next.push(...(await runSearch(field, [...focuses])));
+    for (const [field, focuses] of level.searches) append(next, await runSearch(field, [...focuses]));
     return next;
   };
 

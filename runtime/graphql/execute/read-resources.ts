@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import { withinReach } from '../../auth/scopes/reach.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { isIndexCurrent } from '../../core/access/index-visibility.js';
@@ -171,7 +172,7 @@ export class ResourceReader {
     const query = { parts, sort: [], count: CHUNK, total: 'none' } as const;
     for (let after: string | undefined; ;) {
       const page = await store.findMultiType(after === undefined ? query : { ...query, after }, signal);
-      found.push(...page.versions);
+      append(found, page.versions);
       if (page.next === undefined) return found;
       after = page.next;
     }

@@ -1,5 +1,6 @@
 import { GraphQLError, Kind, getArgumentValues, type ASTNode, type FieldNode } from 'graphql';
 
+import { greatest } from '../../fhir/lists.js';
 import type { Content } from '../../auth/access/content.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
 import { searchAccess } from '../../auth/access/search-access.js';
@@ -136,7 +137,10 @@ function estimateCost(
       cost += values;
     } else if (facts.is === 'target' || facts.is === 'read') cost += values;
     const types = typesBelow(field, query);
-    cost += Math.max(0, ...types.map((type) => estimateCost(field.fieldsOn(type), values, searches, query)));
+    cost += greatest(
+      types.map((type) => estimateCost(field.fieldsOn(type), values, searches, query)),
+      0,
+    );
     if (cost > QUERY_LIMITS.cost) return cost;
   }
   return cost;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { append } from '../../fhir/lists.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatHttpDate } from '../../fhir/instant.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
@@ -71,7 +72,7 @@ export async function sendReply(
     return sendContent(req, res, reply, reply.content, look, headers);
   }
   if (reply.content !== undefined && look.format === 'json' && !look.pretty) {
-    headers.push(...typeOf(look));
+    append(headers, typeOf(look));
     headers.push('Vary', varyOf(look, 'Accept'));
     return sendAround(req, res, reply, reply.content, headers);
   }
@@ -176,7 +177,7 @@ function sendText(
   look: Presentation,
   headers: string[],
 ): void | Promise<void> {
-  headers.push(...typeOf(look));
+  append(headers, typeOf(look));
   headers.push('Vary', varyOf(look, 'Accept, Accept-Encoding'));
   const accepted = req.headers['accept-encoding'];
   const encoding = accepted === undefined || text.length < COMPRESS_FROM ? undefined : chooseEncoding(accepted);

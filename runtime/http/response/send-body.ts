@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
+import { append } from '../../fhir/lists.js';
 import type { ReplyBody } from '../../core/call.js';
 import { chooseEncoding, compress, COMPRESS_FROM, openCompressor } from '../../format/compress.js';
 import { varyOf, type Presentation } from './presentation.js';
@@ -30,7 +31,9 @@ export async function sendBody(
   look: Presentation,
   headers: string[],
 ): Promise<void> {
-  headers.push('Content-Type', contentType, ...HARMLESS, 'Vary', varyOf(look, 'Accept, Accept-Encoding'));
+  headers.push('Content-Type', contentType);
+  append(headers, HARMLESS);
+  headers.push('Vary', varyOf(look, 'Accept, Accept-Encoding'));
   const accepted = req.headers['accept-encoding'];
   const isSmall = typeof content === 'string' && content.length < COMPRESS_FROM;
   const encoding = accepted === undefined || isSmall ? undefined : chooseEncoding(accepted);

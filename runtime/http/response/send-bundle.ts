@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
+import { append } from '../../fhir/lists.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { chooseEncoding, openCompressor } from '../../format/compress.js';
@@ -32,7 +33,7 @@ export async function sendBundle(
   write: BundleWriter,
   headers: string[],
 ): Promise<void> {
-  headers.push(...typeOf(look));
+  append(headers, typeOf(look));
   headers.push('Vary', varyOf(look, 'Accept, Accept-Encoding'));
   const encoding = chooseEncoding(req.headers['accept-encoding'] ?? '');
   const isPlain = look.format === 'json' && !look.pretty;

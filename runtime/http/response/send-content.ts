@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
+import { append } from '../../fhir/lists.js';
 import { chooseEncoding, COMPRESS_FROM, openCompressor, type Encoding } from '../../format/compress.js';
 import type { Reply, ReplyContent } from '../../core/call.js';
 import { varyOf, type Presentation } from './presentation.js';
@@ -39,11 +40,12 @@ export async function sendContent(
   const range = mayRange ? readRange(req.headers.range, content.size) : undefined;
   const length = range === undefined ? content.size : range.to - range.from + 1;
   headers.push('Content-Type', content.contentType, 'Accept-Ranges', 'bytes');
-  headers.push('Vary', varyOf(look, content.isText === true ? 'Accept, Accept-Encoding' : 'Accept'), ...HARMLESS);
+  headers.push('Vary', varyOf(look, content.isText === true ? 'Accept, Accept-Encoding' : 'Accept'));
+  append(headers, HARMLESS);
   const accepted = req.headers['accept-encoding'];
   const isPacked = content.isText === true && range === undefined && accepted !== undefined;
   const encoding = isPacked && content.size >= COMPRESS_FROM ? chooseEncoding(accepted) : undefined;
-  headers.push(...(encoding === undefined ? ['Content-Length', String(length)] : ['Content-Encoding', encoding]));
+  append(headers, encoding === undefined ? ['Content-Length', String(length)] : ['Content-Encoding', encoding]);
   if (content.securityContext !== undefined) headers.push('X-Security-Context', content.securityContext);
   if (range !== undefined) headers.push('Content-Range', `bytes ${range.from}-${range.to}/${content.size}`);
   await send(req, res, range === undefined ? reply.status : 206, headers, () => content.open(range), encoding);

@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import type { HistoryPage, HistoryQuery, StoredVersion } from '../../store/store.js';
 
 /** Access to a history of which the client may see only a part. */
@@ -37,7 +38,7 @@ export async function fillPage(query: HistoryQuery, { ask, see }: HistoryWalk): 
         count = page.versions.indexOf(visible[room - 1]!) + 1;
         continue;
       }
-      seen.push(...visible);
+      append(seen, visible);
       if (seen.length === query.count) next = page.next;
     } else if (visible.length > 0) return { versions: seen, complete, next };
     after = page.next;

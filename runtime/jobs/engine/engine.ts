@@ -1,3 +1,4 @@
+import { least } from '../../fhir/lists.js';
 import type { NeededScopes } from '../../auth/access/needed-scopes.js';
 import { ownerOf } from '../../auth/access/owner.js';
 import { SERVER, type Principal } from '../../auth/scopes/principal.js';
@@ -300,7 +301,7 @@ class Engine implements JobEngine {
     const first = ended.find(({ type }) => this.kinds.get(type)?.givesWay === true);
     if (first !== undefined) return this.remove(first.id);
     const times = ended.map((job) => (job.ended ?? 0) + (this.kinds.get(job.type)?.retention ?? 0));
-    const pause = Math.min(...times) - this.clock.now();
+    const pause = least(times) - this.clock.now();
     throw tooMany(`The results of ${kept} jobs of the client are kept; remove some with DELETE`, pause);
   }
 

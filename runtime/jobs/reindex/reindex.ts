@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import { FhirError } from '../../fhir/errors.js';
 import { DEFAULT_LIMITS, type Limits } from '../../fhir/limits.js';
 import { clientMeta, withMeta } from '../../fhir/meta.js';
@@ -122,7 +123,7 @@ export async function reindexPage(
   const items: Reindexed[] = [];
   for (const version of page.versions) {
     try {
-      items.push(...(await toReindexed(version, job, breathe)));
+      append(items, await toReindexed(version, job, breathe));
     } catch (error) {
       if (job.onFailure === undefined) throw error;
       job.onFailure(version, error);

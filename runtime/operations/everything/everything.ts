@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import { searchAccess } from '../../auth/access/search-access.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { withinReach, type Reach } from '../../auth/scopes/reach.js';
@@ -302,7 +303,7 @@ class RecordReader {
   }
 
   private take(versions: readonly StoredVersion[]): void {
-    this.versions.push(...versions);
+    append(this.versions, versions);
     this.size = versions.reduce((sum, { json = '' }) => sum + json.length, this.size);
   }
 

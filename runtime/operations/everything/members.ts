@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import { membersOf } from '../../core/search/parse/scope.js';
 import { searchContext } from '../../core/search/parse/search-context.js';
 import type { Services, ServiceTables } from '../../core/services.js';
@@ -114,7 +115,10 @@ function readMembers(
     ];
     if (some.length === 0) continue;
     const where: Condition = { all: [{ some }, ...filterConditions(filter, rows, parse)] };
-    used.push(...some.flatMap((each) => usedBy(type, each, definitions)));
+    append(
+      used,
+      some.flatMap((each) => usedBy(type, each, definitions)),
+    );
     parts.push({ type, where });
   }
   return { parts, candidates, used };

@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import { isVisible } from '../../core/access/visibility.js';
 import type { Call } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
@@ -34,7 +35,7 @@ export async function readReferred(
   const found: StoredVersion[] = [];
   let size = 0;
   const take = (versions: readonly StoredVersion[]): void => {
-    found.push(...versions);
+    append(found, versions);
     size = versions.reduce((sum, { json = '' }) => sum + json.length, size);
   };
   const current = keys.filter(({ version }) => version === undefined);

@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import { describeStaleIndex, staleParameters } from '../../core/definitions/index-status.js';
 import { readStored } from '../../core/read-stored.js';
 import { findAll } from '../../core/search/execute/find-all.js';
@@ -81,7 +82,7 @@ async function changedBySteps(task: string, services: Services): Promise<readonl
     if (deed === undefined || liveVersion(await store.read(PROVENANCE, id)) === undefined) {
       throw gone(`${PROVENANCE}/${id}`);
     }
-    changed.push(...deed.changed);
+    append(changed, deed.changed);
   }
 }
 

@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import { tokenize, type Token } from './tokenize.js';
 
 const OPEN = new Set(['(', '[']);
@@ -28,8 +29,8 @@ export function splitBranches(text: string): string[] {
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const stretch = unwrap(next, tokens, closings);
     const parts = splitUnion(stretch, tokens, closings);
-    if (parts.length > 1) pending.push(...parts.reverse());
-    else branches.push(...textOf(stretch, text, tokens));
+    if (parts.length > 1) append(pending, parts.reverse());
+    else append(branches, textOf(stretch, text, tokens));
   }
   return branches;
 }

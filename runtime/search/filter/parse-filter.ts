@@ -1,3 +1,4 @@
+import { append, greatest } from '../../fhir/lists.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isLinkName, splitLinkName } from '../parse/link-name.js';
 import {
@@ -106,7 +107,8 @@ class Parser {
       this.words.expect('[', 'here');
       const filter = this.filter(depth + 1, links - steps.length - before.length);
       this.words.expect(']', 'that closes a bracket');
-      steps.push(...before.slice(0, -1), { ...link, filter });
+      append(steps, before.slice(0, -1));
+      steps.push({ ...link, filter });
       text += '[…]';
       if (this.words.isApart()) throw invalid(`The filter lacks "." and a parameter after ${quote(text)}`);
     }
@@ -116,9 +118,12 @@ class Parser {
 /** How many of `and`, `or` and `not` are nested. */
 function heightOf(filter: Filter): number {
   if (filter.is === 'not') return 1 + heightOf(filter.filter);
-  if (filter.is !== 'test') return 1 + Math.max(...filter.parts.map(heightOf));
+  if (filter.is !== 'test') return 1 + greatest(filter.parts.map(heightOf));
   const { steps } = filter.path;
-  return Math.max(0, ...steps.map((step) => (step.by === 'chain' && step.filter ? 1 + heightOf(step.filter) : 0)));
+  return greatest(
+    steps.map((step) => (step.by === 'chain' && step.filter ? 1 + heightOf(step.filter) : 0)),
+    0,
+  );
 }
 
 /** Stands for the parameter that is read later. */

@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import type { ProfileElementRow, ProfileRow } from '../../contract/profiles.js';
 import { compileBinding } from './check-binding.js';
 import { compileLimits } from './check-limits.js';
@@ -38,9 +39,12 @@ export function compileValue(row: ProfileElementRow, profile: ProfileRow): ItemC
   if (types !== undefined) checks.push(compileTypes(types));
   if (fixed !== undefined) checks.push(compileFixed(fixed));
   if (pattern !== undefined) checks.push(compilePattern(pattern));
-  checks.push(...compileLimits(row));
+  append(checks, compileLimits(row));
   if (binding !== undefined) checks.push(compileBinding(binding));
-  checks.push(...children.map((child) => compileMember(child, profile)));
+  append(
+    checks,
+    children.map((child) => compileMember(child, profile)),
+  );
   if (like !== undefined) checks.push(compileLike(like, profile));
   for (const { key, severity, expression, human } of rules) {
     checks.push((item, run) => {

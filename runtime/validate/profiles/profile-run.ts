@@ -1,5 +1,6 @@
 import type { ProfileRow } from '../../contract/profiles.js';
 import type { Resource } from '../../fhir/resource.js';
+import { append } from '../../fhir/lists.js';
 import { TooCostly } from '../../path/evaluate/environment.js';
 import type { ValidationIssue } from '../validation-issue.js';
 import { PENDING, type Answers } from './answers.js';
@@ -112,7 +113,8 @@ export class ProfileRun {
 
   /** Goes on with a resource, after whatever was before. */
   beginAt({ path, scope }: Place): void {
-    this.path.splice(0, Infinity, ...path);
+    this.path.length = 0;
+    append(this.path, path);
     this.depth = path.length;
     this.scope = scope;
     this.muted = 0;

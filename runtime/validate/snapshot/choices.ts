@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import type { ElementNode } from '../profiles/definition/element-tree.js';
 import type { DefinedElement, DefinedType } from '../profiles/definition/structure-definition.js';
 
@@ -45,7 +46,7 @@ export function withoutShortcuts(target: ElementNode, changed: readonly ElementN
     }
     let whole = result.find(({ name }) => name === choice.name);
     if (whole === undefined) result.push((whole = { name: choice.name, element: undefined, children: [], slices: [] }));
-    whole.slices.push(...slicesOf(child, type));
+    append(whole.slices, slicesOf(child, type));
     types.set(whole, (types.get(whole) ?? new Set()).add(type));
   }
   return isExtension(target) ? result.map((node) => ofTypes(node, types.get(node))) : result;

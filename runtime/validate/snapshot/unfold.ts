@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import type { ElementNode } from '../profiles/definition/element-tree.js';
 import { CORE, ProfileFault, type DefinedElement } from '../profiles/definition/structure-definition.js';
 import { typeUrl, type Work } from './work.js';
@@ -13,12 +14,12 @@ export function unfold(target: ElementNode, work: Work): void {
   if (element.contentReference !== undefined) {
     const like = referenced(element.contentReference, work);
     const { contentReference: _contentReference, ...said } = element;
-    target.children.push(...like.children.map(work.copy));
+    append(target.children, like.children.map(work.copy));
     target.element = { ...said, ...(like.element?.type !== undefined && { type: like.element.type }) };
     return;
   }
   const from = elementsBelow(element, work);
-  target.children.push(...from.children.map(work.copy));
+  append(target.children, from.children.map(work.copy));
 }
 
 /** Another element. One of a definition is as that definition has it, whatever a profile says about it. */

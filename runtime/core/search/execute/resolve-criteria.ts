@@ -1,3 +1,4 @@
+import { append } from '../../../fhir/lists.js';
 import { FhirError } from '../../../fhir/errors.js';
 import type { Resource } from '../../../fhir/resource.js';
 import { readJson } from '../../../format/read-json.js';
@@ -83,10 +84,10 @@ async function make(
   if ('members' in criterion) return resolveMembership(criterion, source, budget);
   if ('codes' in criterion) return resolveCodes(criterion, source, budget);
   if ('hierarchies' in criterion) {
-    const any = [];
+    const any: ValueTest[] = [];
     for (const hierarchy of criterion.hierarchies) {
       const ids = await follow(hierarchy, source, budget);
-      any.push(...testsOf(hierarchy.type, ids, source));
+      append(any, testsOf(hierarchy.type, ids, source));
     }
     return { param: criterion.param, any };
   }

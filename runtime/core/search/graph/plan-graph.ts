@@ -1,3 +1,4 @@
+import { append } from '../../../fhir/lists.js';
 import { includeReach } from '../../../auth/access/narrow-includes.js';
 import { searchAccess } from '../../../auth/access/search-access.js';
 import type { Access } from '../../../auth/scopes/access.js';
@@ -103,7 +104,7 @@ export async function planGraph(
     const most = takesMany(link) ? Math.min(CHUNK, services.search.values) : 1;
     const open = (references: readonly string[]) => openSearch(link, references, graph.name, source);
     const reads = await sourcesOf(link, most, open);
-    used.push(...reads.used);
+    append(used, reads.used);
     return {
       ...link,
       most,

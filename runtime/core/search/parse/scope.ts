@@ -1,3 +1,4 @@
+import { append } from '../../../fhir/lists.js';
 import type { CompartmentRow } from '../../../contract/search.js';
 import { FhirError } from '../../../fhir/errors.js';
 import { nearest } from '../../../fhir/nearest.js';
@@ -107,7 +108,7 @@ export function readMembership(
     const input = { ...source, type, isPosted: false, isLenient: false };
     const { hierarchy: _none, ...context } = searchContext(input, services.search, services).context;
     const members = membersOf(compartment, type, (name, value) => parseCriterion(name, value, context));
-    for (const each of members) used.push(...usedBy(type, each, definitions));
+    for (const each of members) append(used, usedBy(type, each, definitions));
     const [only] = members;
     return { type, where: members.length === 1 && only !== undefined ? only : { some: members } };
   });

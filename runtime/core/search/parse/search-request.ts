@@ -1,3 +1,4 @@
+import { append } from '../../../fhir/lists.js';
 import type { SearchRow } from '../../../contract/search.js';
 import { FhirError } from '../../../fhir/errors.js';
 import type { OutcomeIssue } from '../../../fhir/outcome-issue.js';
@@ -113,7 +114,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     if (room < 0) throw tooManyValues(2 * context.maxAlternatives, criteria.some(isLink));
     usedBy(owner, criterion, definitions).forEach(use);
     if (asksForContainedChains(criterion)) use({ type: owner, code: CONTAINED });
-    beyond.push(...storedBeyond(name, criterion, services.tables));
+    append(beyond, storedBeyond(name, criterion, services.tables));
     understood.push(sent);
   };
 
@@ -125,7 +126,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     const whole = `${name}=${value}`;
     // A repeated include changes nothing.
     if (included.has(whole)) return;
-    includes.push(...readInclude(name, value, { types, definitions }));
+    append(includes, readInclude(name, value, { types, definitions }));
     included.add(whole);
     understood.push(sent);
   };

@@ -1,3 +1,4 @@
+import { append } from '../../../fhir/lists.js';
 import { isSimple, type IndexEntry, type SimpleEntry } from '../../../search/entry.js';
 import { asciiLower } from '../../../search/query/ascii-lower.js';
 import type { Interval, Ends, ValueTest } from '../../../search/query/query.js';
@@ -30,7 +31,7 @@ export class ParamIndex {
     for (const entry of entries) {
       if (isSimple(entry)) this.addValue(place, entry);
       else if (entry.kind === 'composite')
-        for (const [i, part] of entry.parts.entries()) (components[i] ??= []).push(...part);
+        for (const [i, part] of entry.parts.entries()) append((components[i] ??= []), part);
     }
     for (const [i, part] of components.entries()) {
       if (part !== undefined && part.length > 0) (this.parts[i] ??= new ParamIndex()).add(place, part);

@@ -1,3 +1,4 @@
+import { greatest } from '../../../fhir/lists.js';
 import type { Resource } from '../../../fhir/resource.js';
 import type { Budget } from './fhirpath-budget.js';
 import { editContent, spendOnLists } from './fhirpath-edit.js';
@@ -111,8 +112,8 @@ function contentType(node: Node, model: PatchModel): NonNullable<ReturnType<type
 
 function countOf(holder: Node, element: PatchElement, model: PatchModel): number {
   const content = contentOf(holder) ?? {};
-  return Math.max(
-    ...contentType(holder, model)
+  return greatest(
+    contentType(holder, model)
       .keysOf(element)
       .map(({ key }) => countItems(content, key)),
   );

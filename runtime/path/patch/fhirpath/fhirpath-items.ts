@@ -43,16 +43,33 @@ export function spliceItems(
   const values = own(holder, key);
   const twins = own(holder, `_${key}`);
   if (!list || (!Array.isArray(values) && !Array.isArray(twins))) {
-    return writeItems(holder, key, readItems(holder, key).toSpliced(index, count, ...fresh), list);
+    return writeItems(holder, key, spliced(readItems(holder, key), index, count, fresh), list);
   }
   const length = countItems(holder, key);
   const isPlain = twins === undefined && fresh.every(({ twin }) => twin === undefined);
   return replaceLists(
     holder,
     key,
-    filled(values, length).toSpliced(index, count, ...fresh.map(({ value }) => value ?? null)),
-    isPlain ? [] : filled(twins, length).toSpliced(index, count, ...fresh.map(({ twin }) => twin ?? null)),
+    spliced(
+      filled(values, length),
+      index,
+      count,
+      fresh.map(({ value }) => value ?? null),
+    ),
+    isPlain
+      ? []
+      : spliced(
+          filled(twins, length),
+          index,
+          count,
+          fresh.map(({ twin }) => twin ?? null),
+        ),
   );
+}
+
+/** A copy of a list with other items in the place of some. */
+function spliced<T>(items: readonly T[], index: number, count: number, fresh: readonly T[]): T[] {
+  return [...items.slice(0, index), ...fresh, ...items.slice(index + count)];
 }
 
 /** As many as there are of the values and of what goes with them, with `null` for those that are not there. */

@@ -1,3 +1,4 @@
+import { append } from '../../../fhir/lists.js';
 import {
   isPlace,
   type CanonicalQuantity,
@@ -70,10 +71,11 @@ export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
     }
     addJoined(rows, group, entry);
   }
-  if (rows.date !== undefined) rows.date.push(...spans(rows.date, DATE_WIDTHS));
+  if (rows.date !== undefined) append(rows.date, spans(rows.date, DATE_WIDTHS));
   if (rows.number !== undefined) {
     const ends = rows.number.filter(({ low, high }) => low < high).map(toEnd);
-    rows.number.push(...spans(rows.number, NUMBER_WIDTHS).map(toNumberRow), ...ends);
+    append(rows.number, spans(rows.number, NUMBER_WIDTHS).map(toNumberRow));
+    append(rows.number, ends);
   }
   if (words !== undefined) rows.words = toWordsRows(words);
   return rows;

@@ -1,5 +1,6 @@
 import type { Document } from 'mongodb';
 
+import { append } from '../../../fhir/lists.js';
 import { readHead } from '../bson/stored-version.js';
 import type { Batch } from '../read/batch.js';
 import type { Stretch } from './plan/access.js';
@@ -124,7 +125,7 @@ async function each(
   const documents: Batch['documents'][number][] = [];
   for (const segment of segments) {
     const batch = await work(segment, limit - documents.length);
-    documents.push(...batch.documents);
+    append(documents, batch.documents);
     if (batch.isCut) return { documents, isCut: true };
     if (documents.length >= limit) break;
   }

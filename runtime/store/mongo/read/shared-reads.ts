@@ -1,5 +1,6 @@
 import type { Db, Document, Timestamp } from 'mongodb';
 
+import { least } from '../../../fhir/lists.js';
 import { idOf, type Raw } from '../bson/bson.js';
 import { VERSION_ONLY } from '../bson/stored-version.js';
 import { grouped } from '../grouped.js';
@@ -55,7 +56,7 @@ export function openSharedReads(db: Db, causal: Causal, makeTimestamp: (time: Cl
   async function readTogether(all: readonly Asked[]): Promise<((asked: Asked) => SharedRead) | undefined> {
     const keys = [...new Set(all.flatMap((asked) => asked.keys))];
     try {
-      const cursor = await send(keys, all[0]!.time, Math.min(...all.map(({ left }) => left)));
+      const cursor = await send(keys, all[0]!.time, least(all.map(({ left }) => left)));
       const { documents, isCut } = readBatch(db, 'resource', cursor);
       if (isCut) return undefined;
       const time = timeOf(cursor);

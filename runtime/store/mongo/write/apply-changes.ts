@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 
+import { append } from '../../../fhir/lists.js';
 import { cutChanges } from '../../change-pieces.js';
 import type { StoredVersion } from '../../store.js';
 import type { Raw } from '../bson/bson.js';
@@ -52,7 +53,7 @@ export function openApply({
       if (written.length > 0) await setImmediate();
       const step = toStep(piece, slotOf);
       await send(step, given);
-      written.push(...step.written);
+      append(written, step.written);
     }
     return written;
   };

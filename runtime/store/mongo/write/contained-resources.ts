@@ -1,5 +1,6 @@
 import type { Document } from 'mongodb';
 
+import { append } from '../../../fhir/lists.js';
 import type { Contained } from '../../../search/contained.js';
 import { containedIds, containedIn, containedType, placeOfContained, plainType } from '../../contained-resources.js';
 import { compareText } from '../../../search/query/compare-text.js';
@@ -103,7 +104,7 @@ function* cutRanges(
       const next = at + some.length;
       const begin = at === 0 ? from : all[at]!._id;
       piece.push({ from: begin, to: all[next]?._id ?? to, documents: some });
-      documents.push(...some);
+      append(documents, some);
       at = Math.max(next, 1);
       if (documents.length < MOST.documents && piece.length < MOST.ranges) continue;
       yield { ranges: piece, documents };

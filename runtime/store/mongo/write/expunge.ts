@@ -1,5 +1,6 @@
 import type { Filter } from 'mongodb';
 
+import { append } from '../../../fhir/lists.js';
 import type { Expunge, Expunged, StoredVersion } from '../../store.js';
 import { answered } from '../read/answered.js';
 import { fieldsOf, type Raw } from '../bson/bson.js';
@@ -197,6 +198,9 @@ class Run implements Expunged {
   /** @param removed how many of them this process removed; another may have been at the same */
   take(versions: readonly StoredVersion[], removed: number): void {
     this.count += removed;
-    this.reported.push(...versions.filter(({ type }) => type === this.report));
+    append(
+      this.reported,
+      versions.filter(({ type }) => type === this.report),
+    );
   }
 }

@@ -1,3 +1,4 @@
+import { append } from '../../../fhir/lists.js';
 import type { Condition, Leaf, ValueTest } from '../../../search/query/query.js';
 import type { Precondition } from '../../store.js';
 
@@ -36,7 +37,7 @@ export function mergePreconditions(preconditions: readonly Precondition[]): Merg
     const group = open.get(name) ?? { of: [], any: [], param: leaf.param };
     open.set(name, group);
     group.of.push(precondition);
-    group.any.push(...leaf.any);
+    append(group.any, leaf.any);
   }
   for (const name of [...open.keys()]) close(name);
   return merged;

@@ -1,5 +1,6 @@
 import type { AnyBulkWriteOperation } from 'mongodb';
 
+import { append } from '../../../fhir/lists.js';
 import { placeEntries } from '../../contained-resources.js';
 import { SORT_SLOTS } from '../../../contract/search.js';
 import { FhirError } from '../../../fhir/errors.js';
@@ -88,7 +89,7 @@ export function openReindex({
       } catch (error) {
         if (error instanceof FhirError && error.status >= 500) throw error;
         if (piece.length === 1) fault ??= error;
-        else left.push(...chunksOf(piece, Math.ceil(piece.length / 2)));
+        else append(left, [...chunksOf(piece, Math.ceil(piece.length / 2))]);
       }
     }
     if (fault !== undefined) throw fault;

@@ -1,5 +1,6 @@
 import type { AnyBulkWriteOperation } from 'mongodb';
 
+import { append } from '../../../fhir/lists.js';
 import { formatInstant } from '../../../fhir/instant.js';
 import { stampBody } from '../../body.js';
 import type { Change, StoredVersion } from '../../store.js';
@@ -39,7 +40,7 @@ export function openRestamper({
       const from = again.length;
       const stamp: Work<StoredVersion[]> = (_session, given) =>
         restampSome(some, written.slice(from, from + some.length), stamps.begin(), given);
-      again.push(...(await transactions.run(stamp, deadline)));
+      append(again, await transactions.run(stamp, deadline));
     }
     return again;
   };

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
+import { append } from '../../../fhir/lists.js';
 import { partsWithMembers, seek, type Seek } from '../../next-contained-type.js';
 import {
   mergeMultiType,
@@ -83,7 +84,7 @@ export function openMultiTypeSearch(
     const hits: TypedHit[] = [];
     for (const part of all) {
       if (hits.length >= wanted) break;
-      hits.push(...typed(part, search(part, cursor, wanted - hits.length)));
+      append(hits, typed(part, search(part, cursor, wanted - hits.length)));
     }
     return hits;
   }

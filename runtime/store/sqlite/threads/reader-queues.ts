@@ -1,3 +1,4 @@
+import { append } from '../../../fhir/lists.js';
 import type { ReaderOperations } from './reader-operations.js';
 import type { Thread } from './thread.js';
 
@@ -62,7 +63,7 @@ export function openReaderQueues(
     let [job] = queues[place];
     for (; place === 'first' && job?.isLikeLong() === true; [job] = queues.first) {
       job.place = 'like long';
-      queues['like long'].push(...queues.first.splice(0, 1));
+      append(queues['like long'], queues.first.splice(0, 1));
     }
     if (job === undefined) return undefined;
     const reader = findIdle(job.mayBeLong);

@@ -1,5 +1,6 @@
 import type { Document } from 'mongodb';
 
+import { append, greatest } from '../../../../fhir/lists.js';
 import type { IndexEntry } from '../../../../search/entry.js';
 import {
   type CompositeLeaf,
@@ -112,7 +113,10 @@ function compileComposite(
       .map((parts) => parts.map((tests, i) => toRows(paramOf(i), tests)))
       .filter((parts) => parts.every((tests) => tests.length > 0));
   const rows = rowsBy((i) => partParam(param, i));
-  const count = Math.max(0, ...rows.map((parts) => parts.length));
+  const count = greatest(
+    rows.map((parts) => parts.length),
+    0,
+  );
   if (rows.length === 0 || count === 0) return { filter: NONE, accesses: [] };
   const found = coveredBy === undefined ? rows : rowsBy((i) => coveredBy[i]!.param);
   const parts = Array.from({ length: count }, (_, i) =>
@@ -145,7 +149,7 @@ function joinedTests(
       for (const value of values) {
         const hasRow = value.is === 'number' || value.is === 'date' || (value.is === 'quantity' && value.canonical !== undefined); // prettier-ignore
         if (!hasRow) return undefined;
-        rows.push(...toRowTests(p, value));
+        append(rows, toRowTests(p, value));
       }
     }
   }

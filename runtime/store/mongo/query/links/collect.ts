@@ -1,5 +1,6 @@
 import type { Document } from 'mongodb';
 
+import { append } from '../../../../fhir/lists.js';
 import type { Stretch } from '../plan/access.js';
 import { compile, everyOf, restOf, type Conjunct } from '../compile/compile.js';
 import { drivingIn } from '../plan/driving.js';
@@ -60,7 +61,7 @@ export async function collectHeld(
   if (!hasLinks(plan)) return held;
   const found: Held[] = [];
   try {
-    for (const chunk of chunksOf(held)) found.push(...(await hold(links, type, plan, chunk, { isTrying: true })));
+    for (const chunk of chunksOf(held)) append(found, await hold(links, type, plan, chunk, { isTrying: true }));
   } catch (error) {
     if (error instanceof TooFar) return undefined;
     throw error;

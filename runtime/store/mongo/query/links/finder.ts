@@ -1,3 +1,4 @@
+import { append } from '../../../../fhir/lists.js';
 import type { Condition } from '../../../../search/query/query.js';
 import { CHEAP_TOTAL } from '../../../store.js';
 import type { Snapshot } from '../../read/snapshot.js';
@@ -65,7 +66,7 @@ async function linkedMatches(walk: Walk, limit: number): Promise<FoundMatches> {
   const matches: Match[] = [];
   let driving: () => string = () => `every ${walk.type}`;
   for await (const piece of walkMatches(walk, limit)) {
-    matches.push(...piece.matches);
+    append(matches, piece.matches);
     ({ driving } = piece);
     if (matches.length >= limit) break;
   }

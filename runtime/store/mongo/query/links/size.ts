@@ -1,3 +1,4 @@
+import { append, least } from '../../../../fhir/lists.js';
 import { typeAccess } from '../plan/access.js';
 import { probeAll, shortest, waysToCount } from '../plan/choose.js';
 import { compile } from '../compile/compile.js';
@@ -18,7 +19,7 @@ async function measure(links: Links, type: string, plan: Plan, limit: number): P
   const ways = waysToCount(conjuncts);
   if (ways.length === 0) return { ...(await probes.count(snapshot, typeAccess(type), limit)), conjuncts };
   const counted = await probeAll(snapshot, probes, ways, Math.max(limit, NEAR));
-  probed.push(...counted);
+  append(probed, counted);
   const best = shortest(counted);
   return best.matches > limit ? { ...best, matches: limit, isMore: true, conjuncts } : { ...best, conjuncts };
 }
@@ -34,7 +35,7 @@ async function lookForFewest(links: Links, type: string, plan: Plan, limit: numb
   // Of a link to anything each type is a way of its own, and none of them the whole of it.
   const each = beyond.length > MOST ? [] : beyond;
   const others = await Promise.all(each.map((target) => fewestIn(links, target.type, target.where, limit)));
-  return Math.min(own.isMore ? Infinity : own.matches, ...others);
+  return least(others, own.isMore ? Infinity : own.matches);
 }
 
 /** More targets are not looked at one by one. */

@@ -1,5 +1,6 @@
 import { MongoBulkWriteError, MongoError, MongoServerError } from 'mongodb';
 
+import { least } from '../../../../fhir/lists.js';
 import { grouped, type Result } from '../../grouped.js';
 import { isConnectionLost, isRefusal, isTimeUp, outcomeUnknown } from '../../mongo-errors.js';
 import { SLACK } from '../command-options.js';
@@ -63,7 +64,13 @@ export function share<T extends Single, R>(
     if (others.length === 0) return [await alone(first!)];
     const longest = performance.now() + LONGEST + SLACK;
     try {
-      return await together(items, Math.min(longest, ...items.map(({ deadline }) => deadline)));
+      return await together(
+        items,
+        least(
+          items.map(({ deadline }) => deadline),
+          longest,
+        ),
+      );
     } catch (error) {
       if (isUnsent(error)) return items.map(alone);
       if (!(error instanceof Stopped)) throw error;

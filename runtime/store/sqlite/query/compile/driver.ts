@@ -1,3 +1,4 @@
+import { append } from '../../../../fhir/lists.js';
 import type { Condition, Leaf, Link } from '../../../../search/query/query.js';
 import type { IndexRange, Driver, Single } from './index-range.js';
 import { findBetween } from './between.js';
@@ -168,7 +169,8 @@ export function orderedArms(run: Run, condition: Condition): readonly IndexRange
     const arms: IndexRange[] = [];
     for (const each of condition.some) {
       const own = orderedArms(run, each);
-      if (own === undefined || arms.push(...own) > MAX_INLINE) return undefined;
+      if (own === undefined || arms.length + own.length > MAX_INLINE) return undefined;
+      append(arms, own);
     }
     return arms;
   }
@@ -183,7 +185,7 @@ export function orderedArms(run: Run, condition: Condition): readonly IndexRange
     const part = split.shapes.findIndex(({ accesses }) => accesses.some(({ isOrdered }) => isOrdered));
     const access = split.shapes[part]?.accesses.find(({ isOrdered }) => isOrdered);
     if (access === undefined) return undefined;
-    arms.push(...armsOf(run, split, part, access, most));
+    append(arms, armsOf(run, split, part, access, most));
     if (arms.length > most || !arms.every(({ isOrdered }) => isOrdered)) return undefined;
   }
   return arms;

@@ -1,3 +1,4 @@
+import { append } from '../../../../fhir/lists.js';
 import {
   type CompositeLeaf,
   type Leaf,
@@ -120,7 +121,11 @@ function coded(param: string, alternative: Alternative, names: TypeNames): reado
   const found: RowTest[][] = [];
   for (const token of tokens.filter(isWholeToken)) {
     const own = namesOf(codedCode(param, token.system, token.code), 0, names);
-    for (const test of quantities) found.push(...toRowTests(test, own).map((each) => [each]));
+    for (const test of quantities)
+      append(
+        found,
+        toRowTests(test, own).map((each) => [each]),
+      );
   }
   return found;
 }
