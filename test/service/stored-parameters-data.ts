@@ -142,7 +142,7 @@ export const REFUSED: readonly (readonly [
     { expression: 'Patient.active | Patient.nam.given' },
     'search-parameter-invalid',
     'expression',
-    /\(character 26\): Patient has no element nam$/,
+    /\(character 26\): Patient has no element nam \(line 1, column \d+\)$/,
   ],
   [
     'a constraint, which would have to be evaluated',
