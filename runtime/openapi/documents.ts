@@ -6,7 +6,8 @@ import { PRODUCT } from '../fhir/product.js';
 import { isObject, type JsonObject } from '../fhir/resource.js';
 import { describeCommon, describeSearch } from '../interactions/capabilities/describe-search.js';
 import { isWired } from '../interactions/registry.js';
-import { operationOf, pathOf, queryParameter, RESULT_PARAMETERS, type PathContext } from './paths.js';
+import type { PathContext } from './path-context.js';
+import { operationOf, pathOf, queryParameter, RESULT_PARAMETERS } from './paths.js';
 import { ANY_RESOURCE, anyResource, schemaOf } from './schemas.js';
 
 /** What documents are made from. */

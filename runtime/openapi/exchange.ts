@@ -8,7 +8,7 @@ import {
   type RouteRow,
 } from '../contract/index.js';
 import type { JsonObject } from '../fhir/resource.js';
-import type { PathContext } from './paths.js';
+import type { PathContext } from './path-context.js';
 
 /** The part of an operation object that the rows of `tables.exchanges` tell. */
 export interface DescribedExchange {

@@ -6,25 +6,10 @@ import type {
   ScopeNeed,
   ScopeRow,
 } from '../contract/index.js';
-import type { ServiceTables } from '../core/services.js';
 import type { JsonObject } from '../fhir/resource.js';
 import { describeExchange, inputsOf, levelOf } from './exchange.js';
+import type { PathContext } from './path-context.js';
 import { primitiveSchema } from './schemas.js';
-
-/** What the operations of a document refer to. */
-export interface PathContext {
-  readonly tables: ServiceTables;
-  /** Where a schema, a parameter or a response is. */
-  readonly refTo: (kind: 'schemas' | 'parameters' | 'responses', name: string) => string;
-  /** References to the search parameters of a type, in the document of the type; to those of all types where it is undefined. */
-  readonly searchParameters: (type: string | undefined) => JsonObject[];
-  /** Media types of patches. */
-  readonly patchTypes: readonly string[];
-  /** Media types of resources. */
-  readonly formats: readonly string[];
-  /** Whether requests need a token. */
-  readonly isGuarded: boolean;
-}
 
 /** Parameters about the form of a search result, by name, with what they do. https://hl7.org/fhir/R5/search.html#modifyingresults */
 export const RESULT_PARAMETERS: Readonly<Record<string, string>> = {

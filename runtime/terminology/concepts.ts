@@ -1,7 +1,6 @@
 import { FhirError } from '../fhir/errors.js';
 import { yieldToEventLoop, type Yield } from '../fhir/yield-to-event-loop.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
-import type { Effort } from './effort.js';
 import { TerminologyFault } from './fault.js';
 
 /** Another name of a concept. https://hl7.org/fhir/R5/codesystem-definitions.html#CodeSystem.concept.designation */
@@ -230,17 +229,18 @@ function tooMany({ url }: Resource): FhirError {
   return new FhirError('expansion-too-costly', text);
 }
 
+/** Counts the steps of a question. @throws FhirError where it takes too many */
+interface StepCounter {
+  spend(steps: number): void;
+}
+
 /** Codes below a concept, without itself, each once. @throws TerminologyFault where the hierarchy is not known; FhirError where there are too many */
-export function descendantsOf(
-  system: CodeSystemIndex,
-  code: string,
-  effort: Pick<Effort, 'spend'>,
-): ReadonlySet<string> {
+export function descendantsOf(system: CodeSystemIndex, code: string, effort: StepCounter): ReadonlySet<string> {
   return reach(system, code, effort, ({ children }) => children);
 }
 
 /** Codes above a concept, without itself, each once. @throws as `descendantsOf` */
-export function ancestorsOf(system: CodeSystemIndex, code: string, effort: Pick<Effort, 'spend'>): ReadonlySet<string> {
+export function ancestorsOf(system: CodeSystemIndex, code: string, effort: StepCounter): ReadonlySet<string> {
   return reach(system, code, effort, ({ parents }) => parents);
 }
 
@@ -255,7 +255,7 @@ export function subsumesByHierarchy({ resource }: CodeSystemIndex): boolean {
 function reach(
   system: CodeSystemIndex,
   code: string,
-  effort: Pick<Effort, 'spend'>,
+  effort: StepCounter,
   next: (concept: Concept) => readonly string[],
 ): ReadonlySet<string> {
   if (isFlat(system)) {
