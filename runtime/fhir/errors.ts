@@ -216,6 +216,8 @@ export class FhirError extends Error {
   readonly issues: readonly [Issue, ...Issue[]];
   /** HTTP headers that belong to the answer, such as `Allow`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Scopes whose lack is the reason, without constraints: for the log. */
+  readonly missingScopes: string | undefined;
 
   constructor(
     code: ErrorCode,
@@ -226,11 +228,13 @@ export class FhirError extends Error {
       readonly part?: RequestPart;
       readonly diagnostics?: string;
       readonly headers?: Readonly<Record<string, string>>;
+      readonly missingScopes?: string;
     } = {},
   ) {
     super(text);
     this.name = 'FhirError';
     this.headers = more.headers ?? {};
+    this.missingScopes = more.missingScopes;
     this.issues = [
       {
         code,
@@ -249,10 +253,11 @@ export class FhirError extends Error {
     return Object.assign(error, { issues });
   }
 
-  /** The same failure with each of its issues changed; headers stay. */
+  /** The same failure with each of its issues changed; the rest stays. */
   map(change: (issue: Issue) => Issue): FhirError {
     const [first, ...others] = this.issues;
-    return Object.assign(FhirError.of([change(first), ...others.map(change)]), { headers: this.headers });
+    const { headers, missingScopes } = this;
+    return Object.assign(FhirError.of([change(first), ...others.map(change)]), { headers, missingScopes });
   }
 
   /** Code of the first issue. */

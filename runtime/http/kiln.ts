@@ -145,6 +145,7 @@ async function handle(exchange: Exchange, context: Context): Promise<void> {
   const { log, codecs } = context;
   const { req, res, id, method } = exchange;
   let failed: string | undefined;
+  let missing: string | undefined;
   try {
     await answer(exchange, context);
   } catch (error) {
@@ -153,6 +154,7 @@ async function handle(exchange: Exchange, context: Context): Promise<void> {
       else log.defect(id, error);
     } else if (error.status >= 500) failed = describeFailure(error);
     const failure = error instanceof FhirError ? error : new FhirError('internal');
+    missing = failure.missingScopes;
     exchange.destination ??= aimOfRefused(exchange, context);
     context.services.audit.failed(failedCall(exchange), failure);
     exchange.form ??= formOfFailure(exchange, context);
@@ -172,10 +174,14 @@ async function handle(exchange: Exchange, context: Context): Promise<void> {
     status: res.statusCode,
     duration: performance.now() - exchange.start,
     failure: failed,
+    ...(res.statusCode === FORBIDDEN && { client: exchange.principal?.clientId || undefined, missing }),
     params: exchange.params.size === 0 ? undefined : namesOf(exchange.params),
   });
   if (!req.complete && hasBody(req)) drain(req, 1.25 * context.services.limits.body);
 }
+
+/** The log says of these which client lacks which scopes. */
+const FORBIDDEN = 403;
 
 /** What a client makes up is no reason for long lines. */
 const LOGGED_NAMES = 50;

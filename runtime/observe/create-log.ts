@@ -10,6 +10,9 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 const PARAMETER = /^[A-Za-z_][A-Za-z0-9_.:-]{0,99}$/;
 const MAX_PARAMETERS = 20;
 
+/** Longest id of a client, and longest list of scopes. */
+const MAX_TEXT = 500;
+
 /** Enough of a stack to find the place. */
 const MAX_STACK = 4000;
 
@@ -46,7 +49,7 @@ export function createLog(
 
 /** Member by member, so that nothing that is added to a record gets into the log by itself. */
 function loggable(record: RequestRecord): object {
-  const { requestId, method, route, interaction, status, duration, failure, params } = record;
+  const { requestId, method, route, interaction, status, duration, failure, client, missing, params } = record;
   const names = params?.slice(0, MAX_PARAMETERS).map((name) => (PARAMETER.test(name) ? name : '?'));
   return {
     event: 'request',
@@ -57,6 +60,8 @@ function loggable(record: RequestRecord): object {
     status,
     duration: Math.round(duration * 10) / 10,
     failure,
+    client: client?.slice(0, MAX_TEXT),
+    missing: missing?.slice(0, MAX_TEXT),
     params: names,
   };
 }

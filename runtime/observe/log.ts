@@ -10,6 +10,10 @@ export interface RequestRecord {
   readonly duration: number;
   /** Why the server could not serve, where no client is at fault: our code, and technical detail. */
   readonly failure?: string | undefined;
+  /** Of a request that was forbidden: the id of its client. */
+  readonly client?: string | undefined;
+  /** Of such a request: scopes that it lacks. */
+  readonly missing?: string | undefined;
   /** Names of the query parameters. */
   readonly params?: readonly string[] | undefined;
 }

@@ -53,6 +53,23 @@ describe('kiln serve with authorization, from the first start on', TIMES, () => 
       const lab = await command('token', '--client', 'lab', '--key', key, ...local);
       expect(await status(base, lab.out, '/Patient/ada')).toBe(200);
       expect(await status(base, lab.out)).toBe(403);
+      // Who was refused for want of what.
+      const entry = ['Encounter/1', 'Patient/ada'].map((url) => ({ request: { method: 'DELETE', url } }));
+      const transaction = await fetch(base, {
+        method: 'POST',
+        headers: { ...headers, authorization: `Bearer ${lab.out}` },
+        body: JSON.stringify({ resourceType: 'Bundle', type: 'transaction', entry }),
+      });
+      expect(transaction.status).toBe(403);
+      const refusals = (): unknown[] =>
+        (server.output.err.match(/^.*"status":403.*$/gm) ?? []).map((line) => JSON.parse(line) as unknown);
+      await vi.waitFor(() => expect(refusals()).toHaveLength(2), EVENTUALLY);
+      expect(refusals()).toMatchObject([
+        { event: 'request', client: 'lab', missing: 'system/Patient.s' },
+        { interaction: 'bundle', client: 'lab', missing: 'system/Encounter.d system/Patient.d' },
+      ]);
+      expect(server.output.err.match(/"client":/g)).toHaveLength(2);
+      expect(server.output.err).not.toContain(lab.out);
 
       const load = ['load', '-', '--url', base, '--token', token];
       const file = join(folder, 'bob.json');

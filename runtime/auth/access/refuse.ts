@@ -32,13 +32,25 @@ export function refusal(code: AccessErrorCode, details: RefusalDetails = {}): Fh
   const scope = needed === undefined ? '' : printNeeded(needed);
   const missing = lacked === undefined ? '' : printNeeded(lacked);
   const which = missing === '' || missing === scope ? '' : `; it lacks ${missing}`;
+  const logged = withoutConstraints([lacked, needed]);
   const error = CHALLENGES[code];
   return new FhirError(code, scope === '' ? text : `${text}: ${scope}${which}`, {
     headers: {
       ...(error !== undefined && { 'WWW-Authenticate': writeChallenge(error, ACCESS_ERRORS[code].text, scope) }),
       ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
     },
+    ...(logged !== undefined && { missingScopes: logged }),
   });
+}
+
+/** The first that is not empty. What constraints compare with may be about a person, and goes into no log. */
+function withoutConstraints(all: readonly (NeededScopes | undefined)[]): string | undefined {
+  const texts = all.flatMap((one) => {
+    if (one === undefined) return [];
+    const scopes = one.scopes.map((scope) => ({ ...scope, pairs: [] }));
+    return printNeeded({ scopes, customs: one.customs });
+  });
+  return texts.find((text) => text !== '');
 }
 
 /**

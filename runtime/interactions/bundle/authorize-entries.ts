@@ -38,12 +38,18 @@ export function judgeEntries(
     if (needed !== undefined) refused.push({ index, needed });
   }
   if (refused.length === 0) return;
-  const { headers } = scopeMissing(uniteNeeded(refused.map(({ needed }) => needed)), access);
+  const all = scopeMissing(uniteNeeded(refused.map(({ needed }) => needed)), access);
   throwFaults(
     new Map(
       refused.map(({ index, needed }) => {
         const { code, message } = scopeMissing(needed, access);
-        return [index, inEntry(index, new FhirError(code, message, { headers }))];
+        return [
+          index,
+          inEntry(
+            index,
+            new FhirError(code, message, { headers: all.headers, missingScopes: all.missingScopes ?? '' }),
+          ),
+        ];
       }),
     ),
   );

@@ -86,6 +86,7 @@ const MAX_ISSUES = 100;
 export function throwFaults(faults: ReadonlyMap<number, FhirError>): void {
   const ordered = [...faults].sort(([a], [b]) => a - b).map(([, fault]) => fault);
   const [first, ...others] = ordered.flatMap((fault): readonly Issue[] => fault.issues).slice(0, MAX_ISSUES);
-  if (first !== undefined)
-    throw Object.assign(FhirError.of([first, ...others]), { headers: ordered[0]?.headers ?? {} });
+  if (first === undefined) return;
+  const { headers = {}, missingScopes } = ordered[0] ?? {};
+  throw Object.assign(FhirError.of([first, ...others]), { headers, missingScopes });
 }
