@@ -32,15 +32,23 @@ export async function settleDevelopmentClient(
     log.info(`the development client is disabled: ${why}`);
     return;
   }
-  const { kty, crv, x, y, kid } = await openKey(developmentKeyFile(config));
+  const file = developmentKeyFile(config);
+  const { kty, crv, x, y, kid } = await openKey(file);
   const jwks = { keys: [{ kty, crv, x, y, kid, use: 'sig' }] };
   if (known === undefined) {
     // Of two processes that start at once one comes first.
     const name = 'Development client of this machine';
     await register.add({ id: DEVELOPMENT_CLIENT, name, scope: SCOPE, jwks }, true);
+    log.info(`the development client is registered, with all scopes of data (${SCOPE}); its key is ${file}`);
     return;
   }
-  if (!hasKey(known, jwks.keys[0]!)) await register.rotate(DEVELOPMENT_CLIENT, { jwks });
+  if (!hasKey(known, jwks.keys[0]!)) {
+    await register.rotate(DEVELOPMENT_CLIENT, { jwks });
+    log.info(
+      `the development client has another key, which is ${file}: this store had one whose file is not here, as a store that was ` +
+        'restored or moved. The key before is good for nothing with it',
+    );
+  }
   if (!known.enabled) {
     log.info(`the development client is disabled; kiln client enable --id ${DEVELOPMENT_CLIENT} lets it in again`);
   }

@@ -49,6 +49,9 @@ describe('the development client', () => {
     const text = readFileSync(file(), 'utf8');
     await settle(register);
     expect([await register.list(), readFileSync(file(), 'utf8')]).toEqual([[client], text]);
+    expect(notes).toEqual([
+      expect.stringContaining(`is registered, with all scopes of data (system/*.cruds); its key is ${file()}`),
+    ]);
   });
 
   it('of processes that start at once has one key', async () => {
@@ -66,6 +69,8 @@ describe('the development client', () => {
     await settle(register);
     const { x } = JSON.parse(readFileSync(file(), 'utf8')) as { x: string };
     expect((await register.list())[0]?.jwks?.keys).toMatchObject([{ x }]);
+    // As where the file of a store was restored in another folder.
+    expect(notes.slice(1)).toEqual([expect.stringContaining(`has another key, which is ${file()}`)]);
   });
 
   it.each(['{}', 'no JSON', JSON.stringify({ kty: 'oct', k: 'c2VjcmV0', kid: 'k' })])(
@@ -82,6 +87,7 @@ describe('the development client', () => {
     async (flags) => {
       const register = openRegister();
       await settle(register);
+      notes = [];
       await settle(register, flags);
       expect((await register.list())[0]?.enabled).toBe(false);
       expect(notes[0]).toContain('the development client is disabled: ');
