@@ -42,7 +42,11 @@ export async function openCopyRecord(source: Store, target: Store, from: string)
 
   if (text === undefined) {
     const present = await describeContent(target);
-    if (present !== '') throw new Error(`the target is not empty: it has ${present}; copy into an empty one`);
+    if (present !== '')
+      throw new Error(
+        `the target is not empty: it has ${present}; copy into an empty one, before clients are registered there: those of the ` +
+          'source come along',
+      );
     await put({ from });
     return { cursor: undefined, advance };
   }
