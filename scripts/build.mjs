@@ -18,6 +18,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 import openapiTypes, { astToString } from 'openapi-typescript';
@@ -45,21 +46,35 @@ const BUILT = '.built';
 const SOURCES = ['runtime', 'generator', 'generated', 'definitions', 'docs', 'scripts', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json']; // prettier-ignore
 const EMITTED = /\.(?:d\.ts|d\.ts\.map|js\.map|js)$/;
 
-/** Compiles the project; returns the exit code of tsc. */
-export async function build() {
+/** Tells a person step by step what is done, and how long it has taken so far. */
+export function tellSteps() {
+  const start = performance.now();
+  return (step) =>
+    process.stderr.write(`kiln: ${String(Math.round((performance.now() - start) / 1000)).padStart(3)} s: ${step}\n`);
+}
+
+/**
+ * Compiles the project; returns the exit code of tsc.
+ *
+ * @param tell called with each step that takes seconds, when it begins
+ */
+export async function build(tell = () => {}) {
+  tell('compiling TypeScript to dist/, the longest step of a first build');
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
   const run = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
   if (existsSync(dist)) removeStale('');
   if (existsSync(main)) chmodSync(main, 0o755);
   copyPageFiles();
+  tell('packing the tables and the code systems of the FHIR package');
   await packTables();
   packTerminology();
-  if (!(await packConformance())) return 1;
+  if (!(await packConformance(tell))) return 1;
   copyFileSync(join(root, MANIFEST), join(dist, MANIFEST));
-  await buildOpenApiTypes();
-  const arePagesMade = await buildPages();
+  await buildOpenApiTypes(tell);
+  const arePagesMade = await buildPages(tell);
   const code = arePagesMade ? (run.status ?? 1) : 1;
   if (code === 0) writeFileSync(join(dist, BUILT), '');
+  tell(code === 0 ? 'built; npm start starts the server, npm test runs the tests' : 'not built: see above');
   return code;
 }
 
@@ -94,7 +109,7 @@ async function packTables() {
  * The types of the document that a server has at /openapi/all.json. They take some ten seconds, so they are made only when the
  * document has changed.
  */
-async function buildOpenApiTypes() {
+async function buildOpenApiTypes(tell) {
   const load = (path) => import(pathToFileURL(join(dist, path)).href);
   const [{ tables }, { createServices }, { createPatchers }, { makeWhole }] = await Promise.all([
     load('generated/tables.js'),
@@ -111,6 +126,7 @@ async function buildOpenApiTypes() {
   const head = `// Made by openapi-typescript ${version} of document ${createHash('sha256').update(text).digest('hex')}.\n`;
   const file = join(dist, OPENAPI);
   if (existsSync(file) && readFileSync(file, 'utf8').startsWith(head)) return;
+  tell('making the types of the OpenAPI document');
   writeFileSync(file, head + astToString(await openapiTypes(text)));
 }
 
@@ -120,10 +136,11 @@ async function buildOpenApiTypes() {
  *
  * @returns false: the definitions are faulty, and the pages are those that were there before
  */
-async function buildPages() {
+async function buildPages(tell) {
   const stamp = pagesStamp();
   const stampFile = join(dist, PAGES, '.stamp');
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return true;
+  tell('making the reference pages');
   const { makeHtmlPages, makeModel } = await import(pathToFileURL(join(dist, 'generator', 'generate.js')).href);
   try {
     const pages = makeHtmlPages(await makeModel());
@@ -206,7 +223,7 @@ const EXAMPLE =
  * The definitions, of the package and our own, with the corrections that the tables are made with, so that the server shows what it enforces. One line says which
  * of them are in which block, then come the blocks. Returns whether all corrections apply.
  */
-async function packConformance() {
+async function packConformance(tell) {
   const folder = dirname(createRequire(import.meta.url).resolve('hl7.fhir.r5.core/package.json'));
   const target = join(dist, CONFORMANCE);
   const names = readdirSync(folder).filter((name) => SHIPPED.test(name) && !EXAMPLE.test(name));
@@ -216,6 +233,7 @@ async function packConformance() {
   );
   const sources = [join(folder, 'package.json'), join(root, MANIFEST), fileURLToPath(import.meta.url), ...maintained];
   if (existsSync(target) && sources.every((each) => statSync(target).mtimeMs > statSync(each).mtimeMs)) return true;
+  tell('packing the definitions of the FHIR package');
   const { correctDefinition } = await import(pathToFileURL(join(dist, 'generator', 'load', 'errata.js')).href);
   const { loadDefinitions } = await import(pathToFileURL(join(dist, 'generator', 'load', 'definitions.js')).href);
   const { errata, operations } = loadDefinitions(join(root, 'definitions'));
@@ -273,4 +291,4 @@ function hasSource(path) {
   return existsSync(join(root, source));
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = await build();
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = await build(tellSteps());
