@@ -12,6 +12,7 @@ export const LONGEST = [
   'contract/mongo-only',
   'conformance/search/search-oracle',
   'service/auth',
+  'service/load-running',
   'unit/definitions/stored-definitions',
   'http/operations/terminology/terminology-processes',
   'http/auth/leaks/leaks',

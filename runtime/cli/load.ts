@@ -5,9 +5,9 @@ import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { findFiles } from './load/find-files.js';
 import { checkAnswers } from './load/check-answers.js';
-import { httpSink } from './load/http-sink.js';
+import { httpSink, type HttpTarget } from './load/http-sink.js';
 import { readItems, type BundleMode } from './load/items.js';
-import { checkClient, readBundleMode, readUrl, type LoadFlags } from './load/load-options.js';
+import { checkClient, checkRunning, readBundleMode, readUrl, type LoadFlags } from './load/load-options.js';
 import { loadItems, newCounts, type LoadCounts } from './load/load-items.js';
 import { showProgress } from './load/progress.js';
 import { findPackages } from './load/packages.js';
@@ -33,16 +33,16 @@ export async function runLoad(
   terminal: Terminal,
 ): Promise<number> {
   const bundles = readBundleMode(options.bundles);
-  const url = readUrl(options.url, flags, terminal);
+  checkRunning(options, flags);
+  const isRunning = options.running === true;
+  const url = isRunning ? undefined : readUrl(options.url, flags, terminal);
   const token = options.token ?? (terminal.env['KILN_TOKEN'] || undefined);
   if (options.token !== undefined && url === undefined) throw new ConfigError('--token goes with --url');
   if (options.bulk === true && url === undefined) throw new ConfigError('--bulk goes with --url');
   checkClient(options, url);
   if (options.token === '') throw new ConfigError('--token is empty: did kiln token fail?');
   const { config } = readConfig(flags, terminal.env);
-  if (url === undefined && config.store === 'sqlite::memory:') {
-    throw new ConfigError('a memory store ends with this command; name a file with --store sqlite:PATH');
-  }
+  if (url === undefined && !isRunning) refuseMemory(config.store);
 
   // What a batch leaves behind is old enough by then to be taken for what stays, and V8 would let the heap grow by it several times
   // over before it looks.
@@ -53,7 +53,13 @@ export async function runLoad(
   let close = (): Promise<void> => Promise.resolve();
   try {
     let sink: Sink;
-    if (url === undefined) {
+    const target = isRunning
+      ? await (await import('./load/running-server.js')).findRunning(config, terminal)
+      : url === undefined
+        ? undefined
+        : await targetOf(url, options, token);
+    if (target === undefined) {
+      refuseMemory(config.store);
       tellNewStore(config, server.storeExists, terminal);
       const opened = await server.openCore(config);
       close = () => opened.store.close();
@@ -63,9 +69,6 @@ export async function runLoad(
       const core = { ...opened, limits, validateByProfiles, largeTexts: undefined };
       sink = storeSink({ ...core, execute: await executor(core) });
     } else {
-      await checkAnswers(url);
-      const tokens = await tokensOf(url, options, token);
-      const target = { url, ...(tokens === undefined ? {} : { tokens }) };
       sink = options.bulk === true ? (await import('./load/bulk-sink.js')).bulkSink(target) : httpSink(target);
     }
 
@@ -90,6 +93,19 @@ export async function runLoad(
   } finally {
     await close();
   }
+}
+
+/** @throws ConfigError */
+function refuseMemory(store: string): void {
+  if (store === 'sqlite::memory:')
+    throw new ConfigError('a memory store ends with this command; name a file with --store sqlite:PATH');
+}
+
+/** @throws LoadStopped where nothing answers there */
+async function targetOf(url: string, options: LoadFlags, token: string | undefined): Promise<HttpTarget> {
+  await checkAnswers(url);
+  const tokens = await tokensOf(url, options, token);
+  return { url, ...(tokens === undefined ? {} : { tokens }) };
 }
 
 async function tokensOf(

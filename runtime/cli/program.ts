@@ -10,7 +10,7 @@ import type { GenerateOptions } from './development.js';
 import type { HfqlFlags } from './hfql.js';
 import type { ExportFlags } from './jobs/export.js';
 import type { JobsFlags } from './jobs/jobs.js';
-import type { LoadFlags } from './load/load-options.js';
+import { ADDRESS_SETTINGS, type LoadFlags } from './load/load-options.js';
 import type { ReindexFlags } from './reindex.js';
 import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
 
@@ -60,7 +60,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     await run(runWorker(terminal));
   });
 
-  withSettings(program.command('load'), STORE_SETTINGS)
+  withSettings(program.command('load'), [...STORE_SETTINGS, ...ADDRESS_SETTINGS])
     .description(
       'put resources into a store or a server. One whose id is there already replaces that, or changes nothing where ' +
         'it says the same; one without id is created anew each time; of two with the same id the later stays',
@@ -77,6 +77,10 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     .option('--token <TOKEN>', 'bearer token for that server (also KILN_TOKEN)')
     .option('--client <ID>', 'instead of a token: a client that asks for one, and for more when it has run out')
     .option('--key <FILE>', 'its private key, a JWK with a kid')
+    .option(
+      '--running',
+      'load into the server that serve starts with the same options, as its development client; where none runs, into the store',
+    )
     .option('--bulk', 'upload NDJSON to that server and have it import that with $import')
     .action(async (paths: string[], options: LoadFlags) => {
       const { runLoad } = await import('./load.js');

@@ -25,6 +25,9 @@ export interface TokenRequest {
 /** There is no server yet, and may be in a moment. */
 export class ServerUnreachable extends Error {}
 
+/** A server answers, and says nothing of tokens. */
+export class NoTokenEndpoint extends Error {}
+
 /** Asks a token endpoint for a bearer token. @throws Error in one line; NotThere where no connection can be had */
 export async function requestToken({ clientId, key, endpoint, scope = EVERYTHING }: TokenRequest): Promise<string> {
   const body = await tokenForm({ clientId, key, audience: endpoint, scope }, Date.now());
@@ -48,7 +51,7 @@ function hintOf(error: unknown, scope: string): string {
  * The token endpoint that a FHIR server names. https://hl7.org/fhir/smart-app-launch/conformance.html#using-well-known
  *
  * @param base URL of the FHIR base
- * @throws Error in one line; ServerUnreachable where no connection can be had
+ * @throws Error in one line; ServerUnreachable where no connection can be had, NoTokenEndpoint where the answer names none
  */
 export async function findTokenEndpoint(base: string): Promise<string> {
   const document = `${base.replace(/\/+$/, '')}/.well-known/smart-configuration`;
@@ -63,7 +66,7 @@ export async function findTokenEndpoint(base: string): Promise<string> {
   }
   const { token_endpoint: endpoint } = Object(await answer.json().catch(() => ({}))) as { token_endpoint?: unknown };
   if (answer.ok && typeof endpoint === 'string' && URL.canParse(endpoint)) return endpoint;
-  throw new Error(`${document} names no token endpoint: without authorization no token is needed`);
+  throw new NoTokenEndpoint(`${document} names no token endpoint: without authorization no token is needed`);
 }
 
 /** The private key of a client. @throws ConfigError */

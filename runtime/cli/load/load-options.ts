@@ -13,6 +13,8 @@ export interface LoadFlags {
   readonly key?: string;
   /** Uploads NDJSON and has the server import it. */
   readonly bulk?: boolean;
+  /** Loads into the server that runs with the same settings, as its development client. */
+  readonly running?: boolean;
 }
 
 /** How Bundles are taken. @throws ConfigError */
@@ -35,6 +37,20 @@ export function readUrl(option: string | undefined, flags: Flags, terminal: Term
     );
   }
   return url;
+}
+
+/** What tells where a server is that `--running` looks for. */
+export const ADDRESS_SETTINGS = ['host', 'port', 'base-url'] as const;
+
+/** @throws ConfigError where `--running` does not go together with other options, or these do not without it */
+export function checkRunning(options: LoadFlags, flags: Flags): void {
+  if (options.running !== true) {
+    const name = ADDRESS_SETTINGS.find((each) => flags[each] !== undefined);
+    if (name !== undefined) throw new ConfigError(`--${name} goes with --running`);
+    return;
+  }
+  const other = (['url', 'token', 'client', 'key', 'bulk'] as const).find((each) => options[each] !== undefined);
+  if (other !== undefined) throw new ConfigError(`--running and --${other} exclude each other`);
 }
 
 /** @throws ConfigError where options do not go together */

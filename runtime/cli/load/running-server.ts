@@ -1,3 +1,4 @@
+import { readJsonFile } from '../../assembly/read-file.js';
 import { addressesOf } from '../../auth/server/settings.js';
 import { ConfigError } from '../../config/config-error.js';
 import { DEVELOPMENT_CLIENT, developmentKeyFile, whyNoDevelopmentClient } from '../../config/development.js';
@@ -62,7 +63,9 @@ async function expectFhir(url: string): Promise<void> {
 /** @throws Error that says what to do where the server does not let the development client of the store in */
 async function developmentTokens(url: string, config: Config, store: string): Promise<Tokens> {
   try {
-    const tokens = await clientTokens(url, DEVELOPMENT_CLIENT, developmentKeyFile(config));
+    const file = developmentKeyFile(config);
+    await readJsonFile('the key of the development client', file);
+    const tokens = await clientTokens(url, DEVELOPMENT_CLIENT, file);
     await tokens.current();
     return tokens;
   } catch (error) {
