@@ -98,6 +98,10 @@ export const LAXER: readonly Difference[] = [
     reason: 'lets a time go without zone, and a zone without time',
     explains: badOf(/^dateTime "20(?:20-01-01T00:00:00|20Z)"/),
   },
+  {
+    reason: 'takes texts of white space alone, which XML cannot have',
+    explains: badOf(/^(?:string|markdown) "(?:\\n| )+"/),
+  },
   { reason: 'allows control characters', explains: badOf(/\\u00[01]|\\b/) },
   {
     reason: 'has no type for the text of a narrative',
