@@ -45,6 +45,8 @@ function checkObject(plan: Plan, object: Json, run: Run): void {
     if (property === undefined) {
       seen |= CONTENT;
       faultOfName(run, plan, key);
+      // What follows is not listed: millions of unknown names would take minutes to explain.
+      if (run.isFull) return;
       continue;
     }
     if ((seen & property.choice) !== 0) faultInChoice(run, plan, property, object);
@@ -71,7 +73,7 @@ function checkProperty(property: Property, value: unknown, holder: Json, run: Ru
     if (property.kind === 'primitive') checkPrimitives(property, value, holder, run);
     else if (property.kind === 'sibling') checkSiblings(property, value, holder, run);
     else {
-      for (let i = 0; i < value.length; i++) {
+      for (let i = 0; i < value.length && !run.isFull; i++) {
         run.path[run.depth++] = i;
         checkOne(property, value[i], run);
         run.depth--;
@@ -100,7 +102,7 @@ function checkPrimitives(property: Property, values: readonly unknown[], holder:
   if (Array.isArray(siblings) && !isAligned) {
     run.report('misaligned-arrays', misaligned(property, values.length, siblings.length));
   }
-  for (let i = 0; i < values.length; i++) {
+  for (let i = 0; i < values.length && !run.isFull; i++) {
     const value = values[i];
     if (test(value) || (value === null && Array.isArray(siblings) && (!isAligned || siblings[i] !== null))) continue;
     run.path[run.depth++] = i;
@@ -116,7 +118,7 @@ function misaligned(property: Property, values: number, siblings: number): strin
 /** Ids and extensions of a repeating primitive. `null` stands for none. */
 function checkSiblings(property: Property, siblings: readonly unknown[], holder: Json, run: Run): void {
   const values = holder[property.other];
-  for (let i = 0; i < siblings.length; i++) {
+  for (let i = 0; i < siblings.length && !run.isFull; i++) {
     const sibling: unknown = siblings[i];
     // Where neither side has anything, the side of the values says so, if there is one.
     if (sibling === null && values !== undefined) continue;

@@ -273,6 +273,22 @@ describe('what is found is bounded', () => {
     expect(patient({ name: name.slice(0, 100) })).toHaveLength(100);
     expect(validate({ resourceType: 'Patient', name }, { maxFaults: 3 })).toHaveLength(4);
   });
+  it('what comes after these is not looked at: millions of unknown members took a minute to explain', () => {
+    let looked = 0;
+    const names = Array.from({ length: 5000 }, () => ({ x: 1 }));
+    const name = new Proxy(names, {
+      get: (target, key) => {
+        if (typeof key === 'string' && /^\d+$/.test(key)) looked++;
+        return Reflect.get(target, key) as unknown;
+      },
+    });
+    expect(patient({ name })).toHaveLength(101);
+    expect(looked).toBeLessThan(150);
+    const unknown = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`unknown${n}`, 1]));
+    const elapsed = processorTime();
+    expect(patient(unknown)).toHaveLength(101);
+    expect(elapsed()).toBeLessThan(1000);
+  });
   it('depth', () => {
     let extension: object = { url: 'x', valueString: 'x' };
     for (let i = 0; i < 20_000; i++) extension = { url: 'x', extension: [extension] };
