@@ -56,7 +56,7 @@ export function jobsServer(
   const engine = (holder: string, atOnce: number): JobEngine =>
     createJobEngine({
       ...{ store, holder, atOnce, newId, kinds: JOB_KINDS, perClient, principalOf },
-      services: () => createServing({ ...options, jobs })().services,
+      services: () => createServing({ ...options, jobs }, options.live)().services,
       onError: (error) => errors.push(error),
     });
   const scopes = createScopes({ tables, zone: utc, base: '' });

@@ -4,16 +4,20 @@ import type { Random } from '../../../contract/random.js';
 import { FORM_TYPE } from '../../search-server.js';
 import type { Policy } from './leak-twins.js';
 import { searchMaker } from './leak-searches.js';
+import { operationCall, operationRoute, someJob } from './leak-operations.js';
+import { PROFILES } from './leak-profiles.js';
 import type { Values } from './leak-values.js';
 import { contentMaker, DRAFT_TYPES, idsOfType } from './leak-world.js';
 
-/** A request to both twins. `@n@` in it stands for the instant of a version that both have. */
+/** A request to both twins. `@n@` in it stands for the instant of a version that both have, `@jobN@` for a job. */
 export interface LeakRequest {
   readonly method: string;
   /** Below `/fhir`, encoded. */
   readonly path: string;
   readonly body?: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Lines that the client uploads before. */
+  readonly upload?: string;
 }
 
 /** How often interactions come, where it is not once. */
@@ -27,6 +31,7 @@ const WEIGHTS: Readonly<Partial<Record<Interaction, number>>> = {
   'history-type': 5,
   'history-system': 5,
   bundle: 6,
+  operation: 20,
   // It is open, and says when the server began.
   capabilities: 0,
 };
@@ -36,6 +41,7 @@ const GRAPHQL = 0.05;
 const WRITES: ReadonlySet<Interaction> = new Set<Interaction>([
   ...(['create', 'update', 'patch', 'delete'] as const),
   ...(['conditional-update', 'conditional-patch', 'conditional-delete'] as const),
+  ...(['delete-history', 'delete-history-version'] as const),
 ]);
 
 const JSON_PATCH = 'application/json-patch+json';
@@ -73,12 +79,16 @@ export function requestMaker(policy: Policy, random: Random, value: Values): () 
     const member = row.path.split('/')[2]!;
     return member === '*' || member === '_search' ? undefined : member;
   };
-  const content = (type: string, id?: string): string =>
-    JSON.stringify({
+  const resource = (type: string, id?: string): { readonly resourceType: string } => {
+    const profiles = PROFILES.filter((each) => each.type === type);
+    return {
       ...make(DRAFT_TYPES.includes(type) ? type : 'Basic', chance(0.7)),
       resourceType: type,
       ...(id !== undefined && { id }),
-    });
+      ...(profiles.length > 0 && chance(0.5) && { meta: { profile: [pick(profiles).url] } }),
+    };
+  };
+  const content = (type: string, id?: string): string => JSON.stringify(resource(type, id));
   /** What finds few. */
   const criteria = (type: string): string => {
     const name = pick(['_id', 'identifier', 'status', '_language']);
@@ -88,7 +98,8 @@ export function requestMaker(policy: Policy, random: Random, value: Values): () 
   const requestTo = (row: RouteRow): LeakRequest => {
     const { method, interaction } = row;
     const type = typeOf(row);
-    const id = chance(0.9) ? pick(idsOfType(type ?? 'Patient')) : 'none';
+    const file = interaction === 'read' && type === 'Binary' && chance(0.3) ? `${someJob(random)}.0` : undefined;
+    const id = file ?? (chance(0.9) ? pick(idsOfType(type ?? 'Patient')) : 'none');
     const base = `/${row.path
       .replace('[type]', type ?? '')
       .replace('[id]', id)
@@ -136,9 +147,18 @@ export function requestMaker(policy: Policy, random: Random, value: Values): () 
         return to('', { headers: when });
       case 'conditional-delete':
         return to(criteria(type ?? 'Patient'));
+      case 'operation': {
+        if (base === '/$hfql-execute') return to('', { body: statement() });
+        const { query = '', ...call } = operationCall(row, type ?? pick(known), operands);
+        return to(query, call);
+      }
       default:
-        return to('', method === 'POST' ? { body: base === '/$hfql-execute' ? statement() : EMPTY } : {});
+        return to('', method === 'POST' ? { body: EMPTY } : {});
     }
+  };
+  const operands = {
+    ...{ random, value, known, content: resource },
+    search: (type: string) => (chance(0.8) ? criteria(type) : encode(search(type, true))),
   };
   /** A statement that counts, sorts, and asks by conditions. The search behind a walk has an id that is random: groups have none. */
   const statement = (): string => {
@@ -174,6 +194,7 @@ export function requestMaker(policy: Policy, random: Random, value: Values): () 
   const some = (): LeakRequest => {
     if (chance(GRAPHQL)) return graphql();
     const interaction = pick(wheel);
+    if (interaction === 'operation' && chance(0.8)) return requestTo(operationRoute(random, known));
     return requestTo(pick(tables.routes.filter((row) => row.interaction === interaction)));
   };
   const bundle = (): object => {

@@ -20,6 +20,8 @@ export interface Policy {
 }
 
 const OPEN = '_language=en';
+/** It gives no resources by itself. */
+const ADMIN = '__admin.reindex __admin.expunge';
 const SOME = [
   'Patient',
   'Encounter',
@@ -33,24 +35,24 @@ const SOME = [
 
 /** Clients whose answers are looked at. */
 export const POLICIES: readonly Policy[] = [
-  { name: 'one type', scopes: 'system/Patient.rs', all: ['Patient'] },
-  { name: 'the other type', scopes: 'system/Observation.rs', all: ['Observation'] },
-  { name: 'a part of a type', scopes: `system/Observation.rs?${LAB}`, all: [], open: ['Observation'] },
+  { name: 'one type', scopes: `system/Patient.rs ${ADMIN}`, all: ['Patient'] },
+  { name: 'the other type', scopes: `system/Observation.rs ${ADMIN}`, all: ['Observation'] },
+  { name: 'a part of a type', scopes: `system/Observation.rs?${LAB} ${ADMIN}`, all: [], open: ['Observation'] },
   {
     name: 'parts of types',
-    scopes: `system/Observation.rs?${LAB} ${SOME.map((type) => `system/${type}.rs?${OPEN}`).join(' ')} system/Binary.rs`,
+    scopes: `system/Observation.rs?${LAB} ${SOME.map((type) => `system/${type}.rs?${OPEN}`).join(' ')} system/Binary.rs ${ADMIN}`,
     all: ['Binary'],
     open: ['Observation', ...SOME],
   },
   {
     name: 'parts of types by a parameter of the store',
-    scopes: ['Observation', ...SOME].map((type) => `system/${type}.rs?${STORED_OPEN}`).join(' '),
+    scopes: `${['Observation', ...SOME].map((type) => `system/${type}.rs?${STORED_OPEN}`).join(' ')} ${ADMIN}`,
     all: [],
     open: ['Observation', ...SOME],
   },
   {
     name: 'types and parts of types',
-    scopes: `system/Patient.rs system/Encounter.rs system/Condition.rs system/Group.rs system/GraphDefinition.rs system/Observation.rs?${LAB}`,
+    scopes: `system/Patient.rs system/Encounter.rs system/Condition.rs system/Group.rs system/GraphDefinition.rs system/Observation.rs?${LAB} ${ADMIN}`,
     all: ['Patient', 'Encounter', 'Condition', 'Group', 'GraphDefinition'],
     open: ['Observation'],
   },
@@ -63,8 +65,15 @@ export const POLICIES: readonly Policy[] = [
   },
   {
     name: 'parts of types, to write',
-    scopes: `system/Observation.cruds?${LAB} system/Patient.cruds?${OPEN} system/Encounter.ruds?${OPEN} system/Binary.cruds`,
+    scopes: `system/Observation.cruds?${LAB} system/Patient.cruds?${OPEN} system/Encounter.ruds?${OPEN} system/Binary.cruds ${ADMIN}`,
     all: ['Binary'],
+    open: ['Observation', 'Patient', 'Encounter'],
+    writes: true,
+  },
+  {
+    name: 'parts of types, to import others',
+    scopes: `system/Basic.cruds system/Condition.cruds system/Binary.cruds system/Observation.rs?${LAB} system/Patient.rs?${OPEN} system/Encounter.rs?${OPEN} ${ADMIN}`,
+    all: ['Basic', 'Condition', 'Binary'],
     open: ['Observation', 'Patient', 'Encounter'],
     writes: true,
   },

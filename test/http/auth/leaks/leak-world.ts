@@ -170,6 +170,9 @@ export const DRAFT_TYPES: readonly string[] = Object.keys(MAKERS);
 /** Types of what is within others. */
 const CONTAINED_TYPES = ['Patient', 'Observation', 'Organization', 'Location'] as const;
 
+/** Without it a resource within another would have to be referred to. */
+const WITHIN = { url: 'http://ways.example/within', valueReference: { reference: '#' } };
+
 /** So many resources of each type. */
 const EACH = 4;
 
@@ -190,12 +193,14 @@ export function contentMaker(random: Random, from = 0): (type: string, isOpen: b
     const type = random.pick(types);
     return { reference: `${type}/${random.pick(idsOfType(type))}` };
   };
-  /** Resources within another, each as if it were open or not by itself. */
+  /** Resources within another, which they refer to, each as if it were open or not by itself. */
   const contain = () =>
     ['c1', 'c2'].map((id) => {
       const type = random.pick(CONTAINED_TYPES);
       const language = random.pick(['en', 'de']);
-      return { resourceType: type, id, language, ...MAKERS[type]!({ random, word, refer }) };
+      const made = MAKERS[type]!({ random, word, refer });
+      const extension = [...((made['extension'] ?? []) as readonly object[]), WITHIN];
+      return { resourceType: type, id, language, ...made, extension };
     });
   return (type, isOpen) => {
     const category = { coding: [{ system: CATEGORY, code: isOpen ? 'laboratory' : 'vital-signs' }] };

@@ -27,7 +27,7 @@ export function leaksNothing(subject: Place, seed: number, requests: number): vo
   describe.each(POLICIES.map((policy, n) => ({ ...policy, n })))('what $name does not show', ({ n: at, ...policy }) => {
     const { writes, scopes } = policy;
     const one = writes === undefined ? shared : useTwin(subject, makeWorld(seed, writes), seed);
-    const other = useTwin(subject, makeTwin(policy, one.drafts, seed), seed);
+    const other = useTwin(subject, makeTwin(policy, one.drafts, seed), seed, false);
     const twins = [one.twin, other.twin] as const;
 
     beforeAll(() => {
@@ -75,17 +75,23 @@ function namesOf(instants: Instants): Names {
   return new Map([...instants].map(([version, { name }]) => [version, name]));
 }
 
-/** A twin whose server runs, with these resources, while the tests of the suite run. */
+/**
+ * A twin whose server runs, with these resources, while the tests of the suite run.
+ *
+ * @param hasOthers there are jobs of another client
+ */
 function useTwin(
   subject: Place,
   drafts: readonly Draft[],
   seed: number,
+  hasOthers = true,
 ): { readonly twin: Twin; readonly drafts: readonly Draft[] } {
   const { store, definitions } = useStore(subject);
   const twin = twinOn(store, drafts, definitions);
   beforeAll(async () => {
     await twin.arrange();
     await settleIndex(store, definitions(), seed % 2 === 0 ? undefined : 'Encounter.x-when');
+    await twin.startJobs(hasOthers);
   }, PATIENCE);
   return { twin, drafts };
 }
@@ -103,9 +109,22 @@ function useStore(subject: Place): { readonly store: Store; readonly definitions
     await subject.drop?.(url);
   });
   return {
-    store: new Proxy({} as Store, { get: (_, name) => Reflect.get(definitions!.store, name) as unknown }),
+    store: late(() => definitions?.store),
     definitions: () => definitions!,
   };
+}
+
+/** An object that is there when it is used; before, parts of it may be taken that are used later. */
+function late<T extends object>(find: () => T | undefined): T {
+  const get = (_: unknown, name: string | symbol): unknown => {
+    const found = find();
+    return found === undefined ? late(() => partOf(find(), name)) : partOf(found, name);
+  };
+  return new Proxy<object>({}, { get }) as T;
+}
+
+function partOf(whole: object | undefined, name: string | symbol): object | undefined {
+  return whole === undefined ? undefined : (Reflect.get(whole, name) as object | undefined);
 }
 
 /** Asks both for up to four pages. */
