@@ -22,12 +22,11 @@ export async function buildDist(): Promise<void> {
   if (printed !== '') throw new Error(`no dist/: ${printed}`);
 }
 
-/** @returns what it printed, which is nothing where all went well */
+/** @returns what it printed where it failed; nothing where all went well */
 function build(): Promise<string> {
   return new Promise((resolve) =>
     execFile(process.execPath, [BUILD], (error, out, err) => {
-      const printed = `${out}${err}`.trim();
-      resolve(error !== null && printed === '' ? error.message : printed);
+      resolve(error === null ? '' : `${out}${err}`.trim() || error.message);
     }),
   );
 }
