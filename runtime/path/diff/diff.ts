@@ -29,20 +29,12 @@ const FINENESS = [Infinity, 256, 64, 16, 4, 1] as const;
  * cannot be about several of them.
  * https://hl7.org/fhir/R5/fhirpatch.html
  *
+ * Each attempt begins when the one before has made too many operations, and others may have their turn in between.
+ *
  * @param from valid in structure, and so `to`
+ * @returns the patch at last, undefined before
  * @throws FhirError `too-costly` where they differ in very many places
  * @throws Error where the two are of different types, or have properties that their types do not know
- */
-export function diff(from: Resource, to: Resource, model: PatchModel, options: DiffOptions = {}): Resource {
-  if (from.resourceType !== to.resourceType) throw new Error('only resources of one type can be compared');
-  for (const patch of attempts(from, to, model, options)) if (patch !== undefined) return patch;
-  throw new Error('no attempt was the last');
-}
-
-/**
- * As `diff`, one attempt at a time: each begins when the one before has made too many operations, and others may have their turn in between.
- *
- * @returns the patch at last, undefined before
  */
 export function* attempts(
   from: Resource,
@@ -50,6 +42,7 @@ export function* attempts(
   model: PatchModel,
   options: DiffOptions = {},
 ): Generator<Resource | undefined> {
+  if (from.resourceType !== to.resourceType) throw new Error('only resources of one type can be compared');
   const { maxOperations = MAX_PATCH_OPERATIONS } = options;
   for (const most of FINENESS) {
     const parameter: JsonValue[] = [];

@@ -4,7 +4,7 @@ import { tables } from '../../../generated/tables.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { readXml } from '../../../runtime/format/xml/read-xml.js';
 import { writeXml } from '../../../runtime/format/xml/write-xml.js';
-import { diff } from '../../../runtime/path/diff/diff.js';
+import { diff } from './diff.js';
 import { Budget } from '../../../runtime/path/patch/fhirpath/fhirpath-budget.js';
 import { createFinder } from '../../../runtime/path/patch/fhirpath/fhirpath-find.js';
 import {

@@ -5,7 +5,7 @@ import { equalJson } from '../../../runtime/fhir/equal.js';
 import type { JsonValue, Resource } from '../../../runtime/fhir/resource.js';
 import { readJson } from '../../../runtime/format/read-json.js';
 import { writeJson } from '../../../runtime/format/write-json.js';
-import { diff } from '../../../runtime/path/diff/diff.js';
+import { diff } from './diff.js';
 import { applyFhirPathPatch } from '../../../runtime/path/patch/fhirpath/fhirpath-patch.js';
 import { createValidator } from '../../../runtime/validate/create-validator.js';
 import { createRandom } from '../../contract/random.js';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
 import { equalJson } from '../../../runtime/fhir/equal.js';
 import type { JsonObject, Resource } from '../../../runtime/fhir/resource.js';
-import { diff } from '../../../runtime/path/diff/diff.js';
+import { diff } from '../../conformance/patch/diff.js';
 import { createPatchModel } from '../../../runtime/path/patch/fhirpath/fhirpath-model.js';
 import { applyFhirPathPatch } from '../../../runtime/path/patch/fhirpath/fhirpath-patch.js';
 import { MAX_PATCH_OPERATIONS } from '../../../runtime/path/patch/patch-limits.js';

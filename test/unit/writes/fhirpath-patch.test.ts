@@ -6,7 +6,7 @@ import type { FhirError } from '../../../runtime/fhir/errors.js';
 import type { JsonObject, Resource } from '../../../runtime/fhir/resource.js';
 import { readJson } from '../../../runtime/format/read-json.js';
 import { writeJson } from '../../../runtime/format/write-json.js';
-import { diff } from '../../../runtime/path/diff/diff.js';
+import { diff } from '../../conformance/patch/diff.js';
 import { createPatchModel } from '../../../runtime/path/patch/fhirpath/fhirpath-model.js';
 import { applyFhirPathPatch } from '../../../runtime/path/patch/fhirpath/fhirpath-patch.js';
 import { patchOf } from '../../conformance/patch/fhirpath-patch.js';
