@@ -18,7 +18,7 @@ import { printAll } from './print/print.js';
 import { projectRoot } from './project-root.js';
 import { takeCensus } from './verify/census.js';
 import { verifyDefinitions } from './verify/definitions.js';
-import { verifyCensus, verifyModel, verifyScopes } from './verify/verify.js';
+import { verifyCensus, verifyExchanges, verifyModel, verifyScopes } from './verify/verify.js';
 
 /** Options: what to read instead of what the checkout has. */
 export interface GenerateOptions {
@@ -62,7 +62,10 @@ export async function makeModel(options: GenerateOptions = {}): Promise<Model> {
     profiles: definitions.profiles,
   });
   verifyModel(model);
-  if (published.name === main.name) verifyScopes(model);
+  if (published.name === main.name) {
+    verifyScopes(model);
+    verifyExchanges(model);
+  }
   return model;
 }
 

@@ -164,13 +164,6 @@ const patternsAreRegular: Check = (model) =>
     }
   });
 
-const exchangesAreOfOperations: Check = (model) => {
-  const ids = new Set(model.operations.map(({ id }) => id));
-  return model.exchanges.rows.flatMap(({ operations = [] }) =>
-    operations.filter((id) => !ids.has(id)).map((id) => `definitions/exchanges.json: there is no operation ${id}`),
-  );
-};
-
 /** All checks of a model. */
 export const checks: readonly Check[] = [
   elementTypesExist,
@@ -183,5 +176,4 @@ export const checks: readonly Check[] = [
   compartmentsHoldTogether,
   operationTypesExist,
   patternsAreRegular,
-  exchangesAreOfOperations,
 ];

@@ -31,6 +31,18 @@ export function verifyScopes(model: Model): void {
 }
 
 /**
+ * Rejects exchanges of operations that the pinned package does not have. Other packages may lack some.
+ *
+ * @throws GeneratorError naming each such operation
+ */
+export function verifyExchanges(model: Model): void {
+  const ids = new Set(model.operations.map(({ id }) => id));
+  const unknown = model.exchanges.rows.flatMap(({ operations = [] }) => operations.filter((id) => !ids.has(id)));
+  const faults = unknown.map((id) => `there is no operation ${id}`);
+  if (faults.length > 0) throw new GeneratorError('definitions/exchanges.json does not fit the operations', faults);
+}
+
+/**
  * Rejects a model with an unresolved name.
  *
  * @throws GeneratorError naming each fault

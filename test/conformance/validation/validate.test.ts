@@ -37,7 +37,7 @@ describe('validation agrees with the official JSON schema (json.html, "JSON Sche
     expect(MUTATIONS.map(({ kind }) => kind).filter((kind) => (kinds.get(kind) ?? 0) < 10)).toEqual([]);
     // Those at 0 are met among the 40,000 of the long test.
     expect(Object.fromEntries(differences)).toEqual({
-      'allows control characters': 40,
+      'allows control characters': 21,
       'allows no null in arrays': 44,
       'applies patterns of text to numbers, where JSON schema ignores them': 10,
       'does not anchor each alternative of integer64': 0,
@@ -57,6 +57,7 @@ describe('validation agrees with the official JSON schema (json.html, "JSON Sche
       'requires no choice element': 0,
       'requires no primitive: extensions may stand for it, which the schema cannot say': 78,
       'takes an id for a value': 120,
+      'takes texts of white space alone, which XML cannot have': 19,
     });
   }, 60_000);
 });
