@@ -71,7 +71,7 @@ const OPERATIONS: readonly (readonly [string, string, string | object | undefine
   ['POST', '/$hfql-execute', hfql("select id from Patient where name.family = 'Audited'", [{ name: 'limit', valueInteger: 2 }]), "$hfql-execute?action=search&query=select id from Patient where name.family = 'Audited'&limit=2", ['ada', 'bo']],
   ['POST', '', batch({ ...entry('POST', '$hfql-execute'), resource: hfql("select status from Observation where id = 'audited-ada'") }), "$hfql-execute?action=search&query=select status from Observation where id = 'audited-ada'", ['ada']],
   ['GET', '/Observation/$lastn?code=audited&patient=audited-ada', undefined, 'Observation/$lastn?code=audited&patient=audited-ada', ['ada']],
-  ['POST', '/Observation/$lastn', called(text('code', 'audited')), 'Observation/$lastn?code=audited', ['ada']],
+  ['POST', '/Observation/$lastn', called(text('code', 'audited'), text('patient', 'audited-ada')), 'Observation/$lastn?code=audited&patient=audited-ada', ['ada']],
   ['GET', '/Patient/audited-ada/$everything', undefined, 'Patient/audited-ada/$everything', ['ada']],
   ['POST', '/Patient/$match', called({ name: 'resource', resource: { resourceType: 'Patient', ...PERSON } }), 'Patient/$match?resource=Patient', ['ada', 'bo', 'cy']],
   ['GET', '/Observation/audited-bo/$meta', undefined, 'Observation/audited-bo/$meta', ['bo']],

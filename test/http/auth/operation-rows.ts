@@ -100,6 +100,8 @@ export const OPERATION_CALLS: readonly OperationCall[] = [
   post('expunge', '/Patient/a/$expunge', parameters(), [EXPUNGE, 'Patient.d']),
   get('get-resource-counts', '/$get-resource-counts', ['Patient.s']),
   post('hfql-execute', '/$hfql-execute', HFQL, ['Observation.s']),
+  // Before the jobs that a pass waits for.
+  post('perform-reindexing-pass', '/$perform-reindexing-pass', parameters(), [REINDEX]),
   post('instance-reindex', '/Patient/a/$reindex', parameters(), [REINDEX, 'Patient.r']),
   get('reindex-dryrun', '/Patient/a/$reindex-dryrun', [REINDEX, 'Patient.r']),
   post(
@@ -112,7 +114,6 @@ export const OPERATION_CALLS: readonly OperationCall[] = [
   ),
   get('reindex-status', '/$svc.fhir.reindex-status?_jobId=none', [REINDEX], 404),
   post('mark-all-resources-for-reindexing', '/$mark-all-resources-for-reindexing', parameters(), [REINDEX]),
-  post('perform-reindexing-pass', '/$perform-reindexing-pass', parameters(), [REINDEX]),
   post('reindex-terminology', '/$reindex-terminology', parameters(), [REINDEX]),
   // Without Device.r the two resources would not be shown.
   post('replace-references', '/$svc.fhir.replace-references', replacementParameters('Patient/a', 'Patient/b'), [REPLACE, 'Patient.r', 'Observation.u'], 202, ASYNC), // prettier-ignore

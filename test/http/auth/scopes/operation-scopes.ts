@@ -52,8 +52,6 @@ export function operationScopes(store: Store): void {
     OPERATION_CALLS.map((call) => [`${call.method} ${call.path.replace(/\?.*/, '')} ${call.done}`, call] as const),
   )('%s', async (_, call) => {
     const { needs, done, path } = call;
-    // A pass waits for the jobs that index.
-    if (call.operation === 'perform-reindexing-pass') await server.finish();
     for (const without of needs) {
       const others = needs.filter((need) => need !== without);
       const answer = await send(call, others);
