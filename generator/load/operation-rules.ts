@@ -41,7 +41,7 @@ function isPrimitive({ type }: FhirOperationParameter): boolean {
   return type !== undefined && /^[a-z]/.test(type);
 }
 
-/** Those that only the generator reads: no server shows them, so that their names need no base. */
+/** Extensions that only the generator reads: no server shows them, so their names need no base. */
 function extensions(operation: OperationDefinition, name: 'operation-method' | 'operation-version-level') {
   return (operation.extension ?? []).filter(({ url }) => url === name);
 }

@@ -28,7 +28,7 @@ export interface ModelSources {
   /** Our own definitions. */
   readonly operations: readonly OperationDefinition[];
   readonly scopes: ScopeTable;
-  /** What requests carry, and how they are answered. */
+  /** Headers and bodies of requests and answers. */
   readonly exchanges: ExchangeTable;
   /** Other names of search parameters. */
   readonly aliases: readonly AliasDefinition[];

@@ -110,7 +110,7 @@ export async function prepareAudit(
     return list;
   }
 
-  /** Those that the arguments of an operation name. */
+  /** Adds the patients that the arguments of an operation name. */
   function addNamed({ type, params = NO_PARAMS, body, content }: AnsweredCall, list: PatientList): void {
     const all = new URLSearchParams([...params, ...argumentsOf(body, content)]);
     list.add(patients.ofSearch(type, all));
@@ -121,7 +121,7 @@ export async function prepareAudit(
 
 const NO_PARAMS = new URLSearchParams();
 
-/** Those that an answer shows. */
+/** Adds the patients that an answer shows. */
 function addShown({ json, bundle, resource }: Reply, list: PatientList): void {
   if (json !== undefined) list.text(json);
   for (const entry of bundle?.entries ?? []) list.text(entry);
@@ -191,7 +191,7 @@ function placeOf(
 /** Longest texts of a request that are recorded, in characters. */
 const LONGEST = { query: 16_384, id: 16_384 };
 
-/** The same of a request without a token: of these anybody can send any number. */
+/** Bounds of the event of a request without a token: any client can send any number of them. */
 const UNKNOWN_LONGEST = { query: 200, id: 64 };
 
 /** Whether a request came from no client, to a server that asks for one. */

@@ -39,7 +39,7 @@ export function createTraffic(): Traffic {
   };
 }
 
-/** What is settled about the jobs of a server. */
+/** Settings of the jobs of a server. */
 export interface JobSettings extends Pick<Traffic, 'isBusy'> {
   readonly atOnce: number;
   readonly perClient: JobsPerClient;

@@ -10,13 +10,13 @@ import { NONE_NEEDED, type NeededScopes } from './needed-scopes.js';
 export interface JobOwner {
   /** Empty without authorization, and for jobs that the server starts. */
   readonly clientId: string;
-  /** Of the scopes of the token that started it, those that it needs, canonical; absent: everything was given. */
+  /** Scopes that the job needs, of the token that started it, canonical; absent: the token gave everything. */
   readonly scope?: string;
   /** `Client.registration` then, where the token said so. */
   readonly registration?: string;
 }
 
-/** What scopes are compared by. */
+/** Tables by which scopes are compared. */
 export type OwnerTables = Pick<Tables, 'resourceTypes' | 'scopes'>;
 
 /**
