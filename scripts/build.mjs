@@ -117,8 +117,11 @@ async function buildOpenApiTypes(tell) {
     load('runtime/core/patch/patchers.js'),
     load('runtime/openapi/documents.js'),
   ]);
-  // No store and no codec is called to make a document.
-  const parts = { store: { maps: {} }, extract: () => [], codecs: { xml: {} }, authorization: { cors: false } };
+  // No store, no codec and no view is called to make a document.
+  const parts = {
+    ...{ store: { maps: {} }, extract: () => [], subset: (resource) => resource },
+    ...{ codecs: { xml: {} }, authorization: { cors: false } },
+  };
   const { services } = createServices({ tables, ...parts, patchers: createPatchers(tables) });
   const root = 'http://localhost:8080';
   const text = JSON.stringify(makeWhole(services, { base: `${root}/fhir`, token: `${root}/auth/token` }));

@@ -1,11 +1,9 @@
 import { FhirError } from '../fhir/errors.js';
+import { FORM, VIEW_PARAMETERS } from '../search/control-parameters.js';
 import type { Call } from './call.js';
 
-/** Parameters about the form of an answer, that every interaction takes. https://hl7.org/fhir/R5/http.html#parameters */
-const GENERAL = new Set(['_format', '_pretty']);
-
 /** Parameters that the specification has, where a server supports them. */
-const OPTIONAL = new Set(['_summary', '_elements']);
+const OPTIONAL: ReadonlySet<string> = new Set(Object.keys(VIEW_PARAMETERS));
 
 /**
  * Refuses parameters that an interaction does not know. `Prefer: handling=lenient` has them ignored.
@@ -16,8 +14,8 @@ const OPTIONAL = new Set(['_summary', '_elements']);
 export function checkParameters(call: Call, known: readonly string[] = []): void {
   if (call.params.size === 0 || call.prefer.handling === 'lenient') return;
   for (const [name, value] of call.params) {
-    if (value === '' || GENERAL.has(name) || known.includes(name)) continue;
-    const valid = [...GENERAL, ...known].join(', ');
+    if (value === '' || FORM.has(name) || known.includes(name)) continue;
+    const valid = [...FORM, ...known].join(', ');
     const quoted = JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
     throw new FhirError(
       'parameter-unknown',

@@ -2,6 +2,7 @@ import { FhirError } from '../fhir/errors.js';
 import type { Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { writeJson } from '../format/write-json.js';
+import { VIEW_PARAMETERS } from '../search/control-parameters.js';
 import type { Call } from './call.js';
 import { singleParameter } from './parameters.js';
 import type { Services, View } from './services.js';
@@ -9,8 +10,8 @@ import type { Services, View } from './services.js';
 const SUMMARIES = ['true', 'text', 'data'] as const;
 
 /** The parameters of a view, where the server has views. */
-export function viewParameters({ subset }: Services): readonly string[] {
-  return subset === undefined ? [] : ['_summary', '_elements'];
+export function viewParameters({ subset }: Pick<Services, 'subset'>): readonly string[] {
+  return subset === undefined ? [] : Object.keys(VIEW_PARAMETERS);
 }
 
 /**

@@ -13,6 +13,9 @@ export const MEDIA_TYPES: Readonly<Record<FormatName, string>> = { json: JSON_TY
 /** What an answer is written as: a format, or a page for people. Nothing is read that is written so. */
 export type AnswerFormat = FormatName | 'html';
 
+/** Names for pages. */
+export const PAGE_NAMES: readonly string[] = ['text/html', 'html'];
+
 /** Names for the formats: media types, their aliases, and the short forms of `_format`. */
 const FORMATS: Readonly<Record<string, AnswerFormat>> = {
   'application/fhir+json': 'json',
@@ -25,8 +28,7 @@ const FORMATS: Readonly<Record<string, AnswerFormat>> = {
   'text/xml': 'xml',
   'application/xml+fhir': 'xml',
   xml: 'xml',
-  'text/html': 'html',
-  html: 'html',
+  ...Object.fromEntries(PAGE_NAMES.map((name) => [name, 'html' as const])),
 };
 
 /** The form of an answer. */

@@ -6,14 +6,15 @@ import { PRODUCT } from '../fhir/product.js';
 import { isObject, type JsonObject } from '../fhir/resource.js';
 import { describeCommon, describeSearch } from '../interactions/capabilities/describe-search.js';
 import { isWired } from '../interactions/registry.js';
+import { controlComponents, describeControls, queryParameter } from './controls.js';
 import type { PathContext } from './path-context.js';
-import { operationOf, pathOf, queryParameter, RESULT_PARAMETERS } from './paths.js';
+import { operationOf, pathOf } from './paths.js';
 import { ANY_RESOURCE, anyResource, schemaOf } from './schemas.js';
 
 /** What documents are made from. */
 export type DocumentServices = Pick<
   Services,
-  'tables' | 'operations' | 'wired' | 'patchers' | 'formats' | 'authorization'
+  'tables' | 'operations' | 'wired' | 'patchers' | 'formats' | 'subset' | 'authorization'
 >;
 
 /** URLs in documents. */
@@ -139,6 +140,7 @@ function contextOf(document: string, services: DocumentServices): PathContext {
       kind === 'schemas' ? refIn(document, name, services) : `${shared}#/components/${kind}/${name}`,
     searchParameters: (type) =>
       searchParametersOf(type, services).map(([name]) => ({ $ref: `#/components/parameters/${name}` })),
+    controls: controlComponents(services),
     patchTypes: patchTypes(services),
     formats: services.formats.map((format) => MEDIA_TYPES[format]),
     isGuarded: authorization !== undefined,
@@ -182,13 +184,10 @@ function sharedComponents(services: DocumentServices, refTo: (type: string) => s
   const { tables } = services;
   const datatypes = tables.types.filter((row) => !tables.resourceTypes.includes(ownerOf(row)) && !isBase(row));
   const schemas = datatypes.map((row) => [row.name, schemaOf(row, tables, refTo)] as const);
-  const parameters = Object.entries(RESULT_PARAMETERS).map(
-    ([name, text]) => [name, queryParameter(name, text, { type: 'string' })] as const,
-  );
   const content = { 'application/fhir+json': { schema: { $ref: refTo('OperationOutcome') } } };
   return {
     schemas: { ...Object.fromEntries(schemas), [ANY_RESOURCE]: anyResource(tables.resourceTypes) },
-    parameters: Object.fromEntries(parameters),
+    parameters: describeControls(services),
     responses: { Error: { description: 'An OperationOutcome that says what was wrong, and where', content } },
   };
 }

@@ -1,5 +1,6 @@
 import type { ServiceTables } from '../core/services.js';
 import type { JsonObject } from '../fhir/resource.js';
+import type { ControlComponents } from './controls.js';
 
 /** What the operations of a document refer to. */
 export interface PathContext {
@@ -8,6 +9,8 @@ export interface PathContext {
   readonly refTo: (kind: 'schemas' | 'parameters' | 'responses', name: string) => string;
   /** References to the search parameters of a type, in the document of the type; to those of all types where it is undefined. */
   readonly searchParameters: (type: string | undefined) => JsonObject[];
+  /** The parameters that are no criteria. */
+  readonly controls: ControlComponents;
   /** Media types of patches. */
   readonly patchTypes: readonly string[];
   /** Media types of resources. */

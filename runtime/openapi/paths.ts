@@ -8,19 +8,10 @@ import type {
 } from '../contract/index.js';
 import type { JsonObject } from '../fhir/resource.js';
 import { describeExchange, inputsOf, levelOf } from './exchange.js';
+import type { SearchKind } from '../search/control-parameters.js';
+import { queryParameter, type ControlGroup } from './controls.js';
 import type { PathContext } from './path-context.js';
 import { primitiveSchema } from './schemas.js';
-
-/** Parameters about the form of a search result, by name, with what they do. https://hl7.org/fhir/R5/search.html#modifyingresults */
-export const RESULT_PARAMETERS: Readonly<Record<string, string>> = {
-  _count: 'Matches of a page.',
-  _sort: 'Parameters to sort by, separated by commas; a minus sorts descending.',
-  _include: 'References to follow: type:parameter, and perhaps :type.',
-  _revinclude: 'References to follow backwards: type:parameter.',
-  _total: 'none, estimate or accurate.',
-  _summary: 'true, text, data, count or false.',
-  _elements: 'Names of elements of the first level, separated by commas.',
-};
 
 /** The part of an operation that its definition tells, or the interaction. */
 interface Described {
@@ -74,7 +65,7 @@ export function operationOf(row: RouteRow, type: string | undefined, context: Pa
     ...described,
     operationId: idOf(row, type),
     tags: [type ?? 'system'],
-    parameters: [...placesIn(row), ...parameters, ...described.parameters],
+    parameters: [...placesIn(row), ...parameters, ...described.parameters, ...controls('form', context)],
     ...(context.isGuarded && securityOf(row, type, context)),
   };
 }
@@ -107,8 +98,9 @@ function interactionOf(row: RouteRow, type: string | undefined, context: PathCon
   switch (interaction) {
     case 'read':
     case 'vread':
+      return { summary, parameters: controls('view', context) };
     case 'capabilities':
-      return { summary, parameters: viewParameters(context) };
+      return { summary, parameters: [...controls('capabilities', context), ...controls('view', context)] };
     case 'conditional-update':
     case 'conditional-patch':
     case 'conditional-delete':
@@ -118,7 +110,7 @@ function interactionOf(row: RouteRow, type: string | undefined, context: PathCon
     case 'search-compartment': {
       // A list of them for each compartment would make the documents many times as large.
       const criteria = interaction === 'search-compartment' ? [anyCriteria(path)] : search();
-      const parameters = [...criteria, ...resultParameters(context)];
+      const parameters = [...criteria, ...controls(kindOf(row), context)];
       if (row.method === 'GET') return { summary, parameters };
       const requestBody = { content: { [FORM_TYPE]: { schema: { type: 'object', additionalProperties: true } } } };
       return { summary: `${summary}, parameters in the body`, parameters: [], requestBody };
@@ -126,43 +118,38 @@ function interactionOf(row: RouteRow, type: string | undefined, context: PathCon
     case 'history-instance':
     case 'history-type':
     case 'history-system':
-      return { summary, parameters: HISTORY };
+      return { summary, parameters: controls('history', context) };
     default:
       return { summary, parameters: [] };
   }
 }
 
-const HISTORY: JsonObject[] = [
-  queryParameter('_since', 'Versions from this instant on.', { type: 'string', format: 'date-time' }),
-  queryParameter('_at', 'Versions that were current at some time in this period.', { type: 'string' }),
-  queryParameter('_count', 'Versions of a page.', { type: 'integer', minimum: 0 }),
-];
-
-/** A parameter of the query. */
-export function queryParameter(name: string, description: string, schema: JsonObject, isRequired = false): JsonObject {
-  return { name, in: 'query', description, ...(isRequired && { required: true }), schema };
-}
-
 /** The search parameters of the type that is searched in a compartment. */
 function anyCriteria(path: string): JsonObject {
   const member = path.split('/')[2] ?? '';
-  const [of, schema] = [member === '*' || member === '_search' ? 'all types' : member, { type: 'string' }];
   return {
     name: 'criteria',
     in: 'query',
-    description: `Search parameters of ${of}, by name.`,
+    description: `Search parameters of ${isOfAll(path) ? 'all types' : member}, by name.`,
     style: 'form',
     explode: true,
-    schema: { type: 'object', additionalProperties: schema },
+    schema: { type: 'object', additionalProperties: { type: 'string' } },
   };
 }
 
-function viewParameters({ refTo }: PathContext): JsonObject[] {
-  return ['_summary', '_elements'].map((name) => ({ $ref: refTo('parameters', name) }));
+function kindOf({ interaction, path }: RouteRow): SearchKind {
+  if (interaction === 'search-compartment') return isOfAll(path) ? 'system' : 'compartment';
+  return interaction === 'search-type' ? 'type' : 'system';
 }
 
-function resultParameters({ refTo }: PathContext): JsonObject[] {
-  return Object.keys(RESULT_PARAMETERS).map((name) => ({ $ref: refTo('parameters', name) }));
+/** Whether a path of a compartment names no type that is searched in it. */
+function isOfAll(path: string): boolean {
+  const member = path.split('/')[2];
+  return member === '*' || member === '_search';
+}
+
+function controls(group: ControlGroup, { controls: components, refTo }: PathContext): JsonObject[] {
+  return components[group].map((name) => ({ $ref: refTo('parameters', name) }));
 }
 
 /** What the query of a `$operation` may have, and what its parameters are for. https://hl7.org/fhir/R5/operations.html */

@@ -5,6 +5,7 @@ import { validateResource } from '../core/write/validate-resource.js';
 import { FhirError } from '../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
+import { FORM } from '../search/control-parameters.js';
 import { compilePrimitives } from '../validate/compile-primitives.js';
 import type { PrimitiveTest } from '../validate/plan.js';
 
@@ -16,9 +17,6 @@ export type Arguments = ReadonlyMap<string, readonly Argument[]>;
 
 /** What arguments are read with. */
 export type ArgumentServices = Pick<Services, 'tables' | 'validate'>;
-
-/** Parameters about the form of the answer, which every operation takes. https://hl7.org/fhir/R5/http.html#parameters */
-const GENERAL: ReadonlySet<string> = new Set(['_format', '_pretty']);
 
 const PARAMETERS = 'Parameters';
 
@@ -77,7 +75,7 @@ class ArgumentReader {
 
   readQuery(params: URLSearchParams, rows: readonly OperationParameterRow[], out: Map<string, Argument[]>): void {
     for (const [name, text] of params) {
-      if (GENERAL.has(name) || text === '') continue;
+      if (FORM.has(name) || text === '') continue;
       const row = this.find(name, rows);
       if (row !== undefined) add(out, name, { value: this.fromText(row, text) });
     }

@@ -5,13 +5,11 @@ import { FhirError } from '../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import type { GraphqlRequest } from '../graphql/request.js';
+import { FORM } from '../search/control-parameters.js';
 import { readArguments, valueOf } from './arguments.js';
 
 /** What the body may be, besides JSON and a Parameters resource: the query itself. */
 export const GRAPHQL_TYPE = 'application/graphql';
-
-/** Parameters about the form of the answer. */
-const FORM: ReadonlySet<string> = new Set(['_format', '_pretty']);
 
 /**
  * `[base]/$graphql`, `[base]/[type]/$graphql` and `[base]/[type]/[id]/$graphql`: executes a query in GraphQL. The executor and the

@@ -6,11 +6,13 @@ import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
-import { MEDIA_TYPES } from '../../format/negotiate.js';
+import { MEDIA_TYPES, PAGE_NAMES } from '../../format/negotiate.js';
 import { writeJson } from '../../format/write-json.js';
+import { CAPABILITY_PARAMETERS } from '../../search/control-parameters.js';
 import { searchDefinitions } from '../../search/parse/definitions.js';
 import type { Call, Reply } from '../../core/call.js';
-import { describeSystemSearch, describeCommon, describeResults, describeSearch } from './describe-search.js';
+import { describeCommon, describeControls, describeSearch } from './describe-search.js';
+import { describeInteraction } from './describe-interaction.js';
 import { describeStaleIndex } from '../../core/definitions/index-status.js';
 import { checkParameters, singleParameter } from '../../core/parameters.js';
 import { isKnown } from '../../core/write/preconditions.js';
@@ -81,7 +83,7 @@ const cache = new WeakMap<Services, Composed>();
  * https://hl7.org/fhir/R5/http.html#capabilities
  */
 export async function capabilities(call: Call, services: Services): Promise<Reply> {
-  checkParameters(call, ['mode', ...viewParameters(services)]);
+  checkParameters(call, [...Object.keys(CAPABILITY_PARAMETERS), ...viewParameters(services)]);
   const asked = singleParameter(call, 'mode') ?? 'full';
   const mode = MODES.find((each) => each === asked);
   if (mode === undefined) {
@@ -153,6 +155,7 @@ function composeStatement(services: Services, currency: string | undefined, base
   const operations = tables.operations.filter(({ id }) => services.operations.has(id));
   const includable = includableOf(searchDefinitions(tables));
   const claims = new Map(tables.capabilities.map((row) => [row.type, row]));
+  const controls = describeControls('type', services);
   const resources = tables.resourceTypes.map((type): JsonObject => {
     const { profile, supportedProfiles = [] } = claims.get(type) ?? {};
     const codes = TYPE_INTERACTIONS.filter((code) => routed.has(`${code} [type]`) || routed.has(`${code} ${type}`));
@@ -166,7 +169,7 @@ function composeStatement(services: Services, currency: string | undefined, base
       ...(codes.includes('read') ? { conditionalRead: 'full-support' } : {}),
       ...(codes.includes('update') ? { updateCreate: true } : {}),
       ...describeConditions(codes, routed, services),
-      ...(codes.includes('search-type') ? describeSearch(type, services, includable) : {}),
+      ...(codes.includes('search-type') ? withControls(describeSearch(type, services, includable), controls) : {}),
       ...describeOperations(
         operations.filter((row) => isOfType(row, type)),
         base,
@@ -186,7 +189,7 @@ function composeStatement(services: Services, currency: string | undefined, base
     software: PRODUCT,
     implementation: { description: 'Kiln FHIR server', ...(baseUrl === undefined ? {} : { url: baseUrl }) },
     fhirVersion: tables.origin.fhirVersion,
-    format: formats.flatMap((format) => [MEDIA_TYPES[format], format]),
+    format: [...formats.flatMap((format) => [MEDIA_TYPES[format], format]), ...PAGE_NAMES],
     ...(routed.has('patch [type]') ? { patchFormat: [...patchTypes(services)] } : {}),
     rest: [
       {
@@ -195,7 +198,9 @@ function composeStatement(services: Services, currency: string | undefined, base
         security: describeSecurity(services),
         resource: resources,
         ...(system.length > 0 ? { interaction: system.map((code) => describeInteraction(code, services)) } : {}),
-        ...(isServed('search-system') ? describeCommon(services) : {}),
+        ...(isServed('search-system')
+          ? withControls(describeCommon(services), describeControls('system', services))
+          : {}),
         ...describeOperations(
           operations.filter(({ levels }) => levels.includes('system')),
           base,
@@ -204,6 +209,11 @@ function composeStatement(services: Services, currency: string | undefined, base
       },
     ],
   };
+}
+
+/** What searches take, parameters that are no criteria included. */
+function withControls({ searchParam = [], ...rest }: JsonObject, controls: readonly JsonObject[]): JsonObject {
+  return { ...rest, searchParam: [...(searchParam as JsonObject[]), ...controls] };
 }
 
 /** Parameters that are named one by one, where they are not in effect. */
@@ -250,11 +260,6 @@ function describeConditions(
     ...(routed.has('conditional-patch [type]') ? { conditionalPatch: true } : {}),
     ...(routed.has('conditional-delete [type]') ? { conditionalDelete: deletesMultiple ? 'multiple' : 'single' } : {}),
   };
-}
-
-function describeInteraction(code: string, services: Services): JsonObject {
-  if (code === 'search-type') return { code, documentation: describeResults(services) };
-  return code === 'search-system' ? { code, documentation: describeSystemSearch() } : { code };
 }
 
 /** https://hl7.org/fhir/R5/capabilitystatement-definitions.html#CapabilityStatement.rest.resource.operation */

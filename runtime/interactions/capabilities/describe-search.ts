@@ -5,6 +5,15 @@ import { searchDefinitions } from '../../search/parse/definitions.js';
 import { placesOf, isWords, isInline, OF_ONE_TYPE, OF_THEIR_OWN } from '../../search/parameter-kinds.js';
 import { modifiersOf, prefixesOf } from '../../search/parse/modifiers.js';
 import type { HierarchyContext } from '../../search/parse/parse-hierarchy.js';
+import {
+  FORM_PARAMETERS,
+  INCLUDE_PARAMETERS,
+  LINK_PARAMETERS,
+  RESULT_PARAMETERS,
+  TYPE_PARAMETERS,
+  type ControlParameter,
+  type SearchKind,
+} from '../../search/control-parameters.js';
 import { codesOf } from '../../search/parse/unknown-parameter.js';
 import { rootOf } from '../../core/search/parse/search-context.js';
 import type { Includable } from '../../core/search/parse/read-include.js';
@@ -45,6 +54,35 @@ export function describeCommon({ tables }: Pick<Services, 'tables'>): JsonObject
   return searchParam.length === 0 ? {} : { searchParam };
 }
 
+/** Parameters of searches that are no criteria. */
+export function controlParameters(
+  kind: SearchKind,
+  { subset }: Pick<Services, 'subset'>,
+): (readonly [string, ControlParameter])[] {
+  const { _elements, ...withoutViews } = RESULT_PARAMETERS;
+  const all: Readonly<Record<string, ControlParameter>> = {
+    ...(subset === undefined ? withoutViews : RESULT_PARAMETERS),
+    ...INCLUDE_PARAMETERS,
+    ...LINK_PARAMETERS,
+    ...TYPE_PARAMETERS,
+    ...FORM_PARAMETERS,
+  };
+  return Object.entries(all).filter(([, { searches }]) => searches?.includes(kind) ?? true);
+}
+
+/**
+ * The same as a CapabilityStatement has them. Most of them have no definition that gives a type.
+ * https://hl7.org/fhir/R5/capabilitystatement-definitions.html#CapabilityStatement.rest.resource.searchParam
+ */
+export function describeControls(kind: SearchKind, services: Pick<Services, 'tables' | 'subset'>): JsonObject[] {
+  const { tables } = services;
+  const rows = searchDefinitions(tables).rowsOf(rootOf(tables.search));
+  return controlParameters(kind, services).map(([name, { about }]) => {
+    const definition = rows.get(name)?.url;
+    return { name, ...(definition !== undefined && { definition }), type: 'special', documentation: about };
+  });
+}
+
 /** The rows that searches go by, other names for them too. */
 function describeRows(rows: ReadonlyMap<string, SearchRow>, hierarchy: HierarchyContext | undefined): JsonObject[] {
   return codesOf(rows).flatMap((name) => {
@@ -74,23 +112,4 @@ function describeParameter(name: string, row: SearchRow, hierarchy: HierarchyCon
     type: row.type,
     documentation: `${taken}.${form}${prefixes}${alias}${chains}`,
   };
-}
-
-/** What of the matches can be asked for. */
-export function describeResults({ search, subset }: Pick<Services, 'search' | 'subset'>): string {
-  const { count, maxCount, links, includes, includeRounds } = search;
-  const views = subset === undefined ? '_summary=count' : '_summary, _elements';
-  return (
-    `_sort by every parameter listed but composite ones, _count up to ${maxCount} (default ${count}), _maxresults, ` +
-    `_total, ${views}. Chains and _has, nested, up to ${links} links in one name. _include and _revinclude, also with ` +
-    `:iterate (${includeRounds} times), up to ${includes} resources a page. _contained and _containedType. _score beside words. _graph. By GET and by POST to _search.`
-  );
-}
-
-/** What searches over several types take. */
-export function describeSystemSearch(): string {
-  return (
-    'By the parameters that all types have, those that _type names or all of them; _sort, _count, _total, _score, _include, ' +
-    '_revinclude and _graph as in searches of one type. By GET and by POST to _search.'
-  );
 }

@@ -1,12 +1,16 @@
 import { FhirError } from '../../fhir/errors.js';
+import { HISTORY_PARAMETERS } from '../../search/control-parameters.js';
 import { dateInterval, type Interval } from '../../search/values/date-interval.js';
 import type { HistoryQuery } from '../../store/store.js';
 import type { Call } from '../../core/call.js';
 import { singleParameter } from '../../core/parameters.js';
 import type { Services } from '../../core/services.js';
 
-/** Parameters of a history. https://hl7.org/fhir/R5/http.html#history */
-export const HISTORY_PARAMETERS: readonly string[] = ['_since', '_at', '_count', '_sort', '_summary', '_page'];
+/** The names of the parameters that histories take here, but for page links. */
+export function historyParameters({ subset }: Pick<Services, 'subset'>): readonly string[] {
+  const names = Object.keys(HISTORY_PARAMETERS);
+  return subset === undefined ? names.filter((name) => name !== '_elements') : names;
+}
 
 /** Versions on a page if the client sends no `_count`. */
 const DEFAULT_COUNT = 20;

@@ -3,13 +3,14 @@ import { createHash } from 'node:crypto';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { FhirError } from '../../fhir/errors.js';
 import { newId } from '../../fhir/id.js';
+import { FORM } from '../../search/control-parameters.js';
 import type { HistoryQuery } from '../../store/store.js';
 import type { Call, Reply } from '../../core/call.js';
 import { writeHistoryBundle } from './history-bundle.js';
-import { HISTORY_PARAMETERS, readHistoryQuery } from './history-query.js';
+import { historyParameters, readHistoryQuery } from './history-query.js';
 import { hasVisibleHistory, visibleHistory, type VisiblePage } from './history-visibility.js';
 import { isWhollyHiddenByIndex } from '../../core/access/index-visibility.js';
-import { checkForm, FORM, writeLink } from '../../core/search/pages/page-walk.js';
+import { checkForm, writeLink } from '../../core/search/pages/page-walk.js';
 import { PAGE_PARAMETER, type PageState } from '../../core/search/pages/page-link.js';
 import { checkParameters, singleParameter } from '../../core/parameters.js';
 import type { Services } from '../../core/services.js';
@@ -26,7 +27,8 @@ const CARRIED = ['_since', '_at', '_count', '_summary', '_elements'];
  * https://hl7.org/fhir/R5/http.html#history
  */
 export async function history(call: Call, services: Services): Promise<Reply> {
-  checkParameters(call, [...HISTORY_PARAMETERS, ...(services.subset === undefined ? [] : ['_elements'])]);
+  const taken = [...historyParameters(services), PAGE_PARAMETER];
+  checkParameters(call, taken);
   checkForm(call);
   const state = await openPage(call, services);
   const asked = state === undefined ? call : { ...call, params: new URLSearchParams(state.query) };
@@ -55,7 +57,7 @@ export async function history(call: Call, services: Services): Promise<Reply> {
     base: call.base,
     self: link(
       call,
-      [...call.params].filter(([name]) => HISTORY_PARAMETERS.includes(name) || CARRIED.includes(name)),
+      [...call.params].filter(([name]) => taken.includes(name)),
     ),
     ...(next === undefined ? {} : { next }),
     isTotalOnly,

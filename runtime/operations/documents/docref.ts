@@ -1,5 +1,6 @@
 import type { Call, Reply } from '../../core/call.js';
-import { FORM, writeLink } from '../../core/search/pages/page-walk.js';
+import { writeLink } from '../../core/search/pages/page-walk.js';
+import { FORM } from '../../search/control-parameters.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';

@@ -11,6 +11,7 @@ import { disclosedTimestamp } from '../../core/access/disclosed-timestamp.js';
 import type { Call, Reply } from '../../core/call.js';
 import { staleWarnings } from '../../core/search/present/warnings.js';
 import { writeLink } from '../../core/search/pages/page-walk.js';
+import { FORM } from '../../search/control-parameters.js';
 import { findAll } from '../../core/search/execute/find-all.js';
 import { PAGE_PARAMETER } from '../../core/search/pages/page-link.js';
 import { renderPage } from '../../core/search/present/render-page.js';
@@ -367,5 +368,5 @@ function plainRead(call: Call): Call {
 }
 
 function ownParameters({ params }: Call): [string, string][] {
-  return [...params].filter(([name]) => name !== '_format' && name !== '_pretty');
+  return [...params].filter(([name]) => !FORM.has(name));
 }

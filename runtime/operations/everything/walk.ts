@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import type { Call } from '../../core/call.js';
 import { PAGE_PARAMETER, type PageBinding } from '../../core/search/pages/page-link.js';
 import { writeLink } from '../../core/search/pages/page-walk.js';
+import { FORM } from '../../search/control-parameters.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { RecordFilter } from './members.js';
@@ -38,7 +39,7 @@ export interface Walk {
 export async function openWalk(call: Call, { pages }: Services): Promise<Walk | undefined> {
   const token = call.params.get(PAGE_PARAMETER);
   if (token === null) return undefined;
-  const extra = [...call.params.keys()].find((name) => ![PAGE_PARAMETER, '_format', '_pretty'].includes(name));
+  const extra = [...call.params.keys()].find((name) => name !== PAGE_PARAMETER && !FORM.has(name));
   if (extra !== undefined || call.params.getAll(PAGE_PARAMETER).length > 1 || call.body !== undefined) {
     throw new FhirError('parameter-invalid', 'A page link is complete; send it as it is, without other parameters');
   }

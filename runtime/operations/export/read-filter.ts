@@ -3,9 +3,8 @@ import { describeStaleIndex, staleParameters } from '../../core/definitions/inde
 import { constrainSearch } from '../../core/search/authorize/constrain-search.js';
 import { splitQuery } from '../../core/search/criteria.js';
 import { readTargets } from '../../core/search/execute/find-page.js';
-import { FORM } from '../../core/search/pages/page-walk.js';
+import { FORM, RESULT_PARAMETERS } from '../../search/control-parameters.js';
 import { isInclude } from '../../core/search/parse/read-include.js';
-import { RESULT_PARAMETERS } from '../../core/search/parse/result-parameters.js';
 import { readSearchRequest } from '../../core/search/parse/search-request.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';

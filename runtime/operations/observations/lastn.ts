@@ -2,6 +2,7 @@ import type { SearchRow } from '../../contract/search.js';
 import { type Call, type Reply, replyBundle } from '../../core/call.js';
 import { ANSWER_ROOM, openAnswerRoom } from '../../core/answer-room.js';
 import { writeLink } from '../../core/search/pages/page-walk.js';
+import { FORM } from '../../search/control-parameters.js';
 import { withinBudget } from '../../core/search/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
@@ -63,7 +64,7 @@ export async function lastn(call: Call, services: Services): Promise<Reply> {
           url: writeLink(
             call,
             'Observation/$lastn',
-            [...call.params].filter(([name]) => name !== '_format' && name !== '_pretty'),
+            [...call.params].filter(([name]) => !FORM.has(name)),
           ),
         },
       ])}` +

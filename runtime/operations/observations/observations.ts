@@ -1,5 +1,5 @@
 import { isInclude } from '../../core/search/parse/read-include.js';
-import { RESULT_PARAMETERS } from '../../core/search/parse/result-parameters.js';
+import { FORM, RESULT_PARAMETERS } from '../../search/control-parameters.js';
 import { checkForm } from '../../core/search/pages/page-walk.js';
 import type { Call } from '../../core/call.js';
 import { FhirError } from '../../fhir/errors.js';
@@ -24,7 +24,7 @@ export interface SplitCall {
 export function splitCriteria(call: Call, services: Pick<Services, 'tables'>): SplitCall {
   checkForm(call);
   const names = new Set(rowOf(call, services).parameters.flatMap(({ use, name }) => (use === 'in' ? [name] : [])));
-  const isOwn = (name: unknown): boolean => names.has(String(name)) || name === '_format' || name === '_pretty';
+  const isOwn = (name: unknown): boolean => names.has(String(name)) || FORM.has(String(name));
   const params = new URLSearchParams([...call.params].filter(([name]) => isOwn(name)));
   const criteria: (readonly [string, string])[] = [...call.params].filter(([name]) => !isOwn(name));
   const { body } = call;

@@ -79,7 +79,9 @@ function requestOf(method: string, path: string, operation: JsonObject): Request
 
 function parameterOf(parameter: JsonObject): Parameter {
   const reference = parameter['$ref'];
-  if (typeof reference === 'string') return { name: lastOf(reference), place: 'query', isRequired: false, about: '' };
+  // Components are named after who takes them, a dot, and the name of the parameter.
+  if (typeof reference === 'string')
+    return { name: lastOf(reference).replace(/^[^.]*\./, ''), place: 'query', isRequired: false, about: '' };
   return {
     name: textOf(parameter['name']),
     place: textOf(parameter['in']),

@@ -2,27 +2,15 @@ import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
 import { nearest } from '../../fhir/nearest.js';
 import { ownMember } from '../../fhir/own-member.js';
+import { FORM, INCLUDE_PARAMETERS, LINK_PARAMETERS, RESULT_PARAMETERS } from '../control-parameters.js';
 import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from '../parameter-kinds.js';
 import { clip, quote } from './quote.js';
 
 /** What is about the answer as a whole. */
-const OF_THE_ANSWER = [
-  '_sort',
-  '_count',
-  '_total',
-  '_summary',
-  '_elements',
-  '_maxresults',
-  '_score',
-  '_contained',
-  '_containedType',
-  '_graph',
-  '_format',
-  '_pretty',
-];
+const OF_THE_ANSWER: readonly string[] = [...Object.keys(RESULT_PARAMETERS), ...FORM];
 
 /** What else a search takes that begins so: listed nowhere, but perhaps meant. */
-const NOT_CRITERIA = [...OF_THE_ANSWER, '_include', '_revinclude', '_has'];
+const NOT_CRITERIA = [...OF_THE_ANSWER, ...Object.keys(INCLUDE_PARAMETERS), ...Object.keys(LINK_PARAMETERS)];
 
 /** No search of a type knows this parameter: which ones it knows. @param isListed whether one may be where this is */
 export function unknownParameter(

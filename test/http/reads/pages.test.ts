@@ -5,6 +5,7 @@ import { createToyStore } from '../../toy/store.js';
 import { serveWith, tokenOf } from '../auth/support.js';
 import { useBundleServer } from '../bundles/bundle-server.js';
 import { useToyServer, type Answer } from '../server.js';
+import { isCriterion } from '../search/is-criterion.js';
 
 /** What browsers send. */
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
@@ -191,7 +192,7 @@ describe('pages without authorization', () => {
     const statement = (await get('/metadata', { accept: 'application/fhir+json' })).json();
     const { searchParam } = statement.rest[0].resource.find(({ type }: { type: string }) => type === 'Patient');
     expect(searchParam.length).toBeGreaterThan(20);
-    for (const { name, type, documentation } of searchParam) {
+    for (const { name, type, documentation } of searchParam.filter(isCriterion)) {
       expect(page.text, name).toContain(`${name} <span class="badge">${type}</span>`);
       const modifiers = /Modifiers: ([^.]*)\./.exec(documentation)?.[1]?.split(', ') ?? [];
       const [, options = ''] = new RegExp(`<select name="m\\.${name}"[^>]*>([^]*?)</select>`).exec(page.text) ?? [];

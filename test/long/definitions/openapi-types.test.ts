@@ -21,7 +21,7 @@ type Patient = components['schemas']['Patient'];
 export const patient: Patient = { resourceType: 'Patient', birthDate: '1815-12-10', name: [{ family: 'Lovelace' }] };
 // @ts-expect-error Another type.
 export const wrong: Patient = { resourceType: 'Observation' };
-export const query: operations['Patient.search-type']['parameters']['query'] = { family: ['x'], _count: '5' };
+export const query: operations['Patient.search-type']['parameters']['query'] = { family: ['x'], _count: 5 };
 export type Read = paths['/Patient/{id}']['get'];
 export type Answer = operations['Patient.read']['responses'][200]['content']['application/fhir+json'];
 export const answer: Answer = patient;

@@ -2,7 +2,7 @@ import { MOST_CONTAINED } from '../../../runtime/search/contained.js';
 import { tables } from '../../../generated/tables.js';
 import type { SearchRow, SearchTable, SearchType } from '../../../runtime/contract/search.js';
 import { MAX_HIERARCHY } from '../../../runtime/core/search/execute/resolve-criteria.js';
-import { RESULT_PARAMETERS } from '../../../runtime/core/search/parse/result-parameters.js';
+import { RESULT_PARAMETERS } from '../../../runtime/search/control-parameters.js';
 import { operatorsOf } from '../../../runtime/search/filter/operators.js';
 import { MAX_FILTER } from '../../../runtime/search/filter/parse-filter.js';
 import { MAX_CORNERS } from '../../../runtime/search/places/geojson.js';

@@ -18,7 +18,7 @@ import { checkConstraintIndexes, recordConstraints } from '../../access/constrai
 import { findAll } from '../execute/find-all.js';
 import { findPage } from '../execute/find-page.js';
 import { isInclude } from '../parse/read-include.js';
-import { RESULT_PARAMETERS } from '../parse/result-parameters.js';
+import { RESULT_PARAMETERS } from '../../../search/control-parameters.js';
 import { constrainSearch } from '../authorize/constrain-search.js';
 import { readSearchRequest, type SearchRequest } from '../parse/search-request.js';
 import type { Services } from '../../services.js';

@@ -1,12 +1,10 @@
 import { FhirError } from '../../../fhir/errors.js';
+import { FORM } from '../../../search/control-parameters.js';
 import type { Call } from '../../call.js';
 import type { SentParameter } from '../parse/search-context.js';
 import { PAGE_PARAMETER, type PageBinding, type PageLinks } from './page-link.js';
 
-/** Parameters about the form of the answer. Links repeat them as they are; of several values the first counts. */
-export const FORM: ReadonlySet<string> = new Set(['_format', '_pretty']);
-
-/** Longest value of such a parameter in characters, so that links stay short. */
+/** Longest value of a `FORM` parameter in characters, so that links stay short: they repeat the first one as it is. */
 const MAX_FORM = 256;
 
 /** @throws FhirError `parameter-invalid` where a value is too long for links */

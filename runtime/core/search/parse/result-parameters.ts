@@ -1,5 +1,6 @@
 import type { SearchRow } from '../../../contract/search.js';
 import { FhirError } from '../../../fhir/errors.js';
+import type { RESULT_PARAMETERS } from '../../../search/control-parameters.js';
 import { parseSortKey } from '../../../search/parse/parse-sort.js';
 import type { SortKey } from '../../../search/query/query.js';
 import { MAX_SORT_KEYS, type SearchSettings } from '../search-settings.js';
@@ -43,8 +44,8 @@ interface Understood {
 
 type Reader = (value: string, context: ResultContext) => Understood;
 
-/** The parameters that shape the result. Each may appear once. */
-export const RESULT_PARAMETERS: Readonly<Record<string, Reader>> = {
+/** How the parameters that shape the result are read. Each may appear once. */
+export const RESULT_READERS: Readonly<Record<string, Reader>> = {
   _sort: readSort,
   _count: readCount,
   _total: (value) => ({ options: { total: oneOf('_total', value, ['none', 'estimate', 'accurate']) } }),
@@ -57,7 +58,7 @@ export const RESULT_PARAMETERS: Readonly<Record<string, Reader>> = {
     options: { containedType: oneOf('_containedType', value, ['container', 'contained']) },
   }),
   _graph: (value) => ({ options: { graph: value } }),
-};
+} satisfies Record<keyof typeof RESULT_PARAMETERS, Reader>;
 
 function readSort(value: string, { rows, ignore }: ResultContext): Understood {
   const texts = value.split(',');

@@ -2,6 +2,7 @@ import { append } from '../../../fhir/lists.js';
 import type { SearchRow } from '../../../contract/search.js';
 import { FhirError } from '../../../fhir/errors.js';
 import type { OutcomeIssue } from '../../../fhir/outcome-issue.js';
+import { FORM } from '../../../search/control-parameters.js';
 import { CONTAINED } from '../../../search/contained.js';
 import { FILTER } from '../../../search/filter/read-filter.js';
 import { isLink, weightOf } from '../../../search/query/criterion.js';
@@ -14,10 +15,9 @@ import type { FindQuery, IncludeDirective } from '../../../store/store.js';
 import { searchContext, type SearchInput, type SearchServices, type SentParameter } from './search-context.js';
 import { asksForContainedChains, storedBeyond, type StoredBeyond } from '../contained/contained-chains.js';
 import { readContained, type ContainedSearch } from '../contained/contained-search.js';
-import { FORM } from '../pages/page-walk.js';
 import { isInclude, mergeIncludes, readInclude, readIncludeName } from './read-include.js';
 import { chooseTypes, TYPES } from './scope.js';
-import { RESULT_PARAMETERS, type ResultOptions } from './result-parameters.js';
+import { RESULT_READERS, type ResultOptions } from './result-parameters.js';
 import { wordsAskedFor } from './asked-words.js';
 import { addWarning, emptyWarning, ignoredWarning, type WarningList } from './ignored-parameters.js';
 import { checkView } from './check-view.js';
@@ -131,7 +131,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     understood.push(sent);
   };
 
-  const takeResult = (sent: SentParameter, read: (typeof RESULT_PARAMETERS)[string] | undefined): void => {
+  const takeResult = (sent: SentParameter, read: (typeof RESULT_READERS)[string] | undefined): void => {
     const { name, value } = sent;
     if (seen.has(name)) throw new FhirError('parameter-invalid', `The parameter "${name}" may appear once`);
     seen.add(name);
@@ -145,7 +145,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     const { name } = sent;
     if (isInclude(name)) takeInclude(sent);
     else if (name === TYPES && type === undefined) takeResult(sent, undefined);
-    else if (Object.hasOwn(RESULT_PARAMETERS, name)) takeResult(sent, RESULT_PARAMETERS[name]);
+    else if (Object.hasOwn(RESULT_READERS, name)) takeResult(sent, RESULT_READERS[name]);
     else takeCriterion(sent);
   };
 
