@@ -103,10 +103,11 @@ export const FORM_CALLS: readonly FormCall[] = [
   call('expunge', '/Patient/good/_history/1', value('limit', 'Integer', 10)),
   call('get-resource-counts', ''),
   { ...call('hfql-execute', '', value('action', 'Code', 'search'), value('query', 'String', 'select id from Patient')), isPlain: true }, // prettier-ignore
+  // Before the jobs that a pass waits for.
+  call('perform-reindexing-pass', ''),
   call('instance-reindex', '/Patient/good'),
   call('reindex-dryrun', '/Patient/good'),
   call('mark-all-resources-for-reindexing', ''),
-  call('perform-reindexing-pass', ''),
   call('reindex-terminology', ''),
   { ...call('export', '', value('_type', 'String', 'Patient')), done: 202 },
   { ...call('patient-export', '/Patient', value('_type', 'String', 'Patient')), done: 202 },
