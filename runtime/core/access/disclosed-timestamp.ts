@@ -30,7 +30,7 @@ function seesAll(access: Access, resourceTypes: readonly string[]): boolean {
   if (access === OPEN_ACCESS) return true;
   let sees = whole.get(access);
   if (sees === undefined) {
-    sees = resourceTypes.every((type) => access.isWhole(type, 's'));
+    sees = resourceTypes.every((type) => access.isWhole(type, 'rs'));
     whole.set(access, sees);
   }
   return sees;

@@ -1,3 +1,5 @@
+import { searchAccess } from '../../auth/access/search-access.js';
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import type { Condition } from '../../search/query/query.js';
 import type { Reindexed } from '../../store/store.js';
@@ -77,10 +79,11 @@ type Part = ReindexInput['parts'][number];
 
 /**
  * Whether the client may know how many resources were indexed: that is data, of which the scope of administration gives nothing. What a
- * search finds lies within the scopes of the client.
+ * search finds lies within the scopes of the client. Of Binaries a `securityContext` may hide some from a client that may search all.
  */
-function isCounted({ type, where }: Part, { principal }: Pick<ChunkContext, 'principal'>): boolean {
-  return where !== undefined || principal.access.isWhole(type, 's');
+function isCounted({ type, where }: Part, { principal: { access }, services }: ChunkContext): boolean {
+  if (where !== undefined || access === OPEN_ACCESS) return true;
+  return searchAccess(access, services.tables.resourceTypes).isWhole(type, 's');
 }
 
 async function readPage(
