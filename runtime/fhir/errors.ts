@@ -1,6 +1,6 @@
-import { ACCESS_ERRORS } from './access-errors.js';
-import { RULE_ERRORS } from './rule-errors.js';
-import { STRUCTURE_ERRORS } from './structure-errors.js';
+import { ACCESS_ERRORS } from './catalog/access-errors.js';
+import { RULE_ERRORS } from './catalog/rule-errors.js';
+import { STRUCTURE_ERRORS } from './catalog/structure-errors.js';
 
 /** How a kind of failure is reported: HTTP status, FHIR issue type, and words for when there are no better ones. */
 export interface ErrorRow {

@@ -5,7 +5,7 @@ import type { ScopeTables } from '../auth/scopes/create-scopes.js';
 import { ANONYMOUS, Principal } from '../auth/scopes/principal.js';
 import type { Verification, VerifiedToken } from '../auth/server/access-token.js';
 import type { TokenVerifier } from '../auth/server/token-verifier.js';
-import { ACCESS_ERRORS } from '../fhir/access-errors.js';
+import { ACCESS_ERRORS } from '../fhir/catalog/access-errors.js';
 import type { FhirError } from '../fhir/errors.js';
 import type { Approach, Gate } from './gate.js';
 import { headerValues } from './request/header-values.js';

@@ -1,5 +1,5 @@
-import type { RULE_ERRORS } from '../fhir/rule-errors.js';
-import type { STRUCTURE_ERRORS } from '../fhir/structure-errors.js';
+import type { RULE_ERRORS } from '../fhir/catalog/rule-errors.js';
+import type { STRUCTURE_ERRORS } from '../fhir/catalog/structure-errors.js';
 
 /** Stable code of a fault in structure, or of a broken rule. */
 export type FaultCode = keyof typeof STRUCTURE_ERRORS | keyof typeof RULE_ERRORS | 'not-a-resource';

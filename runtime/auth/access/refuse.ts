@@ -1,4 +1,4 @@
-import { ACCESS_ERRORS, type AccessErrorCode } from '../../fhir/access-errors.js';
+import { ACCESS_ERRORS, type AccessErrorCode } from '../../fhir/catalog/access-errors.js';
 import { FhirError } from '../../fhir/errors.js';
 import { parseScope } from '../scopes/parse-scope.js';
 import { commonLetters, type Scope } from '../scopes/scope.js';

@@ -1,5 +1,5 @@
 import { FhirError, type ErrorCode, type Issue, type RequestPart } from '../../fhir/errors.js';
-import { STRUCTURE_ERRORS } from '../../fhir/structure-errors.js';
+import { STRUCTURE_ERRORS } from '../../fhir/catalog/structure-errors.js';
 
 /** FHIRPath of an entry. */
 export function entryPath(index: number): string {

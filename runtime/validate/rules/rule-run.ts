@@ -3,7 +3,7 @@ import { Item, isJson, type Json } from '../../path/evaluate/item.js';
 import type { Environment } from '../../path/evaluate/environment.js';
 import type { Schema } from '../../path/evaluate/schema.js';
 import type { Fault, JsonPath } from '../fault.js';
-import type { RULE_ERRORS } from '../../fhir/rule-errors.js';
+import type { RULE_ERRORS } from '../../fhir/catalog/rule-errors.js';
 import type { CodeTest } from './code-grammars.js';
 import { localLinksOf, type LocalLinks } from './local-links.js';
 import { resolveReference, type BundleScope } from './resolve.js';
