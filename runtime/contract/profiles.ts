@@ -19,6 +19,8 @@ export interface ProfileRow {
   readonly contextRules?: readonly string[];
   /** Of an extension: it belongs into `modifierExtension`. */
   readonly modifier?: true;
+  /** Of an extension: its publisher marks it as not normative, so that what others wrote by it may follow another version. */
+  readonly trial?: true;
 }
 
 /** https://hl7.org/fhir/R5/structuredefinition-definitions.html#StructureDefinition.context */

@@ -1,7 +1,7 @@
 import type { ExtensionContextRow, ProfileRow } from '../../contract/profiles.js';
 import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
 import { PENDING } from './answers.js';
-import type { ProfileRun } from './profile-run.js';
+import type { Finding, ProfileRun } from './profile-run.js';
 import { unversioned } from './definition/structure-definition.js';
 
 /** The element that has an extension. */
@@ -41,12 +41,14 @@ export function checkExtension(extension: JsonObject, holder: Holder, check: Ext
     return;
   }
   if (row.type !== 'Extension') {
-    run.report(finding(`${url} defines no extension but a profile of ${row.type}`));
+    run.report(notRefused(`${url} defines no extension but a profile of ${row.type}`, run));
     return;
   }
+  // An extension names no version of its definition, and those of a trial contradict each other: data by an earlier one is stored.
+  if (row.trial === true && run.deps.tellsAll !== true) return;
   if ((row.modifier === true) !== isModifier) {
     const place = row.modifier === true ? 'modifierExtension' : 'extension';
-    run.report(misplaced(`the extension ${url} belongs into ${place}`, run));
+    run.report(notRefused(`the extension ${url} belongs into ${place}`, run));
   }
   run.within(row, () => {
     checkContext(row, holder, run);
@@ -66,7 +68,7 @@ function tellUnknown(url: string, { run, isModifier, hasProfile }: ExtensionChec
   run.report({ ...finding(text), severity: hasProfile ? 'error' : 'warning' });
 }
 
-function finding(text: string): { severity: 'error'; issue: string; key: string; text: string } {
+function finding(text: string): Finding {
   return { severity: 'error', issue: 'extension', key: 'extension', text };
 }
 
@@ -74,11 +76,9 @@ function finding(text: string): { severity: 'error'; issue: string; key: string;
  * What is wrong with the place of an extension, not with its content. A definition that one client stores refuses no writes of others for
  * that: `$validate` reports it as an error.
  */
-function misplaced(text: string, run: ProfileRun): ReturnType<typeof finding> | Misplaced {
-  return run.deps.tellsAll === true ? finding(text) : { ...finding(text), severity: 'warning' };
+function notRefused(text: string, run: ProfileRun): Finding {
+  return { ...finding(text), severity: run.deps.tellsAll === true ? 'error' : 'warning' };
 }
-
-type Misplaced = Omit<ReturnType<typeof finding>, 'severity'> & { readonly severity: 'warning' };
 
 /**
  * Reports extensions that are there more often than the root of their definition says; the run is at the list. That limits nothing: a
@@ -107,7 +107,7 @@ function checkContext({ url, contexts = [] }: ProfileRow, holder: Holder, run: P
   const names = namesOf(holder, run);
   if (contexts.some((context) => mayStandOn(context, names, holder, run))) return;
   const places = contexts.map(({ type, expression }) => (type === 'element' ? expression : `${type} ${expression}`));
-  run.report(misplaced(`the extension ${url} is not for ${holder.path}; it is for ${places.join(', ')}`, run));
+  run.report(notRefused(`the extension ${url} is not for ${holder.path}; it is for ${places.join(', ')}`, run));
 }
 
 /** https://hl7.org/fhir/R5/structuredefinition-definitions.html#StructureDefinition.contextInvariant */
@@ -120,7 +120,7 @@ function checkContextRules(
   if (type === '' || run.deps.types.isPrimitive(type)) return;
   for (const rule of contextRules) {
     if (run.evaluate({ key: 'extension', expression: rule }, { value: object, type }) !== false) continue;
-    run.report(misplaced(`the extension ${url} may be on ${path} only where ${rule}`, run));
+    run.report(notRefused(`the extension ${url} may be on ${path} only where ${rule}`, run));
   }
 }
 

@@ -504,6 +504,44 @@ export function profilesOnWrite(store: Store): void {
       ]);
     });
 
+    it.each([
+      ['trial-use', 201],
+      ['draft', 201],
+      ['normative', 422],
+    ])(
+      'by a definition whose status is %s, which may be of another version than the data: %i',
+      async (status, expected) => {
+        const changing = `http://x.org/StructureDefinition/${word()}`;
+        const marked = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status';
+        const stored = await server.send('POST', '/StructureDefinition', {
+          ...definition(changing, 0),
+          extension: [{ url: marked, valueCode: status }],
+          ...{ type: 'Extension', kind: 'complex-type' },
+          baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Extension',
+          context: [{ type: 'element', expression: 'Patient' }],
+          differential: {
+            element: [
+              { id: 'Extension.url', path: 'Extension.url', fixedUri: changing },
+              { id: 'Extension.value[x]', path: 'Extension.value[x]', type: [{ code: 'string' }] },
+            ],
+          },
+        });
+        expect(stored.status, stored.text).toBe(201);
+        const other = patient(undefined, { extension: [{ url: changing, valueCode: 'x' }] });
+        const written = await server.send('POST', '/Patient', other);
+        expect(written.status, written.text).toBe(expected);
+        expect(await problems(other)).toContain('error structure Patient.extension[0].value');
+      },
+    );
+
+    it('whose URL is that of a stored profile are not refused for it', async () => {
+      const profile = `http://x.org/StructureDefinition/${word()}`;
+      await store1(profile, 0);
+      const holder = patient(undefined, { extension: [{ url: profile, valueCode: 'x' }] });
+      expect((await server.send('POST', '/Patient', holder)).status).toBe(201);
+      expect(await problems(holder)).toContain('error extension Patient.extension[0]');
+    });
+
     it('that are not known refuse nothing; $validate tells, and warns where they change the meaning', async () => {
       const unknown = [{ url: 'http://x.org/unknown', valueString: 'x' }];
       const changed = patient(undefined, { modifierExtension: unknown });

@@ -39,7 +39,15 @@ export function profileRow(definition: StructureDefinition, types: FhirTypes): P
     ...(contexts.length > 0 && { contexts }),
     ...(type === 'Extension' && contextInvariant.length > 0 && { contextRules: contextInvariant }),
     ...(type === 'Extension' && tree.element?.isModifier === true && { modifier: true as const }),
+    ...(type === 'Extension' && isTrial(definition) && { trial: true as const }),
   };
+}
+
+const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status';
+
+/** Whether a definition is marked as other than normative: its next version may contradict it. https://hl7.org/fhir/R5/versions.html#std-process */
+function isTrial({ extension = [] }: StructureDefinition): boolean {
+  return extension.some(({ url, valueCode }) => url === STANDARDS_STATUS && valueCode !== 'normative');
 }
 
 const IMPOSE = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-imposeProfile';

@@ -65,7 +65,11 @@ export interface StructureDefinition {
   readonly derivation?: string;
   readonly context?: readonly { readonly type: string; readonly expression: string }[];
   readonly contextInvariant?: readonly string[];
-  readonly extension?: readonly { readonly url: string; readonly valueCanonical?: unknown }[];
+  readonly extension?: readonly {
+    readonly url: string;
+    readonly valueCanonical?: unknown;
+    readonly valueCode?: unknown;
+  }[];
   readonly snapshot?: { readonly element: readonly DefinedElement[] };
   readonly differential?: { readonly element: readonly DefinedElement[] };
 }
