@@ -65,6 +65,8 @@ export interface OpenOptions {
   readonly existing?: boolean;
   /** What stored search parameters may take of the time of all; absent: as much as they need, because no request waits. */
   readonly pace?: ExtractionThrottle;
+  /** Whether a SearchParameter is stored though it cannot be in effect, by its id; absent: it is refused. */
+  readonly isStoredAnyway?: (id: string) => boolean;
 }
 
 /**
@@ -87,6 +89,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
     const definitions = await openDefinitions(store, {
       ...{ tables, zone: ZONE, validate, isReader },
       ...(options.pace !== undefined && { pace: options.pace }),
+      ...(options.isStoredAnyway !== undefined && { isStoredAnyway: options.isStoredAnyway }),
     });
     const { current } = definitions;
     const { store: profiledStore, ...profiles } = createStoredProfiles(definitions.store, tables, loadProfiles);

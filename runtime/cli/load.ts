@@ -19,6 +19,9 @@ import type { Core } from '../server.js';
 import { EXIT, failed, messageOf, printable, type Terminal } from './terminal.js';
 import { tellNewStore } from './new-store.js';
 
+/** No client waits for the answer to one write, so that a write on a busy machine may take longer; in milliseconds. */
+const WRITE_TIME = 120_000;
+
 /**
  * `kiln load PATH…`: puts files, packages and folders into a store, beside a server that may run on it, or over HTTP
  * into a server.
@@ -51,6 +54,7 @@ export async function runLoad(
   const server = await import('../server.js');
   const packages = await findPackages(files, server.FHIR_VERSION);
   let close = (): Promise<void> => Promise.resolve();
+  let tellRefused = (): void => {};
   try {
     let sink: Sink;
     const target = isRunning
@@ -61,12 +65,17 @@ export async function runLoad(
     if (target === undefined) {
       refuseMemory(config.store);
       tellNewStore(config, server.storeExists, terminal);
-      const opened = await server.openCore(config);
+      const storedAnyway = new Set<string>();
+      const operationTime = Math.max(config['mongo.operationTime'], WRITE_TIME);
+      const opened = await server.openCore(
+        { ...config, 'mongo.operationTime': operationTime },
+        { isStoredAnyway: (id) => storedAnyway.has(id) },
+      );
       close = () => opened.store.close();
-      // No client waits for the answer to one write, so a write on a busy machine may take longer.
+      tellRefused = () => opened.definitions.tellRefused((text) => terminal.err(text));
       const { validateByProfiles } = await import('../operations/validation/validate-by-profiles.js');
       const limits = { ...opened.limits, answerTime: Infinity };
-      const core = { ...opened, limits, validateByProfiles, largeTexts: undefined };
+      const core = { ...opened, limits, validateByProfiles, largeTexts: undefined, storedAnyway };
       sink = storeSink({ ...core, execute: await executor(core) });
     } else {
       sink = options.bulk === true ? (await import('./load/bulk-sink.js')).bulkSink(target) : httpSink(target);
@@ -86,6 +95,7 @@ export async function runLoad(
       progress.end();
       terminal.out(summary(counts, (performance.now() - start) / 1000));
     }
+    tellRefused();
     if (counts.bundles > 0) terminal.err(describeBundles(counts.bundles, bundles));
     return counts.failed > 0 ? EXIT.failed : EXIT.done;
   } catch (error) {

@@ -1,9 +1,10 @@
-import type { JsonObject } from '../../fhir/resource.js';
+import type { JsonObject, JsonValue } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
 import { executed } from './executed.js';
 import { describeFaults } from './faults.js';
 import type { Item } from './items.js';
 import { causeOf } from './no-answer.js';
+import { isOther, underOtherId } from './packages.js';
 import { LoadStopped, type Outcome, type Sink, type Tokens } from './sink.js';
 
 /** A server to load into. */
@@ -21,6 +22,8 @@ const CONCURRENCY = 8;
 const MAX_ATTEMPTS = 8;
 const MAX_WAIT = 60_000;
 
+const ACCEPT = { Accept: 'application/fhir+json' };
+
 /** Over HTTP: PUT where there is an id, POST where there is none, with connections that are kept. */
 export function httpSink(target: HttpTarget): Sink {
   const base = withoutSlash(target.url);
@@ -29,12 +32,24 @@ export function httpSink(target: HttpTarget): Sink {
   let began: number | undefined;
 
   async function send(item: Item): Promise<Outcome> {
-    const { resource, id } = item;
+    const { resource, id, from } = item;
     const url = `${base}/${resource.resourceType}${id === undefined ? '' : `/${id}`}`;
+    if (id !== undefined && from !== undefined && isOther(resource['url'], await canonicalAt(url))) {
+      return send({ ...underOtherId(item), from: undefined });
+    }
     const response = await request(url, id === undefined ? resource : { ...resource, id }, id !== undefined);
     if ('error' in response) return response;
     if (response.status === 201) return 'created';
     return isOlder(response) ? 'unchanged' : 'updated';
+  }
+
+  /** The canonical of what is there, as far as the server says. */
+  async function canonicalAt(url: string): Promise<JsonValue | undefined> {
+    const token = await target.tokens?.current();
+    const headers = { ...ACCEPT, ...(token !== undefined && { Authorization: `Bearer ${token}` }) };
+    const response = await fetch(`${url}?_elements=url`, { headers, redirect: 'error' }).catch(() => undefined);
+    const text = await response?.text();
+    return response?.ok === true ? (JSON.parse(text ?? '{}') as { readonly url?: JsonValue }).url : undefined;
   }
 
   /** @param isRepeatable otherwise it may have been done although its answer was lost */
@@ -49,7 +64,7 @@ export function httpSink(target: HttpTarget): Sink {
       body: writeJson(body),
       headers: {
         'Content-Type': 'application/fhir+json',
-        Accept: 'application/fhir+json',
+        ...ACCEPT,
         Prefer: 'return=minimal',
         ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
       },
@@ -90,6 +105,7 @@ export function httpSink(target: HttpTarget): Sink {
   }
 
   return {
+    keepsOthers: true,
     async take(items, done) {
       let next = 0;
       let stopped: unknown;

@@ -21,7 +21,7 @@ export interface Item {
   /** About as many bytes as it takes. */
   readonly size: number;
   /** The package that it is of. */
-  readonly from?: string;
+  readonly from?: string | undefined;
   /** It is a batch or transaction, and is executed rather than stored. */
   readonly isExecuted?: true;
 }

@@ -1,7 +1,7 @@
 import type { Failure, Skipped } from './document.js';
 import { withAllFaults } from './faults.js';
 import type { Item } from './items.js';
-import { openClashes, packageOf } from './packages.js';
+import { isBesideResources, openClashes, packageOf } from './packages.js';
 import type { Outcome, Sink } from './sink.js';
 
 /** What came of a load. */
@@ -45,7 +45,7 @@ export async function loadItems(
   let batch: Item[] = [];
   let keys = new Set<string>();
   let size = 0;
-  const clashOf = openClashes(packages);
+  const clashOf = openClashes(packages, sink.keepsOthers);
 
   const count = (place: string, outcome: Outcome): void => {
     if (typeof outcome === 'string') counts[outcome]++;
@@ -65,7 +65,7 @@ export async function loadItems(
   };
 
   for await (const item of items) {
-    if ('skipped' in item) counts.skipped++;
+    if ('skipped' in item || isBesideResources(item, packages)) counts.skipped++;
     else if ('error' in item) {
       counts.failed++;
       onFailure(item.place, withAllFaults(item.error));

@@ -91,16 +91,44 @@ function isSame(one: string, other: string): boolean {
   return release(one) === release(other);
 }
 
-/** The package that an item is of; undefined: of none. */
+/** The package that a place is in; undefined: it is in none. */
 export function packageOf({ place }: Pick<Item, 'place'>, packages: readonly string[]): string | undefined {
-  return packages.find((path) => place.startsWith(`${path}/`));
+  const around = packages.filter((path) => place.startsWith(`${path}/`));
+  return around.sort((a, b) => b.length - a.length)[0];
+}
+
+/**
+ * Whether a place is in a folder of a package that holds something else than resources, such as `other`. They are at its top, and in
+ * `example`. https://hl7.org/fhir/R5/packages.html
+ */
+export function isBesideResources(item: Pick<Item, 'place'>, packages: readonly string[]): boolean {
+  const root = packageOf(item, packages);
+  if (root === undefined) return false;
+  const [first = '', ...others] = item.place.slice(root.length + 1).split('/');
+  const folders = first === 'package' && others.length > 0 ? others : [first, ...others];
+  return folders.length > 1 && !/^examples?$/.test(folders[0]!);
+}
+
+/** Whether two resources of one type and id are different things, each found by its canonical. */
+export function isOther(url: JsonValue | undefined, present: JsonValue | undefined): boolean {
+  return typeof url === 'string' && typeof present === 'string' && url !== present;
+}
+
+/** An item of a package under another id, because its own is that of another canonical: the same one whenever it is loaded. */
+export function underOtherId(item: Item): Item {
+  const { resource, id = '' } = item;
+  const url = String(resource['url']);
+  const other = `${id.slice(0, 55)}-${createHash('sha256').update(url).digest('hex').slice(0, 8)}`;
+  return { ...item, id: other, resource: { ...resource, id: other } };
 }
 
 /**
  * Returns what finds out that another package, of those that are loaded together, has something else of the same type and id: it would
  * replace it.
+ *
+ * @param keepsOthers what has another canonical would not
  */
-export function openClashes(packages: readonly string[]): (item: Item) => Error | undefined {
+export function openClashes(packages: readonly string[], keepsOthers = false): (item: Item) => Error | undefined {
   const seen = new Map<
     string,
     { readonly from: string; readonly digest: string; readonly url: JsonValue | undefined }
@@ -115,6 +143,7 @@ export function openClashes(packages: readonly string[]): (item: Item) => Error 
     const other = seen.get(key);
     if (other === undefined) seen.set(key, { from, digest, url });
     if (other === undefined || other.from === from || other.digest === digest) return undefined;
+    if (keepsOthers && isOther(url, other.url)) return undefined;
     return new Error(`${from} and ${other.from} have ${difference(key, url, other.url)}; only the latter was loaded`);
   };
 }

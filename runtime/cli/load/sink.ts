@@ -5,6 +5,8 @@ export type Outcome = 'created' | 'updated' | 'unchanged' | { readonly error: un
 
 /** Where items go. */
 export interface Sink {
+  /** What a package has under the id of another canonical is stored under an id of its own. */
+  readonly keepsOthers?: true;
   /**
    * Takes items, no two of them the same resource; what came of each is reported through `done`, maybe later. Resolves
    * when it can take more.

@@ -9,11 +9,12 @@ import { composePut } from '../../core/write/compose-change.js';
 import type { Services } from '../../core/services.js';
 import { validateWritten, type WriteValidation } from '../../core/write/validate-written.js';
 import { writeCurrent } from '../../core/write/write-current.js';
+import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
 import { VersionConflict, type Put, type StoredVersion } from '../../store/store.js';
 import { countContained, cutByMembers } from '../../store/write-contained.js';
 import { formatSize } from '../../config/setting.js';
 import type { Item } from './items.js';
-import { named } from './packages.js';
+import { isOther, named, underOtherId } from './packages.js';
 import { executed } from './executed.js';
 import { LoadStopped, type Outcome, type Sink } from './sink.js';
 
@@ -22,6 +23,8 @@ export interface LoadCore extends WriteValidation, Pick<Services, 'extract' | 'r
   readonly limits: Limits;
   /** Executes a batch or transaction; the JSON text of the answer. Absent: they are refused. */
   readonly execute?: (bundle: Resource) => Promise<string>;
+  /** Takes the ids of SearchParameters of packages, which are stored whether they can be in effect or not. */
+  readonly storedAnyway?: Set<string>;
 }
 
 /** The operator loads, so that references and codes are checked by all that the store has. */
@@ -49,6 +52,7 @@ export function storeSink(core: LoadCore): Sink {
   let writingKeys: ReadonlySet<string> = new Set();
 
   return {
+    keepsOthers: true,
     async take(items, done) {
       const named = items.map((item) => ({ item, id: item.id ?? newId() }));
       const keys = named.map(({ item, id }) => `${item.resource.resourceType}/${id}`);
@@ -75,11 +79,10 @@ export function storeSink(core: LoadCore): Sink {
 }
 
 async function compose(named: readonly Named[], core: LoadCore, done: Done): Promise<Step[]> {
-  const current = await core.store.readMany(named.map(({ item, id }) => ({ type: item.resource.resourceType, id })));
   const steps: Step[] = [];
-  for (const [i, { item, id }] of named.entries()) {
+  for (const { item, id, before } of await settle(named, core)) {
+    if (item.from !== undefined && item.resource.resourceType === SEARCH_PARAMETER) core.storedAnyway?.add(id);
     try {
-      const before = current[i];
       const change = await composeChecked(item, id, before, core);
       const outcome = before?.json === undefined ? 'created' : 'updated';
       if (change === undefined) done(item, 'unchanged');
@@ -89,6 +92,28 @@ async function compose(named: readonly Named[], core: LoadCore, done: Done): Pro
     }
   }
   return steps;
+}
+
+interface Settled extends Named {
+  readonly before: StoredVersion | undefined;
+}
+
+/** Reads what is there, and gives what a package has under the id of another canonical an id of its own. */
+async function settle(named: readonly Named[], { store }: Pick<LoadCore, 'store'>): Promise<readonly Settled[]> {
+  const read = async (which: readonly Named[]): Promise<readonly Settled[]> => {
+    const current = await store.readMany(which.map(({ item, id }) => ({ type: item.resource.resourceType, id })));
+    return which.map((each, i) => ({ ...each, before: current[i] }));
+  };
+  const settled = await read(named);
+  const moved = settled.map((each): Named | Settled => {
+    if (!isTaken(each.item, each.before)) return each;
+    const item = underOtherId(each.item);
+    return { item, id: item.id ?? each.id };
+  });
+  const again = moved.filter((each) => !('before' in each));
+  if (again.length === 0) return settled;
+  const rest = await read(again);
+  return moved.map((each) => ('before' in each ? each : rest[again.indexOf(each)]!));
 }
 
 /** In as many writes as what is within the resources needs. */
@@ -176,13 +201,21 @@ async function composeChecked(item: Item, id: string, current: StoredVersion | u
   }
 }
 
-/** Refuses to replace what has another canonical by the definition of a package, which had its id by chance. */
+/** Refuses to replace what has another canonical by what a package has: without one, or because another writer put it there meanwhile. */
 function refuseOther({ from, resource }: Item, id: string, current: StoredVersion | undefined): void {
-  if (from === undefined || current?.json === undefined) return;
-  const { url } = JSON.parse(current.json) as { url?: JsonValue };
+  const url = from === undefined ? undefined : urlOf(current);
   if (url === undefined || url === resource['url']) return;
   const what = `${resource.resourceType}/${id} is there already, ${named(url)}`;
   throw new Error(`${what}; the package has ${named(resource['url'])} by the same id, which was not loaded`);
+}
+
+/** Whether the id of the definition of a package is that of another canonical. */
+function isTaken({ from, resource }: Item, current: StoredVersion | undefined): boolean {
+  return from !== undefined && isOther(resource['url'], urlOf(current));
+}
+
+function urlOf(current: StoredVersion | undefined): JsonValue | undefined {
+  return current?.json === undefined ? undefined : (JSON.parse(current.json) as { url?: JsonValue }).url;
 }
 
 /** Says what to do about it, which depends on what it is. */

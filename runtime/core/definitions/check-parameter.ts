@@ -14,6 +14,14 @@ import type { Fault } from '../../validate/fault.js';
 
 const CODES = { invalid: 'search-parameter-invalid', conflict: 'search-parameter-conflict' } as const;
 
+/** Whether a SearchParameter is stored though it cannot be in effect, because what brings it is wanted as a whole: by its id. */
+export type StoredAnyway = (id: string) => boolean;
+
+/** Whether one with this fault takes no effect from another one. */
+function isHarmless({ kind, isBuiltIn }: ParameterFault): boolean {
+  return kind === 'invalid' || isBuiltIn === true;
+}
+
 /**
  * What is wrong with an active SearchParameter that is to be in effect beside these, or describes one that is built in; nothing is with
  * other resources. What its write may bring with it is not looked for.
@@ -22,12 +30,14 @@ export function parameterFaults(
   resource: Resource,
   others: readonly StoredParameter[],
   context: ParameterContext,
+  isStoredAnyway: StoredAnyway,
 ): readonly Fault[] {
   if (resource.resourceType !== SEARCH_PARAMETER || resource['status'] !== 'active') return [];
   const fault = isEffective(resource, context)
     ? faultOfParameter(resource, others, context).fault
     : faultOfDescription(resource);
-  return fault === undefined || fault.isMissing === true ? [] : [toFault(fault)];
+  if (fault === undefined || fault.isMissing === true) return [];
+  return isHarmless(fault) && isStoredAnyway(String(resource['id'])) ? [] : [toFault(fault)];
 }
 
 /**
@@ -39,6 +49,7 @@ export function checkParameters(
   changes: readonly Change[],
   present: readonly StoredParameter[],
   context: ParameterContext,
+  isStoredAnyway: StoredAnyway,
 ): void {
   const mine = changes.filter(({ type }) => type === SEARCH_PARAMETER);
   const changed = new Set(mine.map(({ id }) => id));
@@ -48,7 +59,7 @@ export function checkParameters(
   );
   for (const content of coming) {
     const { fault, parameter } = faultOfParameter(content, others, context, coming);
-    if (fault !== undefined) {
+    if (fault !== undefined && !(isHarmless(fault) && isStoredAnyway(String(content['id'])))) {
       const { code, text, expression } = toFault(fault);
       throw new FhirError(code, text, { expression });
     }

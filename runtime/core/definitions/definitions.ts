@@ -14,7 +14,7 @@ import { SYSTEM_MAPS } from '../../store/system-maps.js';
 import type { Amendment, Change, Precondition, Put, Store, StoredVersion } from '../../store/store.js';
 import type { Fault } from '../../validate/fault.js';
 import { readIndexStatus, markWriter, readIndexRecord, watchIndexStatus, type IndexStatus } from './index-status.js';
-import { checkParameters, parameterFaults, pathOf } from './check-parameter.js';
+import { checkParameters, parameterFaults, pathOf, type StoredAnyway } from './check-parameter.js';
 import { createDefinitionSet, type DefinitionSet } from './definition-set.js';
 import { loadStoredParameters } from './stored-parameters.js';
 import { createWriter, writersAgree } from './writers.js';
@@ -59,6 +59,8 @@ export interface DefinitionsOptions {
   readonly pace?: ExtractionThrottle;
   /** Nothing is written to the store, nor looked for later. */
   readonly isReader: boolean;
+  /** Absent: a SearchParameter that cannot be in effect is refused. */
+  readonly isStoredAnyway?: StoredAnyway;
 }
 
 /**
@@ -70,7 +72,7 @@ const KEY = 'changed';
 
 /** Reads those of a store, and follows them until the store is closed. */
 export async function openDefinitions(base: Store, options: DefinitionsOptions): Promise<Definitions> {
-  const { tables, zone, isReader } = options;
+  const { tables, zone, isReader, isStoredAnyway = () => false } = options;
   const context = createParameterContext(tables);
   const builtIn = describeIndex(tables.search, zone);
   const writer = createWriter(base);
@@ -114,7 +116,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
       takesEffect: (resource) => isEffective(resource, context),
       validate(resource) {
         const faults = options.validate(resource);
-        return faults.length > 0 ? faults : parameterFaults(resource, made.parameters, context);
+        return faults.length > 0 ? faults : parameterFaults(resource, made.parameters, context, isStoredAnyway);
       },
     };
   }
@@ -195,7 +197,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
     if (!changes.some(({ type }) => type === SEARCH_PARAMETER)) return track(base.write(refit(changes), preconditions));
     return inTurn(async () => {
       await catchUp();
-      checkParameters(changes, set.parameters, context);
+      checkParameters(changes, set.parameters, context, isStoredAnyway);
       try {
         return await track(base.write(refit(changes), preconditions));
       } finally {

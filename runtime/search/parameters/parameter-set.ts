@@ -155,6 +155,7 @@ function conflictOf(
       kind: 'conflict',
       text: `${url} is the url of a built-in parameter; choose one of your own`,
       path: ['url'],
+      isBuiltIn: true,
     };
   }
   const types = concreteOf(rows.keys(), concrete);
@@ -164,7 +165,7 @@ function conflictOf(
     const text =
       `${type} has the built-in parameter ${code} (${row.url}), which no other definition can replace; choose another code, ` +
       'or other bases, or the status "draft", with which it is kept and has no effect';
-    return { kind: 'conflict', text, path: ['code'] };
+    return { kind: 'conflict', text, path: ['code'], isBuiltIn: true };
   }
   for (const other of others) {
     if (other.url === url) {

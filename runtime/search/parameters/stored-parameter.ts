@@ -41,6 +41,8 @@ export interface ParameterFault {
   readonly other?: string;
   /** What it needs is not there, but may come with it in the same write. */
   readonly isMissing?: true;
+  /** It is in conflict with a built-in one, so that it is never in effect, whatever else is stored. */
+  readonly isBuiltIn?: true;
 }
 
 /** A fault of a parameter, thrown while it is read. */

@@ -65,7 +65,7 @@ describe('kiln load of packages', () => {
     expect(text).toContain('2 created');
   });
 
-  it('equal ids of two packages are named, and the first one stays', async () => {
+  it('equal ids of two canonicals are stored under two ids, the same again next time; of one canonical the first one stays', async () => {
     const one = packed('one', R5, [system('x', 'http://a.example/x'), system('y', 'http://a.example/y')]);
     const two = packed('two', R5, [
       system('x', 'http://b.example/x'),
@@ -74,14 +74,14 @@ describe('kiln load of packages', () => {
     ]);
     const { code, text } = await load(one, two);
     expect(code).toBe(1);
-    expect(text).toContain(
-      'two.tgz and one.tgz have a CodeSystem/x each, http://b.example/x and http://a.example/x; only the latter was loaded',
-    );
     expect(text).toContain('two.tgz and one.tgz have different contents of CodeSystem/y');
-    expect(text).toContain('3 created, 0 updated, 0 unchanged; 2 failed');
+    expect(text).toContain('4 created, 0 updated, 0 unchanged; 1 failed');
+    expect((await load(two)).text).toContain('0 created, 1 updated, 2 unchanged; 0 failed');
+    // Whichever comes first.
+    expect((await load(two, one)).text).toContain('0 created, 0 updated, 4 unchanged; 1 failed');
   });
 
-  it('the same from two packages is no fault, and a later one by itself replaces what has its canonical alone', async () => {
+  it('the same from two packages is no fault, and a later one replaces what has its canonical alone', async () => {
     const one = packed('one', R5, [system('x', 'http://a.example/x'), system('y', 'http://a.example/y')]);
     const two = packed('two', R5, [system('x', 'http://a.example/x')]);
     expect((await load(one, two)).code).toBe(0);
@@ -90,9 +90,54 @@ describe('kiln load of packages', () => {
       system('y', 'http://b.example/y'),
     ]);
     const { code, text } = await load(newer);
-    expect(code).toBe(1);
-    expect(text).toContain('1 updated');
-    expect(text).toContain('CodeSystem/y is there already, http://a.example/y; the package has http://b.example/y');
+    expect(code, text).toBe(0);
+    expect(text).toContain('1 created, 1 updated');
+    const without = packed('without', R5, [system('y', 'http://a.example/y', { url: undefined })]);
+    expect((await load(without)).text).toContain(
+      'CodeSystem/y is there already, http://a.example/y; the package has one without url',
+    );
+  });
+
+  it('what is in other folders of a package is no resource', async () => {
+    const at = packed('folders', R5, [system('a', 'http://a.example/a')]).replace('.tgz', '/package');
+    for (const name of ['other', 'xml', 'example', 'examples']) {
+      mkdirSync(join(at, name));
+      writeFileSync(join(at, name, 'b.json'), JSON.stringify(system(name, `http://a.example/${name}`)));
+    }
+    writeFileSync(join(at, 'other', 'c.json'), '{"resourceType":"Bundle","entry":[{}');
+    const { code, text } = await load(at);
+    expect(code, text).toBe(0);
+    expect(text).toContain('3 created, 0 updated, 0 unchanged; 0 failed, 4 other files skipped');
+  });
+
+  it('a SearchParameter that can never be in effect does not stop a package, and is named; one that a stored one forbids is refused', async () => {
+    const parameter = (id: string, code: string, more: object = {}) => ({
+      ...{ resourceType: 'SearchParameter', id, url: `http://a.example/${id}`, name: 'N', description: 'D' },
+      ...{ status: 'active', code, base: ['Patient'], type: 'token', processingMode: 'normal' },
+      ...{ expression: 'Patient.active', ...more },
+    });
+    const { code, text } = await load(
+      packed('parameters', R5, [
+        parameter('useful', 'really'),
+        parameter('taken', 'gender'),
+        parameter('wrong', 'wrong', { type: 'number' }),
+        parameter('unreadable', 'unreadable', { expression: 'Patient.(' }),
+      ]),
+    );
+    expect(code, text).toBe(0);
+    expect(text).toContain('4 created');
+    for (const id of ['taken', 'wrong', 'unreadable']) {
+      expect(text).toContain(`SearchParameter/${id} is active and not in effect: `);
+    }
+    expect(text).not.toContain('SearchParameter/useful is');
+    // The one with the lower id would be in effect instead.
+    const rival = await load(packed('rival', R5, [parameter('a', 'really')]));
+    expect([rival.code, rival.text]).toEqual([1, expect.stringContaining('Patient has the stored parameter really')]);
+    // A file of no package is somebody's own.
+    const file = join(folder, 'own.json');
+    writeFileSync(file, JSON.stringify(parameter('own', 'gender')));
+    const own = await load(file);
+    expect([own.code, own.text]).toEqual([1, expect.stringContaining('Patient has the built-in parameter gender')]);
   });
 
   it('a message has its path once', () => {

@@ -48,6 +48,29 @@ describe('kiln load --url', () => {
   const outcome = (text: string) =>
     JSON.stringify({ resourceType: 'OperationOutcome', issue: [{ details: { text } }] });
 
+  it('of a package is put under another id where the server has another canonical under its own', async () => {
+    const stored = new Map<string, string>([['/fhir/CodeSystem/a', 'http://other.example/a']]);
+    const url = await serve((req, res) => {
+      const [path = ''] = (req.url ?? '').split('?');
+      const present = stored.get(path);
+      if (req.method === 'PUT') stored.set(path, 'http://x.example/a');
+      res.writeHead(req.method === 'PUT' ? 201 : present === undefined ? 404 : 200);
+      res.end(JSON.stringify({ resourceType: 'CodeSystem', url: present }));
+    });
+    async function* systems(): AsyncGenerator<Item> {
+      for (const id of ['a', 'b']) {
+        const resource = { resourceType: 'CodeSystem', id, url: 'http://x.example/a' };
+        yield { place: `x.tgz/${id}`, resource, id, size: 10 };
+      }
+    }
+    const counts = await loadItems(systems(), httpSink({ url }), (...failed) => failures.push(String(failed)), undefined, ['x.tgz']); // prettier-ignore
+    expect([counts.created, ...failures]).toEqual([2]);
+    expect([...stored.keys()]).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^\/fhir\/CodeSystem\/a-[0-9a-f]{8}$/), '/fhir/CodeSystem/b']),
+    );
+    expect(stored.get('/fhir/CodeSystem/a')).toBe('http://other.example/a');
+  });
+
   it('puts what has an id and posts what has none, over few connections', async () => {
     const seen: string[] = [];
     const sockets = new Set<unknown>();
