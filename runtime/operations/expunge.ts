@@ -5,7 +5,7 @@ import { expungeVersions } from '../core/expunge.js';
 import { findAll } from '../core/search/execute/find-all.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
-import { checkExpungeTarget, removeVersion } from '../interactions/history/delete-history.js';
+import { checkAllVersions, checkExpungeTarget, removeVersion } from '../interactions/history/delete-history.js';
 import { expecting } from '../store/store.js';
 import { readArguments, valueOf } from './arguments.js';
 
@@ -47,6 +47,7 @@ async function expungeSome(asked: Asked, call: Call, services: Services): Promis
   const { type, id, level } = call;
   if (level === 'type') checkWholeType(call);
   if (level === 'instance' || level === 'version') await checkExpungeTarget(call, services);
+  if (level === 'instance' && (asked.deleted || asked.previous)) await checkAllVersions(call, services);
   if (level === 'version') return asked.deleted || asked.previous ? removeVersion(call, services) : 0;
   const place = { ...(type !== undefined && { type }), ...(id !== undefined && { id }) };
   return expungeVersions({ ...place, ...asked }, services.store, call.signal);

@@ -21,6 +21,7 @@ import { describeStaleIndex, staleParameters, usesStored } from '../definitions/
 import { unindexedQuestions, unindexedText } from './present/warnings.js';
 import { isInclude } from './parse/read-include.js';
 import { resolveCriteria } from './execute/resolve-criteria.js';
+import { withReadableBinaries } from './readable-binaries.js';
 import { withinConstraints } from './authorize/constrain-search.js';
 import { withinBudget } from './execute/search-budget.js';
 import { readSearchRequest, type SearchRequest } from './parse/search-request.js';
@@ -117,8 +118,11 @@ export async function readCriteria(
   });
   const alike = sortCondition(where);
   const text = `${type}?${new URLSearchParams(sent.map(({ name, value }): [string, string] => [name, value])).toString()}`;
-  const reach = access.on(type, 's');
+  const bounded = access.on(type, 's');
   await checkConstraintIndexes(access.constraints, services);
+  const reach = await withinBudget(limits.queryTime, signal, (within) =>
+    withReadableBinaries(bounded, { type, where: alike }, { access: principal.access, signal: within }, services),
+  );
   const seen = reach === 'everything' ? alike : sortCondition(withinReach(alike, reach));
   const { used } = request;
   const questions = unindexedQuestions(used, { types: [type], reach: (each) => access.on(each, 's') }, services.tables);

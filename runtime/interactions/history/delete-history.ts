@@ -1,5 +1,8 @@
+import { neededOn } from '../../auth/access/needed-scopes.js';
+import { scopeMissing } from '../../auth/access/refuse.js';
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { isHiddenByIndex } from '../../core/access/index-visibility.js';
-import { isVisible } from '../../core/access/visibility.js';
+import { isJudged, isVisible, visibleVersions } from '../../core/access/visibility.js';
 import type { Call, Reply } from '../../core/call.js';
 import { expungeVersions } from '../../core/expunge.js';
 import { checkParameters } from '../../core/parameters.js';
@@ -13,11 +16,13 @@ import { successOutcome } from '../../fhir/operation-outcome.js';
  * `DELETE [base]/[type]/[id]/_history`: removes all versions but the current one for good.
  * https://hl7.org/fhir/R5/http.html#delete-history
  *
- * @throws FhirError `not-found` for a resource that never was, or that the token may not delete
+ * @throws FhirError `not-found` for a resource that never was, or that the token may not delete, `scope-missing` where it may not delete one
+ * of the versions
  */
 export async function deleteHistory(call: Call, services: Services): Promise<Reply> {
   checkParameters(call);
   await checkExpungeTarget(call, services);
+  await checkAllVersions(call, services);
   const { type, id } = targetOf(call);
   const count = await expungeVersions({ type, id, previous: true, limit: Infinity }, services.store, call.signal);
   return { status: 200, resource: successOutcome(`Removed ${count} past versions of ${type}/${id}`) };
@@ -50,6 +55,29 @@ export async function checkExpungeTarget(call: Call, services: Services): Promis
   const current = await services.store.read(type, looked);
   if (current === undefined || !(await isVisible(current, 'd', call, services))) {
     throw new FhirError('not-found', `There is no ${type}/${id}`);
+  }
+}
+
+/** Versions that are judged together. */
+const JUDGED = 50;
+
+/**
+ * Checks that the token may delete each version of the resource in the URL, by its own content: what it may not is not removed with the
+ * others.
+ *
+ * @throws FhirError `scope-missing`
+ */
+export async function checkAllVersions(call: Call, services: Services): Promise<void> {
+  const { type, id } = targetOf(call);
+  const { access } = call.principal;
+  const reach = access.on(type, 'd');
+  if (access === OPEN_ACCESS || !isJudged(type, reach)) return;
+  for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
+    const query = { type, id, count: JUDGED, ...(after !== undefined && { after }) };
+    const page = await services.store.history(query, call.signal);
+    const visible = await visibleVersions(page.versions, () => reach, call, services);
+    if (visible.length < page.versions.length) throw scopeMissing(neededOn(type, 'd'), access);
+    after = page.next;
   }
 }
 

@@ -78,6 +78,43 @@ export function binaries(store: Store): void {
       expect((await admin.send('GET', `/Binary/${ids['vital']}`)).text).toBe('secret');
     });
 
+    describe('by criteria finds those that the token may read, as a search does', () => {
+      const client = () => server.as(`system/Binary.cruds system/Observation.r?${LAB}`);
+      const json = { 'content-type': 'application/fhir+json' };
+      const patch = [{ op: 'replace', path: '/contentType', value: 'text/x-patched' }];
+      const forms = {
+        PATCH: (id: string) => client().send('PATCH', `/Binary?_id=${id}`, patch, { 'content-type': 'application/json-patch+json' }), // prettier-ignore
+        PUT: (id: string, context?: string) => {
+          const securityContext = context === undefined ? undefined : { reference: context };
+          return client().send('PUT', `/Binary?_id=${id}`, { resourceType: 'Binary', contentType: 'text/plain', data: 'eA==', securityContext }, json); // prettier-ignore
+        },
+        'If-None-Exist': (id: string) =>
+          client().send('POST', '/Binary', { resourceType: 'Binary', contentType: 'text/x-new' }, { ...json, 'if-none-exist': `_id=${id}` }), // prettier-ignore
+        DELETE: (id: string) => client().send('DELETE', `/Binary?_id=${id}`),
+      };
+
+      it.each([
+        ['PATCH', 200, 404],
+        ['PUT', 200, 201],
+        ['If-None-Exist', 200, 201],
+        ['DELETE', 200, 200],
+      ] as const)('%s: %i, hidden ones are none: %i', async (method, found, none) => {
+        const [seen, hidden, free] = [word(), word(), word()];
+        await write(seen, contexts.lab);
+        await write(hidden, contexts.vital);
+        await write(free, undefined);
+        const searched = await client().send('GET', `/Binary?_id=${seen},${hidden},${free}`);
+        expect(searched.json().entry).toHaveLength(2);
+        expect((await forms[method](seen, contexts.lab)).status).toBe(found);
+        expect((await forms[method](free)).status).toBe(found);
+        const missed = await forms[method](hidden);
+        expect(missed.status, missed.text).toBe(none);
+        expect((await admin.send('GET', `/Binary/${hidden}`)).text).toBe('secret');
+        const left = (await admin.send('GET', `/Binary/${seen}`)).status;
+        expect(left).toBe(method === 'DELETE' ? 410 : 200);
+      });
+    });
+
     it('that names a context which is not there yet hides it from all, until somebody makes that', async () => {
       const [id, context] = [word(), word()];
       await write(id, `Observation/${context}`);

@@ -15,7 +15,11 @@ export function expunge(store: Store): void {
     server.all.send(method, path, body as object, headers);
   const put = (id: string, n: number, type = 'Basic') =>
     send('PUT', `/${type}/${id}`, { resourceType: type, id, code: { text: String(n) } });
-  const call = (path: string, values: Record<string, number | boolean> = {}, who = server.all) => {
+  const call = (
+    path: string,
+    values: Record<string, number | boolean> = {},
+    who: Pick<typeof server.all, 'send'> = server.all,
+  ) => {
     const parameter = Object.entries(values).map(([name, value]) =>
       typeof value === 'number' ? { name, valueInteger: value } : { name, valueBoolean: value },
     );
@@ -174,8 +178,36 @@ export function expunge(store: Store): void {
       await send('POST', '/Basic/v/_history/2/$meta-delete', { resourceType: 'Parameters', parameter: [{ name: 'meta', valueMeta: { tag: [{ code: 'out' }] } }] }); // prettier-ignore
       const within = server.as('__admin.expunge system/Basic.d?_tag=in');
       expectRefusal(await within.send('DELETE', '/Basic/v/_history/1'), 404, 'not-found');
-      expect((await send('GET', '/Basic/v/_history/1')).status).toBe(200);
+      // Nor with the others, in whatever way.
+      expectRefusal(await within.send('DELETE', '/Basic/v/_history'), 403, 'scope-missing');
+      expectRefusal(await call('/Basic/v', { expungePreviousVersions: true }, within), 403, 'scope-missing');
+      expectRefusal(await call('/Basic/v', ALL, within), 403, 'scope-missing');
+      const entry = { request: { method: 'DELETE', url: 'Basic/v/_history' } };
+      expect(responsesOf(await within.send('POST', '/', batch(entry)))[0].status).toMatch(/^403/);
+      expect((await send('GET', '/Basic/v/_history')).json().total).toBe(3);
       expect((await within.send('DELETE', '/Basic/v/_history/2')).status).toBe(200);
+      await send('DELETE', '/Basic/v/_history/1');
+      await send('PUT', '/Basic/v', tagged('in'));
+      expect((await within.send('DELETE', '/Basic/v/_history')).status).toBe(200);
+      expect((await send('GET', '/Basic/v/_history')).json().total).toBe(1);
+    });
+
+    it('a deleted resource is removed whole only where each of its versions lies within the constraint', async () => {
+      const tagged = (id: string, code: string) => ({ resourceType: 'Basic', id, meta: { tag: [{ code }] }, code: { text: code } }); // prettier-ignore
+      const within = server.as('__admin.expunge system/Basic.d?_tag=in');
+      for (const [id, first] of [
+        ['mixed', 'out'],
+        ['whole', 'in'],
+      ] as const) {
+        // prettier-ignore
+        await send('PUT', `/Basic/${id}`, tagged(id, first));
+        await send('DELETE', `/Basic/${id}`);
+        await send('PUT', `/Basic/${id}`, tagged(id, 'in'));
+        await send('DELETE', `/Basic/${id}`);
+      }
+      expectRefusal(await call('/Basic/mixed', ALL, within), 403, 'scope-missing');
+      expect((await send('GET', '/Basic/mixed/_history')).json().total).toBe(4);
+      expect(countOf(await call('/Basic/whole', ALL, within))).toBe(4);
     });
   });
 
