@@ -190,8 +190,8 @@ describeOnMongod('the order of matches that a process on MongoDB remembers', () 
       const large = 'x'.repeat(2_200_000);
       for (let n = 0; n < 12; n++) await writer.write([put(`r${n}`, 0, large, entriesOf(n), TYPE)]);
       await findThree();
-      expect(await findThree()).toEqual(THREE);
-      expect(reads()).toBeGreaterThanOrEqual(3);
+      // One for all of them, which its answer is too large for, and then one for each.
+      await untilShared(4);
     });
 
     it('are read for the others if one is given up', async () => {
