@@ -12,8 +12,8 @@ import { copyVersions } from './copy/copy-versions.js';
 import { describeComparison, describeDifferences, type Comparison } from './copy/describe-comparison.js';
 import { identify, isSameStore } from './copy/identify.js';
 import { showProgress, type Progress } from './load/progress.js';
-import { stopOnSignal, stoppedBy, type StopSignal } from './stop-on-signal.js';
-import { EXIT, failed, type Terminal } from './terminal.js';
+import { stopOnSignal, stoppedOrFailed } from './stop-on-signal.js';
+import { EXIT, type Terminal } from './terminal.js';
 
 /** Options of `kiln copy` besides the settings. */
 export interface CopyFlags {
@@ -82,10 +82,7 @@ export async function runCopy(options: CopyFlags, flags: Flags, terminal: Termin
         'the same command again',
     );
   } catch (error) {
-    if (stop.signal.aborted && error === stop.signal.reason) {
-      return stoppedBy(error as StopSignal, 'the same command goes on from here', terminal);
-    }
-    return failed(error, terminal);
+    return stoppedOrFailed(error, stop.signal, terminal);
   } finally {
     stop.forget();
     for (const close of closers.reverse()) await close();

@@ -10,8 +10,8 @@ import { isMongoUrl } from '../config/mongo-url.js';
 import type { Core } from '../server.js';
 import { persist } from './copy/persist.js';
 import { showProgress } from './load/progress.js';
-import { stopOnSignal, stoppedBy, type StopSignal } from './stop-on-signal.js';
-import { EXIT, failed, type Terminal } from './terminal.js';
+import { stopOnSignal, stoppedOrFailed } from './stop-on-signal.js';
+import { EXIT, type Terminal } from './terminal.js';
 
 /** Options of `kiln reindex` besides the settings. */
 export interface ReindexFlags {
@@ -85,10 +85,7 @@ export async function runReindex({ type }: ReindexFlags, flags: Flags, terminal:
     terminal.out(`${replaced} resources indexed anew in ${seconds.toFixed(1)} s`);
     return EXIT.done;
   } catch (error) {
-    if (stop.signal.aborted && error === stop.signal.reason) {
-      return stoppedBy(error as StopSignal, 'the same command goes on from here', terminal);
-    }
-    return failed(error, terminal);
+    return stoppedOrFailed(error, stop.signal, terminal);
   } finally {
     stop.forget();
     await close();

@@ -1,4 +1,4 @@
-import type { Terminal } from './terminal.js';
+import { failed, type Terminal } from './terminal.js';
 
 /** Exit codes of what a signal stopped, as shells have them. */
 export const STOPPED = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -30,4 +30,10 @@ export function stopOnSignal(): { readonly signal: AbortSignal; forget(): void }
 export function stoppedBy(name: StopSignal, what: string, terminal: Pick<Terminal, 'err'>): number {
   terminal.err(`kiln: stopped by ${name}; ${what}`);
   return STOPPED[name];
+}
+
+/** Says that a signal stopped a command that goes on when it is run again, or why it failed. @returns its exit code */
+export function stoppedOrFailed(error: unknown, signal: AbortSignal, terminal: Terminal): number {
+  if (!signal.aborted || error !== signal.reason) return failed(error, terminal);
+  return stoppedBy(error as StopSignal, 'the same command goes on from here', terminal);
 }

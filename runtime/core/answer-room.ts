@@ -8,8 +8,11 @@ export interface AnswerRoom {
   check(): void;
 }
 
-/** Room for the resources of an answer that is not given in pages: as much as two pages of a search have. In characters. */
-export const ANSWER_ROOM = 32 * 1024 * 1024;
+/** Room of one page, after which it ends early; in characters. */
+export const PAGE_ROOM = 16 * 1024 * 1024;
+
+/** Room for the resources of an answer that is not given in pages. */
+export const ANSWER_ROOM = 2 * PAGE_ROOM;
 
 /**
  * Opens a budget.

@@ -1,6 +1,7 @@
 import type { CompiledStatement } from './compile-statement.js';
 import { fieldsOf, rowOf } from './compile-statement.js';
 import { fieldText } from './csv.js';
+import { ANSWER_ROOM } from '../core/answer-room.js';
 import type { ReadNotes } from '../core/read-notes.js';
 import type { Resource } from '../fhir/resource.js';
 import type { CountQuery, CountRow, ElementPath } from '../store/store.js';
@@ -10,9 +11,6 @@ import { StatementError, type ColumnType } from './statement.js';
 
 /** Rows or groups that are held in memory to be sorted or counted. */
 const MOST = 10_000;
-
-/** Characters of rows or groups that are held in memory to be sorted or counted. */
-const ROOM = 32 * 1024 * 1024;
 
 /** Resources that are read at a time. */
 const BATCH = 500;
@@ -74,7 +72,7 @@ async function plainRows(
   for await (const row of resourcesOf(compiled, matches, reads)) {
     const fields = fieldsOf(compiled, row);
     size += fields.reduce((sum, { length }) => sum + length, 0);
-    if (size > ROOM) throw new StatementError('The rows that ORDER BY sorts are too large together; select less, or add conditions'); // prettier-ignore
+    if (size > ANSWER_ROOM) throw new StatementError('The rows that ORDER BY sorts are too large together; select less, or add conditions'); // prettier-ignore
     rows.push(fields);
     if (rows.length > MOST) {
       throw new StatementError(`ORDER BY sorts ${MOST} rows at most, and there are more; add conditions`);
@@ -140,7 +138,7 @@ async function groupedRows(
       let group = groups.get(key);
       if (group === undefined) {
         if (groups.size >= MOST) throw new StatementError(`GROUP BY makes ${MOST} groups at most, and there are more`);
-        if ((size += key.length) > ROOM)
+        if ((size += key.length) > ANSWER_ROOM)
           throw new StatementError('The values that GROUP BY groups by are too large together');
         groups.set(key, (group = { values, counts: select.map(() => 0) }));
       }

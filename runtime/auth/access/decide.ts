@@ -1,5 +1,4 @@
-import type { ScopeCondition, ScopeNeed, ScopeRow } from '../../contract/rest.js';
-import type { Condition } from '../../search/query/query.js';
+import type { ScopeNeed, ScopeRow } from '../../contract/rest.js';
 import type { Access } from '../scopes/access.js';
 import type { Reach } from '../scopes/reach.js';
 import { BRINGS, type Content } from './content.js';
@@ -18,21 +17,6 @@ export interface Demand {
   readonly content: Content;
 }
 
-/** Only those resources of a type that fulfil the condition: of what letters are needed for. */
-export interface Narrowing {
-  readonly type: string;
-  /** One letter, or sets of letters of which one is enough. */
-  readonly by: { readonly letter: string } | { readonly anyOf: readonly string[] };
-  readonly where: Condition;
-}
-
-/** What comes along is shown as far as this reaches, by type. */
-export interface Filter {
-  /** What brings it; absent: all that the request touches. */
-  readonly when?: ScopeCondition;
-  readonly reach: (type: string) => Reach;
-}
-
 /** What a token may not do. */
 export interface Refused {
   readonly is: 'refused';
@@ -40,13 +24,9 @@ export interface Refused {
   readonly needed: NeededScopes;
 }
 
-/** What a token may do, and within which bounds. */
+/** What a token may do. Within which bounds is for searches and visibility: they ask its access themselves. */
 export interface Allowed {
   readonly is: 'allowed';
-  /** Only for the client that started the job, see `standingOf`; to others it is unknown. */
-  readonly owner: boolean;
-  readonly narrowed: readonly Narrowing[];
-  readonly filters: readonly Filter[];
 }
 
 /** What does not depend on more of the request's content is allowed; when it is known, it is decided again. */
@@ -80,12 +60,7 @@ export function decide(demand: Demand, access: Access): Decision {
   if (!isDecided && !verdicts.some(({ isMet }) => isMet)) {
     throw new Error(`the scope row of ${row.operation ?? row.interaction} decides nothing`);
   }
-  return {
-    is: 'allowed',
-    owner: row.owner === true,
-    narrowed: verdicts.flatMap((verdict) => verdict.narrowed ?? []),
-    filters: verdicts.flatMap((verdict) => verdict.filter ?? []),
-  };
+  return { is: 'allowed' };
 }
 
 /** What came of one need; all absent: it does not concern this request. */
@@ -93,15 +68,14 @@ interface Verdict {
   readonly isMet?: boolean;
   /** Asked for where the request is refused. */
   readonly needed?: () => NeededScopes;
-  readonly narrowed?: readonly Narrowing[];
-  readonly filter?: Filter;
   readonly later?: keyof Content;
 }
 
 function judge(need: ScopeNeed, demand: Demand, access: Access): Verdict {
   const { on, when } = need;
   const reach = (type: string): Reach => reachOf(need, type, access);
-  if (on === 'filter') return { filter: { ...(when !== undefined && { when }), reach } };
+  // What comes along is left out where the token does not show it.
+  if (on === 'filter') return {};
   const isOfContent = on === 'each' || on === 'any' || (on === 'type' && demand.type === undefined);
   const source = when ?? (isOfContent ? 'touched' : undefined);
   if (source !== undefined) {
@@ -115,7 +89,6 @@ function judge(need: ScopeNeed, demand: Demand, access: Access): Verdict {
   return {
     isMet: types.every((type) => reach(type) !== 'nothing'),
     needed: () => uniteNeeded(types.map((type) => neededOn(type, lettersOf(need, type, access)))),
-    narrowed: types.flatMap((type) => narrowings(need, type, access)),
   };
 }
 
@@ -161,12 +134,4 @@ function lettersOf({ letters = '', anyOf }: ScopeNeed, type: string, access: Acc
   if (anyOf === undefined) return letters;
   const held = anyOf.find((each) => access.on(type, each) !== 'nothing');
   return held ?? anyOf.find((each) => each === 'r') ?? anyOf[0] ?? '';
-}
-
-/** Letter by letter, because criteria are searched within one, and what is written has to meet another. */
-function narrowings({ letters = '', anyOf }: ScopeNeed, type: string, access: Access): readonly Narrowing[] {
-  const found = (by: Narrowing['by'], where: Reach): readonly Narrowing[] =>
-    typeof where === 'string' ? [] : [{ type, by, where }];
-  if (anyOf !== undefined) return found({ anyOf }, access.onAny(type, anyOf));
-  return [...letters].flatMap((letter) => found({ letter }, access.on(type, letter)));
 }

@@ -72,41 +72,46 @@ export interface LazyConfig {
   readonly isKept: boolean;
 }
 
+/** What the library wants of a type whose fields come later. */
+function bareOf({ name, description, interfaces }: LazyConfig) {
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    interfaces: () => [...(interfaces?.() ?? [])],
+    fields: {},
+  };
+}
+
+function fieldsOf({ isKept, makers }: LazyConfig): () => Fields {
+  let kept: Fields | undefined;
+  return () => (isKept ? (kept ??= lazyFields(makers())) : allFields(makers()));
+}
+
 /** An object type with lazy fields. */
 export class LazyObject extends GraphQLObjectType<unknown, unknown> {
-  #fields: Fields | undefined;
+  readonly #fields: () => Fields;
 
-  constructor(private readonly config: LazyConfig) {
-    super({
-      name: config.name,
-      ...(config.description !== undefined && { description: config.description }),
-      interfaces: () => [...(config.interfaces?.() ?? [])],
-      fields: {},
-    });
+  constructor(config: LazyConfig) {
+    super(bareOf(config));
+    this.#fields = fieldsOf(config);
   }
 
   override getFields(): Fields {
-    if (!this.config.isKept) return allFields(this.config.makers());
-    return (this.#fields ??= lazyFields(this.config.makers()));
+    return this.#fields();
   }
 }
 
 /** An interface type with lazy fields. */
 export class LazyInterface extends GraphQLInterfaceType {
-  #fields: Fields | undefined;
+  readonly #fields: () => Fields;
 
-  constructor(private readonly config: LazyConfig) {
-    super({
-      name: config.name,
-      ...(config.description !== undefined && { description: config.description }),
-      interfaces: () => [...(config.interfaces?.() ?? [])],
-      fields: {},
-    });
+  constructor(config: LazyConfig) {
+    super(bareOf(config));
+    this.#fields = fieldsOf(config);
   }
 
   override getFields(): Fields {
-    if (!this.config.isKept) return allFields(this.config.makers());
-    return (this.#fields ??= lazyFields(this.config.makers()));
+    return this.#fields();
   }
 }
 

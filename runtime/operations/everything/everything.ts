@@ -8,6 +8,7 @@ import {
   type RecordedAccess,
 } from '../../core/access/constraint-index-status.js';
 import { disclosedTimestamp } from '../../core/access/disclosed-timestamp.js';
+import { PAGE_ROOM } from '../../core/answer-room.js';
 import type { Call, Reply } from '../../core/call.js';
 import { staleWarnings } from '../../core/search/present/warnings.js';
 import { writeLink } from '../../core/search/pages/page-walk.js';
@@ -31,9 +32,6 @@ import { readReferred } from './referred.js';
 import { digestOf, nextLink, openWalk, pathOf, shownBy, type AskedRecord, type Position, type Walk } from './walk.js';
 import { baseKey } from '../../path/own-base.js';
 import { keyOf, nameOf, referredFrom, type ReferredKey } from '../../path/referred-from.js';
-
-/** Characters of members after which a page ends early. */
-const ROOM = 16 * 1024 * 1024;
 
 /** What comes along with a page that is large itself has so many still. */
 const LEAST_ROOM = 4 * 1024 * 1024;
@@ -130,7 +128,7 @@ class RecordReader {
     // The group itself came before its members.
     if (this.versions.length > 0) list = FIRST_MEMBER;
     let isOpen = true;
-    while (this.versions.length < count && this.size < ROOM && !this.isTired()) {
+    while (this.versions.length < count && this.size < PAGE_ROOM && !this.isTired()) {
       if (focus === undefined) {
         const found = await foci.after(list);
         if (found === undefined) {
@@ -289,7 +287,7 @@ class RecordReader {
     const readable = keys.filter(({ type }) => this.reach(type) !== 'nothing');
     await checkConstraintIndexes(this.access.constraints, services);
     const reach = (type: string): Reach => this.reach(type);
-    const room = Math.max(ROOM - this.size, LEAST_ROOM);
+    const room = Math.max(PAGE_ROOM - this.size, LEAST_ROOM);
     const { found, left } = await readReferred(readable, room, walk.asked, reach, call, services, signal);
     return { included: found, left: left.map(nameOf) };
   }
