@@ -1,10 +1,14 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { acceptPackage } from './accept.js';
 import { MANIFEST } from './emit/manifest.js';
 import { explain } from './explain.js';
 import { GeneratorError } from './generator-error.js';
 import { makeFiles, makeModel, outputFolder } from './generate.js';
+import { PACKAGES_FILE } from './load/definitions.js';
 import { projectRoot } from './project-root.js';
+import type { Census } from './verify/census.js';
+import { changedCounts, countLine, type ChangedCount } from './verify/verify.js';
 import { compare, write, type Difference } from './write.js';
 
 /** Options of `kiln generate`. */
@@ -12,6 +16,8 @@ export interface GenerateCommand {
   readonly check?: boolean;
   readonly package?: string;
   readonly out?: string;
+  /** Take the package and its counts as those that are expected from now on. */
+  readonly accept?: boolean;
 }
 
 /**
@@ -23,14 +29,17 @@ export async function runGenerate(command: GenerateCommand): Promise<number> {
   return reporting(async () => {
     const dir = outputFolder(command.out);
     if (command.out !== undefined) refuseUnusable(dir, command);
+    if (command.accept === true) await accept(command);
     const files = makeFiles(await makeModel(command));
     const differences = compare(dir, files);
+    const counts = changedOutput(manifestOf(dir), files.get(MANIFEST) ?? '');
     const isOurs = command.out === undefined;
     if (command.check === true) {
       const code = reportCheck(dir, files.size, differences, command);
       return isOurs && code === 0 ? reportBuild(files) : code;
     }
     write(dir, files, differences);
+    for (const each of counts) say(`${MANIFEST}: ${countLine(each)}`);
     const count = (kind: Difference['kind']): number =>
       differences.filter((difference) => difference.kind === kind).length;
     const deleted = count('stray');
@@ -39,6 +48,24 @@ export async function runGenerate(command: GenerateCommand): Promise<number> {
     );
     return 0;
   });
+}
+
+async function accept(command: GenerateCommand): Promise<void> {
+  if (command.check === true) throw new GeneratorError('--accept writes, and --check does not: give one of them');
+  const changes = await acceptPackage(command);
+  for (const each of changes) say(`definitions/${PACKAGES_FILE}: ${each}`);
+  if (changes.length === 0)
+    say(`definitions/${PACKAGES_FILE} is as it was: the package has the counts that it expects`);
+}
+
+/** The counts of the output that are not those of the manifest before; none where there was no manifest. */
+function changedOutput(before: string, after: string): readonly ChangedCount[] {
+  const countsIn = (manifest: string): Census => (JSON.parse(manifest) as { readonly counts: Census }).counts;
+  try {
+    return changedCounts(countsIn(before), countsIn(after));
+  } catch {
+    return [];
+  }
 }
 
 /**

@@ -10,7 +10,7 @@ import { emitTypes } from './emit/types.js';
 import { GeneratorError } from './generator-error.js';
 import { loadDefinitions, type Definitions, type PackagePin } from './load/definitions.js';
 import { applyErrata, omitDefinitions, omitValueSets, type Erratum } from './load/errata.js';
-import { findPackage } from './load/find-package.js';
+import { findPackage, type FoundPackage } from './load/find-package.js';
 import { loadPackage, type LoadedPackage } from './load/package.js';
 import { buildModel } from './model/build.js';
 import type { Model } from './model/model.js';
@@ -26,6 +26,8 @@ export interface GenerateOptions {
   readonly definitions?: string;
   /** `NAME@VERSION`, or the path of a package tarball. */
   readonly package?: string;
+  /** The package itself, in place of its name: the one that generated files were made from. Its counts are not checked. */
+  readonly found?: FoundPackage;
 }
 
 /**
@@ -39,10 +41,10 @@ export async function makeModel(options: GenerateOptions = {}): Promise<Model> {
   const pins = definitions.packages;
   const main = pinOf(pins, 'definitions');
   const pinned = `${main.name}@${main.version}`;
-  const published = loadPackage(await findPackage(options.package ?? pinned, root));
+  const published = loadPackage(options.found ?? (await findPackage(options.package ?? pinned, root)));
   const expansions = await loadExpansions(published, definitions, root);
   verifyDefinitions(published);
-  const isPinned = (options.package ?? pinned) === pinned;
+  const isPinned = options.found === undefined && (options.package ?? pinned) === pinned;
   const { corrected, expanded } = correct(published, expansions, definitions.errata, isPinned ? main : undefined);
   const model = buildModel({
     package: corrected,
@@ -118,14 +120,15 @@ export function outputFolder(out: string | undefined): string {
   return out === undefined ? join(projectRoot(), 'generated') : resolve(out);
 }
 
-function pinOf(pins: readonly PackagePin[], role: PackagePin['role']): PackagePin {
+/** The package that has a role. @throws GeneratorError where there is none */
+export function pinOf(pins: readonly PackagePin[], role: PackagePin['role']): PackagePin {
   const pin = pins.find((candidate) => candidate.role === role);
   if (pin === undefined) throw new GeneratorError(`definitions/packages.json names no package with the role ${role}`);
   return pin;
 }
 
 /** The pinned expansions, if they are of the FHIR release of the package. */
-async function loadExpansions(
+export async function loadExpansions(
   published: LoadedPackage,
   definitions: Definitions,
   root: string,

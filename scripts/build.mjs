@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
@@ -67,11 +67,13 @@ export async function build(tell = () => {}) {
   copyPageFiles();
   tell('packing the tables and the code systems of the FHIR package');
   await packTables();
-  packTerminology();
-  if (!(await packConformance(tell))) return 1;
+  const packages = await findPackages();
+  if (packages === undefined) return 1;
+  packTerminology(packages);
+  if (!(await packConformance(packages, tell))) return 1;
   copyFileSync(join(root, MANIFEST), join(dist, MANIFEST));
   await buildOpenApiTypes(tell);
-  const arePagesMade = await buildPages(tell);
+  const arePagesMade = await buildPages(packages, tell);
   const code = arePagesMade ? (run.status ?? 1) : 1;
   if (code === 0) writeFileSync(join(dist, BUILT), '');
   tell(code === 0 ? 'built; npm start starts the server, npm test runs the tests' : 'not built: see above');
@@ -97,6 +99,22 @@ function copyPageFiles() {
   for (const folder of ['templates', 'assets']) {
     const path = join('runtime', 'pages', folder);
     cpSync(join(root, path), join(dist, path), { recursive: true });
+  }
+}
+
+/**
+ * The packages that generated/ was made from, so that the server shows what it enforces: of the definitions, and of the expansions where
+ * there are such. Undefined: they are not here any more.
+ */
+async function findPackages() {
+  const { inputs } = JSON.parse(readFileSync(join(root, MANIFEST), 'utf8'));
+  const { findInput } = await import(pathToFileURL(join(dist, 'generator', 'load', 'find-package.js')).href);
+  try {
+    const [core, expansions] = inputs.map((input) => findInput(input, root));
+    return { core, expansions };
+  } catch (error) {
+    process.stderr.write(`kiln: ${[error.message, ...(error.details ?? [])].join('\n  ')}\n`);
+    return undefined;
   }
 }
 
@@ -139,14 +157,14 @@ async function buildOpenApiTypes(tell) {
  *
  * @returns false: the definitions are faulty, and the pages are those that were there before
  */
-async function buildPages(tell) {
+async function buildPages({ core }, tell) {
   const stamp = pagesStamp();
   const stampFile = join(dist, PAGES, '.stamp');
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return true;
   tell('making the reference pages');
   const { makeHtmlPages, makeModel } = await import(pathToFileURL(join(dist, 'generator', 'generate.js')).href);
   try {
-    const pages = makeHtmlPages(await makeModel());
+    const pages = makeHtmlPages(await makeModel({ found: core }));
     rmSync(join(dist, PAGES), { recursive: true, force: true });
     mkdirSync(join(dist, PAGES), { recursive: true });
     for (const [path, text] of pages) writeFileSync(join(dist, 'generated', path), text);
@@ -182,9 +200,10 @@ const UNREAD = [
 ];
 
 /** One line with the place of each resource, then the resources. Whatever order the folder has, the file is the same. */
-function packTerminology() {
-  const core = readTerminology('hl7.fhir.r5.core', /^(?:CodeSystem|ValueSet|ConceptMap)-.*[.]json$/);
-  const official = readTerminology('hl7.fhir.r5.expansions', /^ValueSet-.*[.]json$/);
+function packTerminology(packages) {
+  const core = readTerminology(packages.core, /^(?:CodeSystem|ValueSet|ConceptMap)-.*[.]json$/);
+  const { expansions } = packages;
+  const official = expansions === undefined ? [] : readTerminology(expansions, /^ValueSet-.*[.]json$/);
   const resources = [...core, ...fromExpansions(core, official)];
   const entries = [];
   const parts = [];
@@ -198,8 +217,7 @@ function packTerminology() {
   writeFileSync(join(dist, TERMINOLOGY), Buffer.concat([Buffer.from(`${JSON.stringify(entries)}\n`), ...parts]));
 }
 
-function readTerminology(name, pattern) {
-  const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+function readTerminology({ dir: folder }, pattern) {
   const found = [];
   for (const file of readdirSync(folder).sort()) {
     if (!pattern.test(file)) continue;
@@ -226,8 +244,7 @@ const EXAMPLE =
  * The definitions, of the package and our own, with the corrections that the tables are made with, so that the server shows what it enforces. One line says which
  * of them are in which block, then come the blocks. Returns whether all corrections apply.
  */
-async function packConformance(tell) {
-  const folder = dirname(createRequire(import.meta.url).resolve('hl7.fhir.r5.core/package.json'));
+async function packConformance({ core: { name: packageName, dir: folder } }, tell) {
   const target = join(dist, CONFORMANCE);
   const names = readdirSync(folder).filter((name) => SHIPPED.test(name) && !EXAMPLE.test(name));
   // It takes seconds, and what it is made of seldom changes.
@@ -240,7 +257,7 @@ async function packConformance(tell) {
   const { correctDefinition } = await import(pathToFileURL(join(dist, 'generator', 'load', 'errata.js')).href);
   const { loadDefinitions } = await import(pathToFileURL(join(dist, 'generator', 'load', 'definitions.js')).href);
   const { errata, operations } = loadDefinitions(join(root, 'definitions'));
-  const mine = errata.filter((each) => each.package === 'hl7.fhir.r5.core');
+  const mine = errata.filter((each) => each.package === packageName);
   const faults = [];
   const corrected = names.sort().flatMap((name) => {
     const published = JSON.parse(readFileSync(join(folder, name), 'utf8'));

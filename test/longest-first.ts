@@ -28,6 +28,7 @@ export const LONGEST = [
   'conformance/validation/validate',
   'conformance/search/search-examined',
   'unit/sqlite/sqlite-links-examined',
+  'generator/accept',
   'http/transport/large-bodies',
   'unit/definitions/stored-adversarial',
   'contract/mongo-open',

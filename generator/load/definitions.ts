@@ -15,6 +15,9 @@ export interface Settings {
   readonly publisher: string;
 }
 
+/** Name of the file with the packages. */
+export const PACKAGES_FILE = 'packages.json';
+
 /** A FHIR package that the generator reads. One object of `definitions/packages.json`. */
 export interface PackagePin {
   readonly name: string;
@@ -77,7 +80,7 @@ export function loadDefinitions(dir: string, schemas = join(dir, 'schemas')): De
     return found.length === 0 ? (value as T) : undefined;
   };
 
-  const packages = read<{ packages: PackagePin[] }>('packages.json', 'packages');
+  const packages = read<{ packages: PackagePin[] }>(PACKAGES_FILE, 'packages');
   const exchanges = read<ExchangeTable>('exchanges.json', 'exchanges');
   if (exchanges !== undefined) report('exchanges.json', headerFaults(exchanges));
   const profiles = read<Definitions['profiles']>('profiles.json', 'profiles');

@@ -12,10 +12,11 @@ import {
   statSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import * as tar from 'tar';
 import { GeneratorError } from '../generator-error.js';
+import { digestPackage } from './package-digest.js';
 
 const NAME = /^[a-z0-9][a-z0-9._-]*$/i;
 const VERSION = /^[0-9][0-9a-z.+-]*$/i;
@@ -49,16 +50,54 @@ export async function findPackage(request: string, root: string): Promise<FoundP
   if (at < 1 || !NAME.test(name) || !VERSION.test(version)) {
     throw new GeneratorError(`--package ${request}: expected NAME@VERSION, or the path of a .tgz file`);
   }
+  const [found] = namedPackages(name, version, root);
+  return found ?? fetchPackage(name, version, root);
+}
+
+/** A package that generated files were made from, as their manifest has it. */
+export interface PackageInput {
+  readonly name: string;
+  readonly version: string;
+  /** As `digestPackage` has it. */
+  readonly sha256: string;
+}
+
+/**
+ * Finds the package that generated files were made from, by its digest: several may have the same name and version.
+ *
+ * @throws GeneratorError where no folder has these files any more
+ */
+export function findInput({ name, version, sha256 }: PackageInput, root: string): FoundPackage {
+  const candidates = [...namedPackages(name, version, root), ...tarballsOf(name, version, root)];
+  const found = candidates.find(({ dir }) => digestPackage(dir) === sha256);
+  if (found !== undefined) return found;
+  throw new GeneratorError(`generated/ was made from ${name}@${version}, whose files are no longer here`, [
+    ...candidates.map(({ dir }) => `${relative(root, dir)} has other files: not those with sha256 ${sha256}`),
+    'To mend: npm run generate, or npx kiln generate --package with the package that it was made from, then npm run build',
+  ]);
+}
+
+/** What `NAME@VERSION` may mean without fetching anything, the first choice first. */
+export function namedPackages(name: string, version: string, root: string): FoundPackage[] {
   const places = [
     join(root, 'node_modules', name),
     join(root, 'test/packages/node_modules', name),
     join(cacheOf(root), `${name}@${version}`),
   ];
-  for (const dir of places) {
-    const found = describe(dir);
-    if (found?.name === name && found.version === version) return found;
-  }
-  return fetchPackage(name, version, root);
+  return places.flatMap((dir) => fitting(dir, name, version));
+}
+
+/** What was unpacked of tarballs. */
+function tarballsOf(name: string, version: string, root: string): FoundPackage[] {
+  const cache = cacheOf(root);
+  if (!existsSync(cache)) return [];
+  const unpacked = readdirSync(cache).filter((each) => /^file-[0-9a-f]+$/.test(each));
+  return unpacked.sort().flatMap((each) => fitting(join(cache, each), name, version));
+}
+
+function fitting(dir: string, name: string, version: string): FoundPackage[] {
+  const found = describe(dir);
+  return found?.name === name && found.version === version ? [found] : [];
 }
 
 function cacheOf(root: string): string {

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GeneratorError } from '../generator-error.js';
 import type {
@@ -12,6 +11,7 @@ import type {
   ValueSet,
 } from './fhir-json.js';
 import type { FoundPackage } from './find-package.js';
+import { DEFINITION_KINDS, digestPackage, filesOf, kindOf } from './package-digest.js';
 
 /** The definitions of one package that the generator reads, each list in code-point order of file names. */
 export interface LoadedPackage {
@@ -31,28 +31,15 @@ export interface LoadedPackage {
   readonly isCompleteCodeSystem: (url: string) => boolean;
 }
 
-const KINDS = ['StructureDefinition', 'SearchParameter', 'OperationDefinition', 'CompartmentDefinition'];
-
-/** Definitions that are read on demand, or that a build packs: scripts/build.mjs. */
-const OTHER_KINDS = new Set(['CodeSystem', 'ConceptMap', 'ValueSet']);
-
 /**
  * Reads a package's definitions. Value sets are read on demand: they are most of the bytes, and few are needed.
  */
 export function loadPackage(found: FoundPackage): LoadedPackage {
-  const files = readdirSync(found.dir)
-    .filter((file) => file.endsWith('.json'))
-    .sort((a, b) => (a < b ? -1 : 1));
-  const hash = createHash('sha256');
-  const byKind = new Map<string, Definition[]>(KINDS.map((kind) => [kind, []]));
-  for (const file of files) {
-    const kind = file.slice(0, file.indexOf('-'));
-    const list = byKind.get(kind);
-    if (list === undefined && !OTHER_KINDS.has(kind)) continue;
-    const bytes = readFileSync(join(found.dir, file));
-    hash.update(file).update('\0').update(bytes).update('\0');
-    list?.push(parse<Definition>(bytes, join(found.name, file)));
-  }
+  const files = filesOf(found.dir);
+  const byKind = new Map<string, Definition[]>(DEFINITION_KINDS.map((kind) => [kind, []]));
+  const integrity = digestPackage(found.dir, files, (file, bytes) =>
+    byKind.get(kindOf(file))?.push(parse<Definition>(bytes, join(found.name, file))),
+  );
   const meta = parse<{ fhirVersions?: string[]; 'fhir-version-list'?: string[] }>(
     readFileSync(join(found.dir, 'package.json')),
     join(found.name, 'package.json'),
@@ -66,7 +53,7 @@ export function loadPackage(found: FoundPackage): LoadedPackage {
     searchParameters: byKind.get('SearchParameter') as SearchParameter[],
     operations: byKind.get('OperationDefinition') as OperationDefinition[],
     compartments: byKind.get('CompartmentDefinition') as CompartmentDefinition[],
-    integrity: hash.digest('hex'),
+    integrity,
     valueSet: reader<ValueSet>('ValueSet', found, files),
     isCompleteCodeSystem: (url) => codeSystem(url)?.content === 'complete',
   };

@@ -11,12 +11,31 @@ import { checks } from './checks.js';
  * @throws GeneratorError naming each count that differs
  */
 export function verifyCensus(census: Census, pin: PackagePin): void {
-  const faults = [...new Set([...Object.keys(census), ...Object.keys(pin.expect)])]
-    .filter((name) => census[name] !== pin.expect[name])
-    .map((name) => `${name}: expected ${String(pin.expect[name])}, counted ${String(census[name])}`);
-  if (faults.length > 0) {
-    throw new GeneratorError(`${pin.name}@${pin.version} is not what definitions/packages.json expects`, faults);
-  }
+  const faults = changedCounts(pin.expect, census).map(
+    ({ name, from, to }) => `${name}: expected ${String(from)}, counted ${String(to)}`,
+  );
+  if (faults.length === 0) return;
+  const text = `${pin.name}@${pin.version} is not what definitions/packages.json expects`;
+  throw new GeneratorError(`${text}; npx kiln generate --accept takes what was counted`, faults);
+}
+
+/** A count that differs; undefined: there is none of this name. */
+export interface ChangedCount {
+  readonly name: string;
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+}
+
+/** It in words. */
+export function countLine({ name, from, to }: ChangedCount): string {
+  return `${name}: ${String(from ?? 'none')} -> ${String(to ?? 'none')}`;
+}
+
+/** The counts that differ. */
+export function changedCounts(from: Census, to: Census): readonly ChangedCount[] {
+  return [...new Set([...Object.keys(to), ...Object.keys(from)])]
+    .filter((name) => from[name] !== to[name])
+    .map((name) => ({ name, from: from[name], to: to[name] }));
 }
 
 /**

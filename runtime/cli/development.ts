@@ -6,6 +6,8 @@ export interface GenerateOptions {
   /** NAME@VERSION, or the path of a tarball. */
   readonly package?: string;
   readonly out?: string;
+  /** Take the package and its counts as those that are expected from now on. */
+  readonly accept?: boolean;
 }
 
 /** `kiln generate`: the definitions become tables. @returns the exit code */
@@ -17,7 +19,7 @@ export function generate(options: GenerateOptions, terminal: Terminal): Promise<
 }
 
 /** `kiln explain PATH`: what the generator's model knows of an element. @returns the exit code */
-export function explain(path: string, options: Omit<GenerateOptions, 'check' | 'out'>, terminal: Terminal) {
+export function explain(path: string, options: Omit<GenerateOptions, 'check' | 'out' | 'accept'>, terminal: Terminal) {
   return withGenerator('explain', terminal, async () => {
     const { runExplain } = await import('../../generator/cli.js');
     return runExplain(path, options);

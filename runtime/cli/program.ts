@@ -200,6 +200,10 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     .option('--check', 'write nothing; fail where generated/ is not up to date')
     .option('--package <NAME@VERSION|FILE>', 'the FHIR package to generate from')
     .option('--out <DIR>', 'where to write instead of generated/')
+    .option(
+      '--accept',
+      'take the package and its counts as those expected from now on: writes definitions/packages.json',
+    )
     .action(async (options: GenerateOptions) => {
       const { generate } = await import('./development.js');
       await run(generate(options, terminal));
