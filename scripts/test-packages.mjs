@@ -1,4 +1,4 @@
-// Installs test/packages (the FHIR packages that only tests read, 320 MB unpacked) when it is missing or its lock file has
+// Installs test/packages (the FHIR packages that only tests read, 300 MB unpacked) when it is missing or its lock file has
 // changed. Called before every test run: costs a millisecond when there is nothing to do.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
