@@ -47,8 +47,8 @@ describe.skipIf(process.platform !== 'linux')('memory of a server', () => {
     expect(await load.send('GET', '/metadata')).toBe(200);
     const [first, idle] = [load.resident(), await load.settled()];
     console.log(`after start: ${inMegabytes(first)} MB, idle ${inMegabytes(idle)} MB`);
-    // 94 to 107 were seen. Beside other programs a server counts as idle later, and gives back then.
-    await expect.poll(() => load.resident(), { timeout: 60_000 }).toBeLessThan(120 * MB);
+    // 103 to 120 were seen, 9 of them the thread of the watchdog. Beside other programs a server counts as idle later, and gives back then.
+    await expect.poll(() => load.resident(), { timeout: 60_000 }).toBeLessThan(130 * MB);
 
     // Fills caches, and lets V8 and the allocator find the sizes that this load needs.
     await load.mixed(WARM_UP);
