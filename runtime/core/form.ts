@@ -2,21 +2,25 @@ import { FhirError } from '../fhir/errors.js';
 import { parseQuery } from '../fhir/parse-query.js';
 import type { Resource } from '../fhir/resource.js';
 import { parseMediaType } from '../format/negotiate.js';
-import { BINARY, decodeData } from './binary/binary-content.js';
+import { BINARY, decodeEnclosed } from './binary/binary-content.js';
 
 /** What a search is posted as. https://hl7.org/fhir/R5/http.html#search */
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 
+/** Greatest size of a form, in bytes: a list of 10,000 values has room. */
+export const MAX_FORM = 1024 * 1024;
+
 /** Greatest number of parameters in a form. */
 const MAX_PARAMETERS = 1000;
 
-/** The parameters of a form. @throws FhirError `parameter-invalid` */
+/** The parameters of a form. They are counted before they are read. @throws FhirError `body-too-large`, `parameter-invalid` */
 export function parseForm(bytes: Buffer): URLSearchParams {
-  const form = parseQuery(decode(bytes));
-  if (form.size > MAX_PARAMETERS) {
-    throw new FhirError('parameter-invalid', `A search may have ${MAX_PARAMETERS} parameters, not ${form.size}`);
+  const text = decode(bytes);
+  const count = text.split('&', MAX_PARAMETERS + 1).length;
+  if (count > MAX_PARAMETERS) {
+    throw new FhirError('parameter-invalid', `A search may have ${MAX_PARAMETERS} parameters, and the form has more`);
   }
-  return form;
+  return parseQuery(text);
 }
 
 /**
@@ -33,7 +37,7 @@ export function formOfResource(resource: Resource | undefined): URLSearchParams 
     const text = `The criteria of a search are in its URL, or in a ${BINARY} whose contentType is ${FORM_TYPE}`;
     throw new FhirError('type-mismatch', text);
   }
-  const data = decodeData(resource['data']);
+  const data = decodeEnclosed(resource['data'], 'form');
   try {
     return data === undefined ? new URLSearchParams() : parseForm(data);
   } catch (error) {

@@ -4,7 +4,7 @@ import { MEDIA_TYPES, parseMediaType, whyUnread } from '../../format/negotiate.j
 import { PATCH_TYPES } from '../../format/patch-types.js';
 import { readJson } from '../../format/read-json.js';
 import { decodeUtf8 } from '../../format/utf8.js';
-import { BINARY, decodeData } from '../binary/binary-content.js';
+import { BINARY, decodeEnclosed } from '../binary/binary-content.js';
 import type { SentPatch } from '../call.js';
 import type { Patchers } from './patchers.js';
 import type { Services } from '../services.js';
@@ -49,7 +49,7 @@ export function patchOfResource(resource: Resource | undefined): SentPatch {
   }
   const why = whyUnread(String(contentType));
   if (why !== undefined) throw new FhirError('unsupported-media-type', why, { expression: `${BINARY}.contentType` });
-  const data = decodeData(resource['data']);
+  const data = decodeEnclosed(resource['data'], 'patch');
   if (data === undefined) {
     throw new FhirError('body-missing', `The ${BINARY} has no patch in it`, { expression: `${BINARY}.data` });
   }

@@ -1,11 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { FhirError } from '../../fhir/errors.js';
-import { FORM_TYPE, parseForm } from '../../core/form.js';
+import { FORM_TYPE, MAX_FORM, parseForm } from '../../core/form.js';
 import { hasBody, readBody, type BodyLimits } from './read-body.js';
-
-/** Greatest size of such a body, in bytes: a list of 10,000 values has room. */
-const MAX_FORM = 4 * 1024 * 1024;
 
 /**
  * The parameters in a body; none where there is no body.
