@@ -5,6 +5,9 @@ import type { JsonObject, JsonValue } from '../fhir/resource.js';
 /** Greatest depth of objects and arrays within each other, where nothing else is configured. */
 export const MAX_DEPTH = 100;
 
+/** Greatest number of properties in an object: no resource has nearly as many, and objects that do are slow. */
+const MAX_PROPERTIES = 10_000;
+
 /** The one property name that is refused: assigning it would change an object's prototype. */
 const FORBIDDEN_KEY = '__proto__';
 
@@ -76,11 +79,13 @@ class Reader {
     const object: JsonObject = {};
     this.enter(depth);
     if (this.takes('}')) return object;
+    let left = MAX_PROPERTIES;
     do {
       this.skipSpace();
       const start = this.at;
       if (this.text.charAt(start) !== '"') this.fail('json-syntax', 'expected a property name in double quotes');
       const name = this.string();
+      if (left-- === 0) this.fail('json-forbidden-key', `an object has more than ${MAX_PROPERTIES} properties`, start);
       if (name === FORBIDDEN_KEY) this.fail('json-forbidden-key', `the property "${name}" is not allowed`, start);
       // Only inherited names ("constructor") need the second, slower question.
       if (object[name] !== undefined && Object.hasOwn(object, name)) {

@@ -6,6 +6,9 @@ export type XmlParser = SaxesParser<{ xmlns: true }>;
 /** An element with its namespaces resolved. */
 export type XmlTag = SaxesTagNS;
 
+/** Greatest number of attributes of an element: nothing of FHIR or XHTML has nearly as many, and elements that do are slow. */
+const MAX_ATTRIBUTES = 1000;
+
 /** What a parser found that ends the reading. */
 export class XmlRefusal extends Error {
   constructor(
@@ -35,6 +38,11 @@ export function openParser(
     throw new XmlRefusal(fault, text, Math.max(0, parser.position - 1));
   };
   parser.on('error', (error) => refuse('syntax', error.message.replace(/^\d+:\d+: /, '').replace(/\.$/, '')));
+  let attributes = 0;
+  parser.on('opentagstart', () => (attributes = 0));
+  parser.on('attribute', () => {
+    if (++attributes > MAX_ATTRIBUTES) refuse('forbidden', `an element has more than ${MAX_ATTRIBUTES} attributes`);
+  });
   parser.on('doctype', () => refuse('forbidden', 'a DOCTYPE is not allowed'));
   parser.on('processinginstruction', () => {
     if (!skipsInstructions()) refuse('forbidden', 'processing instructions are not allowed in a narrative');

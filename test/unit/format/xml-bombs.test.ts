@@ -63,9 +63,9 @@ describe('XML bombs (security.html)', () => {
   it('a value of 5 MB, 50,000 attributes, 200,000 references, 1 MB of a name', () => {
     expect(readXml(patient(`<gender value="${'x'.repeat(5_000_000)}"/>`), tables)['gender']).toHaveLength(5_000_000);
     const attributes = Array.from({ length: 50_000 }, (_, i) => `a${i}="${i}"`).join(' ');
-    expect(refusal(patient(`<name ${attributes}/>`))).toContain('HumanName has no attribute "a0"');
+    expect(refusal(patient(`<name ${attributes}/>`))).toContain('more than 1000 attributes');
     const namespaces = Array.from({ length: 20_000 }, (_, i) => `xmlns:a${i}="urn:${i}"`).join(' ');
-    expect(refusal(patient(`<active ${namespaces} value="true"/>`))).toBe('nothing');
+    expect(refusal(patient(`<active ${namespaces} value="true"/>`))).toContain('more than 1000 attributes');
     expect(readXml(patient(`<gender value="${'&amp;'.repeat(200_000)}"/>`), tables)['gender']).toHaveLength(200_000);
     const name = 'n'.repeat(1_000_000);
     expect(refusal(patient(`<${name}/>`))).toMatch(/^400 Line 1, column 38: Patient has no element "n{64}…"$/);
