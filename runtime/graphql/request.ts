@@ -26,6 +26,8 @@ export const QUERY_LIMITS = {
   cost: 100_000,
   /** Resources that a query reads. */
   resources: 10_000,
+  /** Characters of these. */
+  characters: 64 * 2 ** 20,
   /** Matches of one list. */
   list: 5000,
   /** Values in an answer. */

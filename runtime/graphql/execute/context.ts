@@ -52,6 +52,7 @@ const LOOK = 1024;
 /** What one query may still read and write. */
 export class Budget {
   #resources = QUERY_LIMITS.resources;
+  #characters: number = QUERY_LIMITS.characters;
   #values = QUERY_LIMITS.values;
 
   constructor(private readonly signal: AbortSignal | undefined) {}
@@ -63,6 +64,16 @@ export class Budget {
     throw new FhirError(
       'graphql-limit',
       `The query reads more than ${QUERY_LIMITS.resources} resources; ask for fewer with _count, or in several queries`,
+    );
+  }
+
+  /** @throws FhirError `graphql-limit` */
+  readCharacters(count: number): void {
+    this.#characters -= count;
+    if (this.#characters >= 0) return;
+    throw new FhirError(
+      'graphql-limit',
+      `The resources that the query reads have more than ${QUERY_LIMITS.characters} characters; ask for fewer with _count, or in several queries`,
     );
   }
 

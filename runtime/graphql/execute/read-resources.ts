@@ -91,6 +91,7 @@ export class ResourceReader {
   #first(before: Known | undefined, version: StoredVersion): StoredVersion {
     if (before !== undefined && 'type' in before) return before;
     this.execution.budget.readResources(1);
+    this.execution.budget.readCharacters(version.json?.length ?? 0);
     this.reads?.about(version.type, version.id, version.json);
     return version;
   }
@@ -186,6 +187,7 @@ export class ResourceReader {
         ? versions
         : await visibleVersions(versions, (type) => access.on(type, 'r'), call, services);
     for (const { type, id, json } of seen) {
+      this.execution.budget.readCharacters(json?.length ?? 0);
       this.reads?.about(type, id, json);
       const place = placeOf({ id, ...(version !== undefined && { version }) });
       this.#of(type).set(
