@@ -1,3 +1,4 @@
+import { FhirError } from '../../fhir/errors.js';
 import { markSubsetted } from '../../format/summary-tag.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 
@@ -49,10 +50,12 @@ export function subsetOf(statement: Resource, types: ReadonlySet<string>): Resou
 export function missingFrom(offered: Resource, wanted: Resource): readonly Missing[] {
   const found: Missing[] = [];
   const offers = objectsOf(offered['rest']);
+  const ofRest = indexLists(offers);
+  const types = new Map(offers.flatMap((each) => objectsOf(each['resource'])).map((each) => [each['type'], each]));
+  const ofTypes = new Map<JsonObject, OfferedLists>();
   objectsOf(wanted['rest']).forEach((rest, i) => {
     const at = `${ROOT}.rest[${i}]`;
-    compareLists(offers, rest, at, '', found);
-    const types = new Map(offers.flatMap((each) => objectsOf(each['resource'])).map((each) => [each['type'], each]));
+    compareLists(ofRest, rest, at, '', found);
     objectsOf(rest['resource']).forEach((resource, n) => {
       const own = types.get(resource['type'] ?? '');
       const place = `${at}.resource[${n}]`;
@@ -66,10 +69,32 @@ export function missingFrom(offered: Resource, wanted: Resource): readonly Missi
         if (value === undefined || fulfils(value, own[name])) continue;
         found.push(missing(`${place}.${name}`, `${name} ${String(value)}${where}`));
       }
-      compareLists([own], resource, place, where, found);
+      const offeredLists = ofTypes.get(own) ?? indexLists([own]);
+      ofTypes.set(own, offeredLists);
+      compareLists(offeredLists, resource, place, where, found);
     });
   });
   return found;
+}
+
+/** Items of a statement that can be compared: those of a server for all types are about 10,000. */
+const MOST_ITEMS = 30_000;
+
+/** @throws FhirError `body-too-large` for a statement of very many items */
+export function checkSizeOf(statement: Resource): void {
+  let count = listOf(statement['format']).length;
+  for (const rest of objectsOf(statement['rest'])) {
+    count++;
+    for (const each of [rest, ...objectsOf(rest['resource'])]) {
+      count++;
+      for (const [name] of LISTS) count += listOf(each[name]).length;
+    }
+  }
+  if (count <= MOST_ITEMS) return;
+  throw new FhirError(
+    'body-too-large',
+    `A statement that is compared may have ${MOST_ITEMS} formats, types, interactions, parameters, operations and includes, not ${count}`,
+  );
 }
 
 /** The formats that `wanted` has and `offered` has not. */
@@ -84,29 +109,41 @@ const ROOT = 'CapabilityStatement';
 
 /** What both statements have: the first, with the types, lists and formats that the second has too. */
 export function intersectionOf(left: Resource, right: Resource): Resource {
-  return merge(left, right, (own, other) => own.filter((each) => other.some((known) => keyOf(known) === keyOf(each))));
+  return merge(left, right, (own, other) => {
+    const known = new Set(other.map(keyOf));
+    return own.filter((each) => known.has(keyOf(each)));
+  });
 }
 
 /** What any of the two statements has. */
 export function unionOf(left: Resource, right: Resource): Resource {
-  return merge(left, right, (own, other) => [
-    ...own,
-    ...other.filter((each) => !own.some((known) => keyOf(known) === keyOf(each))),
-  ]);
+  return merge(left, right, (own, other) => {
+    const known = new Set(own.map(keyOf));
+    return [...own, ...other.filter((each) => !known.has(keyOf(each)))];
+  });
 }
 
 type Combine = (own: readonly JsonValue[], other: readonly JsonValue[]) => JsonValue[];
 
 function merge(left: Resource, right: Resource, combine: Combine): Resource {
   const [one, other] = [objectsOf(left['rest'])[0] ?? {}, objectsOf(right['rest'])[0] ?? {}];
+  const [inOne, inOther] = [firstOfType(one), firstOfType(other)];
   const types = combine(objectsOf(one['resource']), objectsOf(other['resource'])).map((each) => {
-    const same = (rest: JsonObject): JsonObject =>
-      objectsOf(rest['resource']).find(({ type }) => isObject(each) && type === each['type']) ?? {};
-    return mergeLists(each as JsonObject, same(one), same(other), combine);
+    const { type } = each as JsonObject;
+    return mergeLists(each as JsonObject, inOne.get(type) ?? {}, inOther.get(type) ?? {}, combine);
   });
   const rest = withoutEmpty({ ...mergeLists(one, one, other, combine), resource: types });
   const format = combine(listOf(left['format']), listOf(right['format']));
   return { ...left, format, rest: [rest] };
+}
+
+/** The resources of a statement by type, of equal ones the first. */
+function firstOfType(rest: JsonObject): ReadonlyMap<JsonValue | undefined, JsonObject> {
+  return new Map(
+    objectsOf(rest['resource'])
+      .map((each) => [each['type'], each] as const)
+      .reverse(),
+  );
 }
 
 function mergeLists(base: JsonObject, one: JsonObject, other: JsonObject, combine: Combine): JsonObject {
@@ -115,28 +152,37 @@ function mergeLists(base: JsonObject, one: JsonObject, other: JsonObject, combin
   return Object.fromEntries([...kept, ...lists.filter(([, items]) => items.length > 0)]);
 }
 
-function compareLists(
-  offers: readonly JsonObject[],
-  wanted: JsonObject,
-  place: string,
-  where: string,
-  found: Missing[],
-): void {
+/** For each list the definitions that its items name, by what they are known by. Undefined: an item names none. */
+type OfferedLists = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string | undefined>>>;
+
+function indexLists(offers: readonly JsonObject[]): OfferedLists {
+  return new Map(
+    LISTS.map(([name]) => {
+      const items = new Map<string, Set<string | undefined>>();
+      for (const item of offers.flatMap((each) => listOf(each[name]))) {
+        const definitions = items.get(keyOf(item)) ?? new Set();
+        items.set(keyOf(item), definitions.add(definitionOf(item)));
+      }
+      return [name, items];
+    }),
+  );
+}
+
+function compareLists(offers: OfferedLists, wanted: JsonObject, place: string, where: string, found: Missing[]): void {
   for (const [name, , word] of LISTS) {
-    const offered = offers.flatMap((each) => listOf(each[name]));
     listOf(wanted[name]).forEach((item, i) => {
-      if (offered.some((each) => isSame(each, item))) return;
       const definition = definitionOf(item);
+      if (isAmong(offers.get(name)?.get(keyOf(item)), definition)) return;
       const by = definition === undefined ? '' : ` (${definition})`;
       found.push(missing(`${place}.${name}[${i}]`, `the ${word} ${keyOf(item)}${by}${where}`));
     });
   }
 }
 
-/** Whether what is offered is what is wanted: by its name, and by its definition where both name one. */
-function isSame(offered: JsonValue, wanted: JsonValue): boolean {
-  const [own, other] = [definitionOf(offered), definitionOf(wanted)];
-  return keyOf(offered) === keyOf(wanted) && (own === undefined || other === undefined || own === other);
+/** Whether what is wanted is offered, of items of its name: by its definition where both name one. */
+function isAmong(offered: ReadonlySet<string | undefined> | undefined, wanted: string | undefined): boolean {
+  if (offered === undefined) return false;
+  return wanted === undefined || offered.has(undefined) || offered.has(wanted);
 }
 
 /** The canonical of the definition of a search parameter or an operation, without its version. */

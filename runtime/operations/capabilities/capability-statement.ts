@@ -3,10 +3,17 @@ import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
-import { readJson } from '../../format/read-json.js';
 import { capabilities } from '../../interactions/capabilities/capabilities.js';
 import { readArguments, valueOf, valuesOf, type Arguments } from '../arguments.js';
-import { formatsMissing, intersectionOf, missingFrom, subsetOf, unionOf, type Missing } from './capability-compare.js';
+import {
+  checkSizeOf,
+  formatsMissing,
+  intersectionOf,
+  missingFrom,
+  subsetOf,
+  unionOf,
+  type Missing,
+} from './capability-compare.js';
 import { findCanonical } from '../find-canonical.js';
 import { readNamed } from '../read-argument.js';
 
@@ -40,7 +47,9 @@ export async function implementsStatement(call: Call, services: Services): Promi
   }
   const wanted =
     client === undefined ? (resource as Resource) : await findCanonical(TYPE, String(client), call, services);
-  const missing = missingFrom(await serverOf(found, call, services), wanted);
+  const offered = await serverOf(found, call, services);
+  for (const each of [wanted, offered]) checkSizeOf(each);
+  const missing = missingFrom(offered, wanted);
   return { status: missing.length === 0 ? 200 : 422, resource: outcomeOf(missing) };
 }
 
@@ -61,6 +70,7 @@ export async function conforms(call: Call, services: Services): Promise<Reply> {
       : findCanonical(TYPE, String(canonical), call, services);
   };
   const [left, right] = [await sideOf('left'), await sideOf('right')];
+  for (const each of [left, right]) checkSizeOf(each);
   const compare = (offered: Resource, wanted: Resource): readonly Missing[] => [
     ...formatsMissing(offered, wanted),
     ...missingFrom(offered, wanted),
@@ -86,17 +96,25 @@ async function serverOf(found: Arguments, call: Call, services: Services): Promi
 
 async function ownStatement(call: Call, services: Services): Promise<Resource> {
   const { json = '{}' } = await capabilities({ ...call, params: new URLSearchParams(), conditions: {} }, services);
-  return readJson(json) as Resource;
+  // The server has written it, without numbers that a double would not give back.
+  return JSON.parse(json) as Resource;
 }
 
-/** One error for each thing that is missing, or the information that all is there. */
+/** Errors that are listed. */
+const MOST_ERRORS = 1000;
+
+/** One error for each thing that is missing, the first of very many, or the information that all is there. */
 function outcomeOf(missing: readonly Missing[]): Resource {
-  const issue = missing.map(({ expression, text }) => ({
+  const issue = missing.slice(0, MOST_ERRORS).map(({ expression, text }) => ({
     severity: 'error',
     code: 'not-supported',
     ...told(text),
     expression: [expression],
   }));
+  if (missing.length > MOST_ERRORS) {
+    const text = `${missing.length - MOST_ERRORS} more things are not supported`;
+    issue.push({ severity: 'error', code: 'not-supported', ...told(text), expression: [TYPE] });
+  }
   const fine = { severity: 'information', code: 'informational', ...told('Everything is supported') };
   return { resourceType: 'OperationOutcome', issue: issue.length > 0 ? issue : [fine] };
 }
