@@ -142,7 +142,7 @@ async function buildOpenApiTypes(tell) {
   };
   const { services } = createServices({ tables, ...parts, patchers: createPatchers(tables) });
   const root = 'http://localhost:8080';
-  const text = JSON.stringify(makeWhole(services, { base: `${root}/fhir`, token: `${root}/auth/token` }));
+  const text = JSON.stringify(await makeWhole(services, { base: `${root}/fhir`, token: `${root}/auth/token` }));
   const { version } = createRequire(import.meta.url)('openapi-typescript/package.json');
   const head = `// Made by openapi-typescript ${version} of document ${createHash('sha256').update(text).digest('hex')}.\n`;
   const file = join(dist, OPENAPI);

@@ -1,9 +1,12 @@
-import { gunzip, gzip } from 'node:zlib';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
+import { createGunzip, gzip } from 'node:zlib';
 
 import { Router } from 'express';
 
-import type { JsonObject } from '../fhir/resource.js';
+import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
+import { yieldToEventLoop } from '../fhir/yield-to-event-loop.js';
 import { writeJson } from '../format/write-json.js';
 import type { DocumentServices, DocumentUrls } from '../openapi/documents.js';
 
@@ -15,7 +18,6 @@ const INDEX = 'index';
 type Made = Map<string, Promise<Buffer>>;
 
 const pack = promisify(gzip);
-const unpack = promisify(gunzip);
 
 /**
  * `/openapi/index.json`, `/openapi/[type].json`, `system.json`, `datatypes.json`, and `all.json` with everything. They say what
@@ -40,7 +42,7 @@ export function openApiRoutes(servicesNow: () => DocumentServices, urls: Documen
       res.set({ 'Content-Type': 'application/json; charset=utf-8', 'X-Content-Type-Options': 'nosniff' });
       res.set({ 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' });
       if (req.acceptsEncodings('gzip') === 'gzip') res.set('Content-Encoding', 'gzip').end(packed);
-      else res.end(await unpack(packed));
+      else await pipeline(Readable.from([packed]), createGunzip(), res);
     };
     send().catch(next);
   });
@@ -58,11 +60,29 @@ async function find(
   const known = made.get(name);
   if (known !== undefined) return known;
   if (name !== INDEX && name !== WHOLE && !documentNames(services).includes(name)) return undefined;
-  const make = (): JsonObject => {
+  const make = (): JsonObject | Promise<JsonObject> => {
     if (name === INDEX) return makeIndex(services);
     return name === WHOLE ? makeWhole(services, urls) : makeDocument(name, services, urls);
   };
-  const packed = pack(writeJson(make()));
+  const packed = Promise.resolve(make()).then(writeInTurns).then(pack);
   made.set(name, packed);
   return packed;
+}
+
+/** Objects within each other that are written member by member. */
+const PIECES = 3;
+
+/** The JSON text of a document. Others have turns meanwhile. */
+async function writeInTurns(document: JsonObject): Promise<string> {
+  const yieldIfDue = yieldToEventLoop();
+  const write = async (value: JsonValue, depth: number): Promise<string> => {
+    await yieldIfDue();
+    if (depth === 0 || !isObject(value)) return writeJson(value);
+    const members: string[] = [];
+    for (const [name, each] of Object.entries(value)) {
+      if (each !== undefined) members.push(`${JSON.stringify(name)}:${await write(each, depth - 1)}`);
+    }
+    return `{${members.join(',')}}`;
+  };
+  return write(document, PIECES);
 }

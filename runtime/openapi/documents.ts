@@ -4,6 +4,7 @@ import type { Services } from '../core/services.js';
 import { MEDIA_TYPES } from '../format/negotiate.js';
 import { PRODUCT } from '../fhir/product.js';
 import { isObject, type JsonObject } from '../fhir/resource.js';
+import { yieldToEventLoop } from '../fhir/yield-to-event-loop.js';
 import { describeCommon, describeSearch } from '../interactions/capabilities/describe-search.js';
 import { isWired } from '../interactions/registry.js';
 import { controlComponents, describeControls, queryParameter } from './controls.js';
@@ -66,25 +67,27 @@ export function makeDocument(name: string, services: DocumentServices, urls: Doc
   };
 }
 
-/** Everything in one document, for generators of clients. */
-export function makeWhole(services: DocumentServices, urls: DocumentUrls): JsonObject {
-  const documents = documentNames(services).map((name) => makeDocument(name, services, urls));
+/** Everything in one document, for generators of clients. Others have turns meanwhile. */
+export async function makeWhole(services: DocumentServices, urls: DocumentUrls): Promise<JsonObject> {
+  const yieldIfDue = yieldToEventLoop();
   const merged = { paths: {} as JsonObject, components: {} as Record<string, JsonObject> };
-  for (const { paths, components } of documents) {
+  for (const name of documentNames(services)) {
+    const { paths, components } = localized(makeDocument(name, services, urls)) as JsonObject;
     Object.assign(merged.paths, paths);
     for (const [kind, each] of Object.entries((components ?? {}) as JsonObject)) {
-      merged.components[kind] = { ...merged.components[kind], ...(each as JsonObject) };
+      Object.assign((merged.components[kind] ??= {}), each);
     }
+    await yieldIfDue();
   }
   const schemes = securitySchemes(merged.paths, services, urls);
-  return localized({
+  return {
     ...headOf(SYSTEM, services, urls),
     tags: documentNames(services)
       .filter((name) => name !== DATATYPES)
       .map(tagOf),
     paths: merged.paths,
     components: { ...merged.components, ...schemes },
-  }) as JsonObject;
+  };
 }
 
 /** The index: name and place of each document. */
