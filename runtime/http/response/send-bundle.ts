@@ -14,6 +14,9 @@ import { typeOf, varyOf, type Presentation } from './presentation.js';
 /** Characters that are handed on at a time. */
 const PIECE = 64 * 1024;
 
+/** Parts of a longer text are encoded one by one. In characters. */
+const LONG = 1024 * 1024;
+
 /** Deeper than anything that a client may write. */
 const DEPTH = 10_000;
 
@@ -79,12 +82,29 @@ async function writtenTexts({ head, entries, tail }: ReplyBundle, write: BundleW
   return write(around, read(), pretty);
 }
 
-/** Bytes in pieces that are worth being sent. */
-async function* inPieces(texts: Iterable<string>): AsyncGenerator<Buffer> {
+/** Texts, of long ones one part after the other. */
+function* cut(texts: Iterable<string>): Generator<string> {
+  for (const text of texts) {
+    for (let at = 0; at < text.length;) {
+      // The halves of a character that has two stay together.
+      const end = at + LONG - (isFirstHalf(text.charCodeAt(at + LONG - 1)) ? 1 : 0);
+      yield text.slice(at, end);
+      at = end;
+    }
+  }
+}
+
+/** Whether a code unit needs another one after it. */
+function isFirstHalf(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00;
+}
+
+/** Bytes in pieces that are worth being sent; others are served in between. */
+export async function* inPieces(texts: Iterable<string>): AsyncGenerator<Buffer> {
   const pace = yieldToEventLoop();
   let parts: string[] = [];
   let length = 0;
-  for (const text of texts) {
+  for (const text of cut(texts)) {
     parts.push(text);
     length += text.length;
     if (length >= PIECE) {
