@@ -1,8 +1,10 @@
 import { FhirError } from '../fhir/errors.js';
 import type { Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
+import { writeJson } from '../format/write-json.js';
 import { decodeUtf8 } from '../format/utf8.js';
 import { patchResource } from '../interactions/write/patch-resource.js';
+import type { TextForm } from '../core/write/large-bodies.js';
 import type { Patchers } from '../core/patch/patchers.js';
 import type { ParsedContent } from '../core/write/parsed-bodies.js';
 import { STORED_DEPTH } from '../core/read-stored.js';
@@ -19,10 +21,14 @@ export interface Reading extends BodyServices {
   /** Greatest depth of JSON. */
   readonly nesting: number;
   readonly readXml: (bytes: Uint8Array) => Promise<Resource>;
+  readonly writeXml: (resource: Resource, pretty: boolean) => Promise<string>;
 }
 
 /** About how many characters of a tree are handed over at a time: that takes a millisecond or two. */
 const PIECE = 32 * 1024;
+
+/** About how many of a written text are. */
+const TEXT = 1024 * 1024;
 
 /** How many index entries are. */
 const ENTRIES = 400;
@@ -33,6 +39,12 @@ const FAULTY = 10;
 /** Reads a body, and tells what came of it in small answers. */
 export async function* answersTo(job: Job, reading: Reading): AsyncGenerator<Answer> {
   try {
+    if (job.form !== undefined) {
+      const text = await write(job, job.form, reading);
+      for (let i = 0; i < text.length; i += TEXT) yield { is: 'text', text: text.slice(i, i + TEXT) };
+      yield { is: 'end', findings: { isWrapped: false } };
+      return;
+    }
     const taken = await read(job, reading);
     for (const piece of cutTree(taken.tree, PIECE)) yield { is: 'piece', piece };
     const entries = taken.prepared?.content?.entries ?? [];
@@ -40,11 +52,19 @@ export async function* answersTo(job: Job, reading: Reading): AsyncGenerator<Ans
     for (const contained of pieces(taken.prepared?.content?.contained ?? [])) yield { is: 'contained', contained };
     const faulty: readonly FaultyEntry[] = [...(taken.entries ?? [])].filter(([, faults]) => faults.length > 0);
     for (let i = 0; i < faulty.length; i += FAULTY) yield { is: 'faults', faulty: faulty.slice(i, i + FAULTY) };
+    const codes = taken.judged?.judgement.named.codes ?? [];
+    for (let i = 0; i < codes.length; i += ENTRIES) yield { is: 'codes', codes: codes.slice(i, i + ENTRIES) };
     yield { is: 'end', findings: findingsOf(taken) };
   } catch (error) {
     if (!(error instanceof FhirError)) yield { is: 'defect', error };
     else yield { is: 'failure', issues: error.issues, headers: error.headers };
   }
+}
+
+function write({ bytes, depth }: Job, { format, pretty }: TextForm, reading: Reading): string | Promise<string> {
+  const text = decodeUtf8(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  const resource = readJson(text, depth ?? reading.nesting) as Resource;
+  return format === 'xml' ? reading.writeXml(resource, pretty) : writeJson(resource, pretty ? 2 : 0);
 }
 
 async function read({ bytes, format, purpose, depth, patch }: Job, reading: Reading): Promise<BodyParser> {
@@ -76,12 +96,17 @@ function pick({ members, entryBytes, isCut }: ParsedContent): NonNullable<Findin
   return { members, entryBytes, isCut };
 }
 
-function findingsOf({ tree, prepared, entries }: BodyParser): Findings {
+function withoutCodes({ at, judgement }: NonNullable<Findings['judged']>): NonNullable<Findings['judged']> {
+  return { at, judgement: { ...judgement, named: { ...judgement.named, codes: [] } } };
+}
+
+function findingsOf({ tree, prepared, entries, judged }: BodyParser): Findings {
   const content = prepared?.content;
   return {
     isWrapped: !isContainer(tree),
     ...(prepared && { faults: prepared.faults }),
     ...(content && { content: pick(content) }),
     ...(entries && { checked: [...entries.keys()] }),
+    ...(judged && { judged: withoutCodes(judged) }),
   };
 }

@@ -17,6 +17,8 @@ const reading: Reading = {
   nesting: limits.nesting,
   limits,
   readXml: async (bytes) => (await import('../format/xml/read-xml.js')).readXml(bytes, tables),
+  writeXml: async (resource, pretty) =>
+    (await import('../format/xml/write-xml.js')).writeXml(resource, tables, { pretty }),
   validate: createValidator(tables),
   rules: createRuleChecker(tables),
   validation,

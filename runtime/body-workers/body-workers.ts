@@ -72,10 +72,15 @@ export function openBodyWorkers(start: () => Worker, options: BodyWorkerOptions)
       }
     },
     enter: (size, signal) => ofOurs.enter(size, signal),
-    parse: (json, depth) =>
-      onThread((thread) =>
-        readOn(thread, { bytes: Buffer.from(json), format: 'json', purpose: 'parse', depth }, NEVER),
-      ),
+    parse: (json, depth, purpose) =>
+      onThread((thread) => readOn(thread, { bytes: Buffer.from(json), format: 'json', purpose, depth }, NEVER)),
+    write: (json, depth, form) =>
+      onThread(async (thread) => {
+        const parts: string[] = [];
+        const job: Job = { bytes: Buffer.from(json), format: 'json', purpose: 'parse', depth, form };
+        await thread.read(job, (answer) => void (answer.is === 'text' && parts.push(answer.text)), NEVER);
+        return parts.join('');
+      }),
     async patch(json, patch) {
       const job: Job = { bytes: Buffer.from(json), format: 'json', purpose: 'parse', patch: packPatch(patch) };
       return (await onThread((thread) => readOn(thread, job, NEVER))) as Resource;

@@ -1,7 +1,8 @@
-import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
+import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
 import { rememberParsed, type ParsedBody } from '../core/write/parsed-bodies.js';
 import type { Contained } from '../search/contained.js';
 import type { IndexEntry } from '../search/entry.js';
+import type { NamedCode } from '../validate/codes/find-codes.js';
 import type { LocatedFault } from '../validate/locate-faults.js';
 import { assemble } from './assemble.js';
 import type { Answer, Findings } from './messages.js';
@@ -21,20 +22,38 @@ export function openCollector(): Collector {
   const entries: IndexEntry[] = [];
   const contained: Contained[] = [];
   const faulty = new Map<number, readonly LocatedFault[]>();
+  const codes: NamedCode[] = [];
   return {
     take(answer) {
       if (answer.is === 'piece') assembly.add(answer.piece);
       else if (answer.is === 'entries') for (const entry of answer.entries) entries.push(entry);
       else if (answer.is === 'contained') for (const each of answer.contained) contained.push(each);
       else if (answer.is === 'faults') for (const [index, faults] of answer.faulty) faulty.set(index, faults);
+      else if (answer.is === 'codes') for (const code of answer.codes) codes.push(code);
     },
     end(findings) {
       const { tree } = assembly;
       const body = findings.isWrapped ? ((tree as JsonValue[])[0] as JsonValue) : tree;
-      if (isObject(body)) keep(body as Resource, findings, { entries, contained }, faulty);
+      if (isObject(body)) {
+        keep(body as Resource, findings, { entries, contained }, faulty);
+        keepJudgement(body, findings, codes);
+      }
       return body;
     },
   };
+}
+
+/** Keeps what was found to be wrong with the body, or with the resource in a parameter of it. */
+function keepJudgement(body: JsonObject, { judged }: Findings, codes: readonly NamedCode[]): void {
+  if (judged === undefined) return;
+  const { at, judgement } = judged;
+  const subject = at === undefined ? body : (body['parameter'] as readonly JsonObject[])[at]?.['resource'];
+  if (!isObject(subject)) return;
+  const { structure, named } = judgement;
+  rememberParsed(subject as Resource, {
+    faults: structure,
+    judgement: { ...judgement, named: { ...named, codes } },
+  });
 }
 
 /** Keeps what was found beside what it was found of. */

@@ -1,9 +1,11 @@
 import type { Issue } from '../fhir/errors.js';
 import type { FormatName } from '../format/negotiate.js';
-import type { BodyPurpose } from '../core/write/large-bodies.js';
+import type { BodyPurpose, TextForm } from '../core/write/large-bodies.js';
 import type { Contained } from '../search/contained.js';
 import type { IndexEntry } from '../search/entry.js';
 import type { ValidationMode } from '../core/write/validation-mode.js';
+import type { Judgement } from '../core/write/parsed-bodies.js';
+import type { NamedCode } from '../validate/codes/find-codes.js';
 import type { LocatedFault } from '../validate/locate-faults.js';
 import type { PatchText } from './patch-text.js';
 import type { Piece } from './pieces.js';
@@ -24,6 +26,8 @@ export interface Job {
   readonly depth?: number;
   /** What is to be made of it. */
   readonly patch?: PatchText;
+  /** It is to be written in this form, and nothing else. */
+  readonly form?: TextForm;
 }
 
 /** What a thread is asked: one body at a time, whose answers it gives one at a time. */
@@ -42,6 +46,8 @@ export interface Findings {
   readonly content?: { readonly members: string; readonly entryBytes: number; readonly isCut: boolean };
   /** Places of the entries whose resources were validated. */
   readonly checked?: readonly number[];
+  /** What was found of the body, or of the resource in the parameter at a place; its codes come before. */
+  readonly judged?: { readonly at: number | undefined; readonly judgement: Judgement };
 }
 
 /** The place of an entry, and the faults of its resource. */
@@ -53,6 +59,9 @@ export type Answer =
   | { readonly is: 'entries'; readonly entries: readonly IndexEntry[] }
   | { readonly is: 'contained'; readonly contained: readonly Contained[] }
   | { readonly is: 'faults'; readonly faulty: readonly FaultyEntry[] }
+  /** A part of what was written. */
+  | { readonly is: 'text'; readonly text: string }
+  | { readonly is: 'codes'; readonly codes: readonly NamedCode[] }
   | { readonly is: 'end'; readonly findings: Findings }
   | {
       readonly is: 'failure';

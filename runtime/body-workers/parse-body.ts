@@ -6,11 +6,11 @@ import { envelopeOf, openBundle } from '../interactions/bundle/envelope.js';
 import type { LinkFinder } from '../interactions/bundle/links/links.js';
 import { namesMadeWellFormed } from '../interactions/bundle/links/well-formed.js';
 import type { BodyPurpose } from '../core/write/large-bodies.js';
-import type { ParsedBody, ParsedContent } from '../core/write/parsed-bodies.js';
+import type { Judgement, ParsedBody, ParsedContent } from '../core/write/parsed-bodies.js';
 import type { Services } from '../core/services.js';
 import { extractContained } from '../search/contained.js';
 import { jsonBytes } from '../search/entry-bytes.js';
-import type { Fault } from '../validate/fault.js';
+import type { Fault, JsonPath } from '../validate/fault.js';
 import { locateFaults, type LocatedFault } from '../validate/locate-faults.js';
 
 /** What a body is taken in with. */
@@ -31,6 +31,8 @@ export interface BodyParser {
   readonly prepared?: ParsedBody;
   /** Of the resources in its entries, by their place; of one with faults there is no more than its head. */
   readonly entries?: ReadonlyMap<number, readonly LocatedFault[]>;
+  /** Of the body, or of the resource in its parameter at a place. */
+  readonly judged?: { readonly at: number | undefined; readonly judgement: Judgement };
 }
 
 /**
@@ -47,10 +49,52 @@ export function takeIn(
 ): BodyParser {
   if (purpose === 'execute') return takeBundle(tree, text, services);
   if (purpose === 'parse' || !isResource(tree)) return { tree };
+  if (purpose === 'judge') return { tree, judged: judge(tree, text, services) };
+  // The content of a Binary goes another way.
+  if (purpose === 'extract') return tree.resourceType === BINARY ? { tree } : takeRight(tree, services);
+  if (purpose === 'structure') {
+    if (isWithoutParameters(tree)) return { tree };
+    const wrong = locateFaults(services.validate(tree), text);
+    return { tree: wrong.length > 0 ? headOf(tree) : tree, prepared: { faults: wrong } };
+  }
   const faults = locateFaults(faultsOfWritten(purpose === 'create' ? withoutId(tree) : tree, services), text);
   if (faults.length > 0) return { tree: headOf(tree), prepared: { faults } };
   // The content of a Binary goes another way.
   return tree.resourceType === BINARY ? { tree, prepared: { faults } } : takeRight(tree, services);
+}
+
+/** An empty list of parameters is small, and legal as a patch. */
+function isWithoutParameters({ parameter }: Resource): boolean {
+  return Array.isArray(parameter) && parameter.length === 0;
+}
+
+/** All that is wrong with the subject of `$validate`. */
+function judge(
+  tree: Resource,
+  text: string | undefined,
+  { validate, rules }: BodyServices,
+): NonNullable<BodyParser['judged']> {
+  const parameters = tree.resourceType === 'Parameters' && Array.isArray(tree['parameter']) ? tree['parameter'] : [];
+  const at = parameters.findIndex((each) => isObject(each) && each['name'] === 'resource');
+  const wrapped = isObject(parameters[at]) ? parameters[at]['resource'] : undefined;
+  const subject = isObject(wrapped) ? (wrapped as Resource) : tree;
+  const way = subject === tree ? [] : ['parameter', at, 'resource'];
+  const found = rules.thorough(subject);
+  const judgement = {
+    ...found,
+    faults: locateBelow(found.faults, way, text),
+    structure: locateBelow(validate(subject), way, text),
+  };
+  return { at: subject === tree ? undefined : at, judgement };
+}
+
+/** Finds the places of faults of a resource within another one. @param way that leads to it */
+function locateBelow<T extends Fault>(faults: readonly T[], way: JsonPath, text: string | undefined): readonly T[] {
+  const located = locateFaults(
+    faults.map((fault) => ({ ...fault, path: [...way, ...fault.path] })),
+    text,
+  );
+  return faults.map((fault, i) => ({ ...located[i], ...fault }));
 }
 
 /** What refuses a write of a resource; see `validateWritten`. */
@@ -79,10 +123,15 @@ function takeBundle(tree: JsonValue, text: string | undefined, services: BodySer
   const makeWellFormed = type === 'transaction' ? namesMadeWellFormed(opened.entries, services.plans) : undefined;
   for (const [index, entry] of opened.entries.entries()) {
     const resource = isObject(entry) ? entry['resource'] : undefined;
-    const method = isObject(entry) ? storedBy(entry['request']) : undefined;
+    const method = isObject(entry) ? methodOf(entry['request']) : undefined;
     if (method === undefined || !isObject(entry) || !isResource(resource)) continue;
-    makeWellFormed?.(resource);
-    const faults = faultsOfWritten(method === 'POST' ? withoutId(resource) : resource, services);
+    // A patch is validated by structure alone; that in a Binary is no resource.
+    const isPatch = method === 'PATCH';
+    if (isPatch && (resource.resourceType === BINARY || isWithoutParameters(resource))) continue;
+    if (!isPatch) makeWellFormed?.(resource);
+    const faults = isPatch
+      ? services.validate(resource)
+      : faultsOfWritten(method === 'POST' ? withoutId(resource) : resource, services);
     entries.set(index, faults);
     if (faults.length > 0) entry['resource'] = headOf(resource);
   }
@@ -90,11 +139,11 @@ function takeBundle(tree: JsonValue, text: string | undefined, services: BodySer
   return found.length > 0 ? { tree, entries } : { tree, prepared: { faults: [] }, entries };
 }
 
-/** The method of an entry that stores its resource; one that hands it to an operation has its own ways. */
-function storedBy(request: JsonValue | undefined): 'POST' | 'PUT' | undefined {
+/** The method of an entry that stores its resource, or patches by it; one that hands it to an operation has its own ways. */
+function methodOf(request: JsonValue | undefined): 'POST' | 'PUT' | 'PATCH' | undefined {
   if (!isObject(request) || typeof request['url'] !== 'string' || request['url'].includes('$')) return undefined;
   const { method } = request;
-  return method === 'POST' || method === 'PUT' ? method : undefined;
+  return method === 'POST' || method === 'PUT' || method === 'PATCH' ? method : undefined;
 }
 
 /** What is kept of what is too large anyway. */

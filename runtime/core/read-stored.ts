@@ -1,17 +1,25 @@
 import type { Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import type { StoredVersion } from '../store/store.js';
-import { LARGE_BODY } from './write/large-bodies.js';
+import { LARGE_BODY, type StoredPurpose } from './write/large-bodies.js';
 import { liveVersion } from './write/preconditions.js';
 import type { Services } from './services.js';
 
 /** Stored resources may be deeper than clients may write them now. */
 export const STORED_DEPTH = 10_000;
 
-/** The tree of a resource as the store has it. One that is large is read elsewhere, where the server has such a place. */
-export async function readStored(json: string, { largeTexts }: Pick<Services, 'largeTexts'>): Promise<Resource> {
+/**
+ * The tree of a resource as the store has it. One that is large is read elsewhere, where the server has such a place.
+ *
+ * @param purpose what else is done there: `parsedBodyOf` returns what came of it
+ */
+export async function readStored(
+  json: string,
+  { largeTexts }: Pick<Services, 'largeTexts'>,
+  purpose: StoredPurpose = 'parse',
+): Promise<Resource> {
   if (largeTexts === undefined || json.length <= LARGE_BODY) return readJson(json, STORED_DEPTH) as Resource;
-  return (await largeTexts.parse(json, STORED_DEPTH)) as Resource;
+  return (await largeTexts.parse(json, STORED_DEPTH, purpose)) as Resource;
 }
 
 /** What a large current version holds; undefined: it is small, and read where that is needed. */

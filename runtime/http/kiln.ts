@@ -248,7 +248,7 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
     return sendPageText(req, res, page.writePlan(plan), exchange.look);
   }
   const reply = await execute(call, services);
-  const writing = { codecs, resourceLimit: services.limits.resource };
+  const writing = { codecs, resourceLimit: services.limits.resource, large };
   await sendAudited(services.audit, call, reply, async () => {
     if (exchange.form?.format === 'html') await openPage(exchange, context);
     await sendReply(req, res, reply, exchange.look, base, writing);

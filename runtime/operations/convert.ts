@@ -4,6 +4,10 @@ import type { Services } from '../core/services.js';
 import { validateResource } from '../core/write/validate-resource.js';
 import { FhirError } from '../fhir/errors.js';
 import { isObject, type Resource } from '../fhir/resource.js';
+import { sizeOf } from '../path/size-of.js';
+
+/** Greatest size of what is converted, in bytes: it is written in one turn. */
+const LARGEST = 2 * 1024 * 1024;
 
 /** The name of the parameter in the specification's definition, and in its prose. */
 const NAMES: ReadonlySet<unknown> = new Set(['resource', 'input']);
@@ -19,6 +23,9 @@ export function convert(call: Call, services: Services): Promise<Reply> {
   const { body } = call;
   if (body === undefined) throw new FhirError('body-missing');
   if (!isObject(body) || typeof body['resourceType'] !== 'string') throw new FhirError('not-a-resource');
+  if (sizeOf(body, LARGEST) > LARGEST) {
+    throw new FhirError('body-too-large', `$convert takes resources of about ${LARGEST} bytes; this one is larger`);
+  }
   validateResource(body as Resource, call, services);
   return Promise.resolve({ status: 200, resource: inputOf(body as Resource) });
 }

@@ -1,5 +1,6 @@
 import type { Call, Reply } from '../core/call.js';
 import type { Services } from '../core/services.js';
+import type { StoredPurpose } from '../core/write/large-bodies.js';
 import { readStored } from '../core/read-stored.js';
 import { FhirError } from '../fhir/errors.js';
 import { isId, whyNoId } from '../fhir/id.js';
@@ -40,12 +41,18 @@ export function parseNamed(text: string, name: string, call: Call, services: Pic
 /**
  * Reads a resource as a request of its own would: the token needs `r` on its type and must see it.
  *
+ * @param purpose what else is done with one that is large
  * @throws FhirError `scope-missing`, `not-found`, `deleted`
  */
-export async function readNamed(named: NamedResource, call: Call, services: Services): Promise<ReadResource> {
+export async function readNamed(
+  named: NamedResource,
+  call: Call,
+  services: Services,
+  purpose: StoredPurpose = 'parse',
+): Promise<ReadResource> {
   const reply = await execute(readCall(named, call), services);
   const json = reply.json ?? (await textOfContent(reply, services));
-  return { resource: await readStored(json, services), version: Number(reply.versionId) };
+  return { resource: await readStored(json, services, purpose), version: Number(reply.versionId) };
 }
 
 /** The JSON text of a Binary whose content is kept apart. */

@@ -7,9 +7,20 @@ export const LARGE_BODY = 256 * 1024;
 
 /**
  * What a worker does with a body after parsing it. `create` and `put`: validates a resource to be stored (without its id,
- * or with it) and extracts its index entries; `execute`: validates the entries of a Bundle; `parse`: nothing.
+ * or with it) and extracts its index entries; `execute`: validates the entries of a Bundle; `structure`: validates the structure;
+ * `judge`: finds all that is wrong with the resource, or with the one in the parameter `resource`; `extract`: extracts index entries of a
+ * stored resource; `parse`: nothing.
  */
-export type BodyPurpose = 'create' | 'put' | 'execute' | 'parse';
+export type BodyPurpose = 'create' | 'put' | 'execute' | 'structure' | 'judge' | 'extract' | 'parse';
+
+/** What a worker does with a stored text. */
+export type StoredPurpose = Extract<BodyPurpose, 'judge' | 'extract' | 'parse'>;
+
+/** How a text is to be written anew. */
+export interface TextForm {
+  readonly format: FormatName;
+  readonly pretty: boolean;
+}
 
 /** A parsed body. */
 export interface TakenIn {
@@ -28,8 +39,10 @@ export interface LargeTexts {
    * @throws FhirError `server-busy` if too much is queued already
    */
   enter(size: number, signal: AbortSignal): Promise<() => void>;
-  /** Parses a text. @throws FhirError as `LargeBodies.read` */
-  parse(json: string, depth: number): Promise<JsonValue>;
+  /** Parses a text. `parsedBodyOf` returns what else the worker found. @throws FhirError as `LargeBodies.read` */
+  parse(json: string, depth: number, purpose: StoredPurpose): Promise<JsonValue>;
+  /** Writes a resource in another form. @throws FhirError as its codec */
+  write(json: string, depth: number, form: TextForm): Promise<string>;
   /**
    * Patches a resource and validates the result. `parsedBodyOf` returns what the worker found.
    *

@@ -1,8 +1,24 @@
 import type { Resource } from '../../fhir/resource.js';
 import type { IndexEntry } from '../../search/entry.js';
 import { joinWords } from '../../search/text/join-words.js';
-import type { ParsedContent } from './parsed-bodies.js';
+import { readStored } from '../read-stored.js';
+import { parsedBodyOf, type ParsedContent } from './parsed-bodies.js';
 import type { Services } from '../services.js';
+
+/**
+ * Reads a stored resource, with the content that a worker extracted from it where it is large.
+ *
+ * @returns `known` is absent where nothing was extracted: it is small, or larger than resources may be now
+ */
+export async function readWithEntries(
+  json: string,
+  services: Pick<Services, 'largeTexts'>,
+): Promise<{ readonly content: Resource; readonly known?: ParsedContent }> {
+  const content = await readStored(json, services, 'extract');
+  const known = parsedBodyOf(content)?.content;
+  if (known === undefined) return { content };
+  return known.entryBytes === Infinity ? { content: await readStored(json, services) } : { content, known };
+}
 
 /**
  * The index entries of a resource, when all but those of id and `meta` are known.

@@ -17,7 +17,7 @@ import type { Incoming } from './incoming.js';
 import { checkConditions, readConditions, readPreferences } from './headers.js';
 import { hasBody, openBody, readBody, type BodyLimits } from './read-body.js';
 import { readForm } from './read-form.js';
-import { parseBody, type ParsedBody } from './read-large.js';
+import { parseBody, REPORTING, type ParsedBody } from './read-large.js';
 import { readPatchBody } from './read-patch.js';
 import { checkUrlId } from '../router.js';
 
@@ -113,12 +113,9 @@ const LONG = /^(?:bundle$|operation$)/;
 /** The same; nothing of them goes on when the answer is out. */
 const SEARCHES = /^(?:search|history)-/;
 
-/** Operations that report what is wrong with a body themselves. */
-const REPORTING: ReadonlySet<string | undefined> = new Set(['Resource-validate']);
-
 /** A fault of the body that the operation reports. @throws what is none */
 function reportedFault(error: unknown, operation: string | undefined): FhirError {
-  if (error instanceof FhirError && error.status === 400 && REPORTING.has(operation)) return error;
+  if (error instanceof FhirError && error.status === 400 && REPORTING.has(operation ?? '')) return error;
   throw error;
 }
 

@@ -12,7 +12,14 @@ const PURPOSES: Readonly<Partial<Record<Interaction, BodyPurpose>>> = {
   update: 'put',
   'conditional-update': 'put',
   bundle: 'execute',
+  operation: 'structure',
+  // A FHIRPath Patch; a JSON Patch is no resource.
+  patch: 'structure',
+  'conditional-patch': 'structure',
 };
+
+/** What is done with bodies of operations that report themselves what is wrong with a body, by id. */
+export const REPORTING: ReadonlyMap<string, BodyPurpose> = new Map([['Resource-validate', 'judge']]);
 
 /** A body that has been read. */
 export interface ParsedBody {
@@ -34,7 +41,8 @@ export async function parseBody(
   codecs: Codecs,
 ): Promise<ParsedBody> {
   if (large === undefined || bytes.length <= LARGE_BODY) return { body: await codecs.get(format)?.read(bytes) };
-  const purpose = PURPOSES[destination.row.interaction] ?? 'parse';
+  const { interaction, operation = '' } = destination.row;
+  const purpose = REPORTING.get(operation) ?? PURPOSES[interaction] ?? 'parse';
   const { body, release } = await large.read(bytes, { format, purpose }, abortedWith(res));
   whenDone(release);
   return { body, isGone: true };

@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 
 import { append } from '../../fhir/lists.js';
 import { FhirError } from '../../fhir/errors.js';
@@ -9,13 +11,15 @@ import type { Resource } from '../../fhir/resource.js';
 import { chooseEncoding, compress, COMPRESS_FROM, type Encoding } from '../../format/compress.js';
 import { HTML_TYPE } from '../../format/html.js';
 import { JSON_TYPE, namedType, type Negotiated } from '../../format/negotiate.js';
+import { STORED_DEPTH } from '../../core/read-stored.js';
+import { LARGE_BODY, type LargeTexts } from '../../core/write/large-bodies.js';
 import { readJson } from '../../format/read-json.js';
 import { writeJson } from '../../format/write-json.js';
 import { joinBundle, type Reply, type ReplyBody } from '../../core/call.js';
 import type { Codecs, Writer } from './codecs.js';
 import { headOf, typeOf, varyOf, type Presentation } from './presentation.js';
 import { sendBody } from './send-body.js';
-import { sendBundle } from './send-bundle.js';
+import { inPieces, sendBundle } from './send-bundle.js';
 import { joinAround, sendAround, sendContent } from './send-content.js';
 
 /** What answers are written with. */
@@ -23,6 +27,8 @@ export interface Writing {
   readonly codecs: Codecs;
   /** Greatest size of a content that is put into a resource in memory, in bytes. */
   readonly resourceLimit: number;
+  /** Where large resources are written; absent: where all are. */
+  readonly large?: Pick<LargeTexts, 'write'> | undefined;
 }
 
 /** JSON on one line. */
@@ -41,8 +47,14 @@ interface Written {
   readonly bytes: Map<string, Promise<Buffer>>;
 }
 
-/** Answers that have to be written are written one at a time, with a turn for others between them. */
+/** Long answers are written and sent one at a time, with a turn for others between them. */
 const turn = yieldToEventLoop();
+
+/** Longer texts take the main thread some milliseconds to send. In characters. */
+const LONG_TEXT = 128 * 1024;
+
+/** Longer texts are sent no faster than the client takes them. In characters. */
+const VERY_LONG_TEXT = 1024 * 1024;
 
 /** Pages are never kept: each has a nonce of its own. */
 const written = new WeakMap<Reply, Written>();
@@ -81,7 +93,10 @@ export async function sendReply(
     return sendBundle(req, res, reply.status, reply.bundle, look, writeBundle, headers);
   }
   const text = plainText(reply, look) ?? (await textOf(reply, look, writing));
-  if (text !== undefined) return sendText(req, res, reply, text, look, headers);
+  if (text !== undefined) {
+    if (text.length > LONG_TEXT) await turn();
+    return sendText(req, res, reply, text, look, headers);
+  }
   if (look.isPersonal === true) headers.push('Vary', varyOf(look));
   // RFC 9110, 8.6
   if (reply.status !== 304 && reply.status !== 204) headers.push('Content-Length', '0');
@@ -135,6 +150,10 @@ async function writeText(reply: Reply, look: Presentation, writing: Writing): Pr
   await turn();
   const json = reply.content === undefined ? jsonOf(reply) : await joinContent(reply, writing.resourceLimit);
   if (json !== undefined && look.format === 'html' && look.page !== undefined) return look.page.writeText(json);
+  const { large } = writing;
+  if (json !== undefined && large !== undefined && look.format !== 'html' && json.length > LARGE_BODY) {
+    return large.write(json, STORED_DEPTH, { format: look.format, pretty: look.pretty });
+  }
   const resource = json === undefined ? reply.resource : (readJson(json) as Resource);
   if (resource === undefined) return undefined;
   const writer = writerOf(look, writing.codecs);
@@ -183,7 +202,9 @@ function sendText(
   const encoding = accepted === undefined || text.length < COMPRESS_FROM ? undefined : chooseEncoding(accepted);
   if (encoding !== undefined) return sendCompressed(res, reply, text, encoding, look, headers);
   headers.push('Content-Length', String(Buffer.byteLength(text)));
-  res.writeHead(reply.status, headers).end(text);
+  res.writeHead(reply.status, headers);
+  if (text.length > VERY_LONG_TEXT) return pipeline(Readable.from(inPieces([text]), { objectMode: false }), res);
+  res.end(text);
 }
 
 async function sendCompressed(

@@ -10,12 +10,16 @@ import { checkParameters } from '../../core/parameters.js';
 import { resourceToWrite } from '../../core/write/before-write.js';
 import { patchResource } from './patch-resource.js';
 import { liveVersion } from '../../core/write/preconditions.js';
+import { MAX_PATCH_OPERATIONS } from '../../path/patch/patch-limits.js';
 import { replyPut } from './reply-put.js';
 import { readStored } from '../../core/read-stored.js';
 import { atPlace, patchTypes } from '../../core/patch/sent-patch.js';
 import type { Services } from '../../core/services.js';
 import { validateParameters, validatePatchedProfiles } from './validate-patch.js';
 import type { WriteTarget, Target, WritePlan, WritePlanner } from '../../core/write/write-plan.js';
+
+/** Each operation may look at the whole resource: more characters than this together take the main thread too long. */
+const LARGE_WORK = 32 * 1024 * 1024;
 
 /** What differs between patching a Binary and patching any other resource. */
 export interface PatchHandling {
@@ -88,8 +92,8 @@ export function patchPlan(
   return {
     ...resolver,
     weight(writeTarget) {
-      const size = liveVersion(singleTarget(writeTarget).current)?.json.length ?? 0;
-      return size > LARGE_BODY ? size : 0;
+      const json = liveVersion(singleTarget(writeTarget).current)?.json ?? '';
+      return isLarge(json, patch) ? json.length : 0;
     },
     async decide(writeTarget) {
       const target = singleTarget(writeTarget);
@@ -101,8 +105,8 @@ export function patchPlan(
         const change = (made: Resource): Promise<Resource> =>
           resourceToWrite(made, { ...call, id: target.id }, services);
         // A worker thread validates what it makes, and hooks come before that.
-        const isLarge = !isHooked && live.json.length > LARGE_BODY;
-        const large = isLarge ? await handling.patchLarge?.(live.json, patch) : undefined;
+        const large =
+          !isHooked && isLarge(live.json, patch) ? await handling.patchLarge?.(live.json, patch) : undefined;
         const result = large ?? (await patchResource(shown, patch, services, isHooked ? change : undefined));
         await validatePatchedProfiles(result, patch, call, services);
         return result;
@@ -127,6 +131,20 @@ function plainly(services: Services): PatchHandling {
       composePut(patched, id, current, services, { tags: 'as-sent', before }),
     reply: (reply) => reply,
   };
+}
+
+/** Whether a resource is patched by a worker thread, where the server has one: it is large, or many operations change it. */
+function isLarge(json: string, patch: SentPatch): boolean {
+  const operations = operationsOf(patch);
+  // One with too many is refused before it does anything.
+  if (operations > MAX_PATCH_OPERATIONS) return false;
+  return json.length > LARGE_BODY || json.length * operations > LARGE_WORK;
+}
+
+/** How many operations a patch has. */
+function operationsOf(patch: SentPatch): number {
+  const list = patch.format === 'json' ? patch.patch : patch.format === 'fhirpath' ? patch.parameters['parameter'] : [];
+  return Array.isArray(list) ? list.length : 0;
 }
 
 /** The patch of a call; a FHIRPath Patch is validated like any resource. @throws FhirError */

@@ -3,8 +3,6 @@ import { FhirError } from '../../fhir/errors.js';
 import { DEFAULT_LIMITS, type Limits } from '../../fhir/limits.js';
 import { clientMeta, withMeta } from '../../fhir/meta.js';
 import { yieldToEventLoop, type Yield } from '../../fhir/yield-to-event-loop.js';
-import type { Resource } from '../../fhir/resource.js';
-import { readJson } from '../../format/read-json.js';
 import { CUT_ENTRY, CUT_REASON, extractContainedYielding } from '../../search/contained.js';
 import { EVERYTHING, type Condition } from '../../search/query/query.js';
 import { fitWords } from '../../search/text/fit-words.js';
@@ -12,9 +10,10 @@ import type { FindPage, Reindexed, Store, StoredVersion } from '../../store/stor
 import { cutByMembers } from '../../store/write-contained.js';
 import type { ReindexRecord } from './reindex-record.js';
 import type { Services } from '../../core/services.js';
+import { parsedIndexEntries, readWithEntries } from '../../core/write/parsed-entries.js';
 
 /** What reindexing a page needs. */
-export interface ReindexPageJob extends Pick<Services, 'extract'> {
+export interface ReindexPageJob extends Pick<Services, 'extract'>, Partial<Pick<Services, 'refit' | 'largeTexts'>> {
   readonly store: Pick<Store, 'find' | 'reindex'>;
   /** When it aborts, reindexing stops before the next page. */
   readonly signal: AbortSignal;
@@ -43,9 +42,6 @@ const MAX_PAGE = 500;
 
 /** Resources between two saved cursors. */
 const REMEMBERED = 2000;
-
-/** Greatest nesting of stored resources. Higher than the limit for clients, which may have been higher in the past. */
-const DEPTH = 10_000;
 
 /**
  * Extracts the index entries of all resources of a type again, page by page, while clients read and write. Resources
@@ -147,15 +143,19 @@ function nextSize({ versions }: FindPage): number {
 /** The index entries, extracted as on a write: from the content without the `meta` elements that the server sets. */
 async function toReindexed(
   stored: StoredVersion,
-  { extract, limits = DEFAULT_LIMITS, onUnindexed }: ReindexPageJob,
+  { extract, refit, largeTexts, limits = DEFAULT_LIMITS, onUnindexed }: ReindexPageJob,
   yieldIfDue: Yield,
 ): Promise<Reindexed[]> {
   const { type, id, version, amended, json } = stored;
   if (json === undefined) return [];
-  const content = readJson(json, DEPTH) as Resource;
+  const { content, known } = await readWithEntries(json, { largeTexts: refit && largeTexts });
   const resource = withMeta(content, id, clientMeta(content));
-  const entries = extract(resource);
-  const { contained, isCut } = await extractContainedYielding(resource, extract, limits.resource, yieldIfDue);
+  const entries =
+    known === undefined || refit === undefined
+      ? extract(resource)
+      : refit(resource, parsedIndexEntries(resource, known, extract));
+  const { contained, isCut } =
+    known ?? (await extractContainedYielding(resource, extract, limits.resource, yieldIfDue));
   if (isCut) onUnindexed?.(stored, CUT_REASON);
   const all = isCut ? [...entries, CUT_ENTRY] : entries;
   await yieldIfDue();

@@ -8,6 +8,7 @@ import type { InteractionHandler, Services } from '../../core/services.js';
 import { targetOf } from '../../core/target.js';
 import { MAX_ATTEMPTS, pauseAfter } from '../../core/write/commit.js';
 import { composePut } from '../../core/write/compose-change.js';
+import { handOn } from '../../core/write/parsed-bodies.js';
 import { checkWrite, liveVersion, type LiveVersion } from '../../core/write/preconditions.js';
 import { FhirError } from '../../fhir/errors.js';
 import { newId, versionNumber } from '../../fhir/id.js';
@@ -30,6 +31,9 @@ export const addMeta: InteractionHandler = (call, services) => amend(call, servi
  */
 export const deleteMeta: InteractionHandler = (call, services) => amend(call, services, without);
 
+/** Items that a list may have: all are indexed in one turn. */
+const MOST_LABELS = 20_000;
+
 type Combine = (own: readonly JsonValue[], given: readonly JsonValue[]) => readonly JsonValue[];
 
 /** @throws FhirError `not-found`, `deleted`, `precondition-failed`, `scope-missing`, `store-busy` */
@@ -38,13 +42,12 @@ async function amend(call: Call, services: Services, combine: Combine): Promise<
   for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
     const version = await readTarget(call, services);
     checkWrite(call.conditions, version);
-    const resource = await readStored(version.json, services);
+    const resource = await readStored(version.json, services, 'extract');
     const before = isObject(resource['meta']) ? resource['meta'] : {};
     const meta = changed(before, given, combine);
     if (meta === undefined) return reply(version, before);
-    const put = await composePut({ ...resource, meta } as Resource, version.id, undefined, services, {
-      tags: 'as-sent',
-    });
+    const amended = handOn(resource, { ...resource, meta } as Resource);
+    const put = await composePut(amended, version.id, undefined, services, { tags: 'as-sent' });
     if (put === undefined) throw new Error('an amendment without a content');
     if (call.principal.access !== OPEN_ACCESS) checkContent(put, { ...call, interaction: 'update' }, services);
     const { type, id, body, entries, contained, content } = put;
@@ -94,6 +97,10 @@ function changed(before: JsonObject, given: JsonObject, combine: Combine): JsonO
     const items = combine(old, more);
     if (items.length === old.length) continue;
     isChanged = true;
+    if (items.length > MOST_LABELS) {
+      const text = `These operations keep ${MOST_LABELS} items in meta.${list}, and there would be ${items.length}`;
+      throw new FhirError('resource-too-large', text);
+    }
     if (items.length === 0) delete after[list];
     else after[list] = [...items];
   }

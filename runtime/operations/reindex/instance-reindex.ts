@@ -1,6 +1,6 @@
 import type { Call, Reply } from '../../core/call.js';
-import { readStored } from '../../core/read-stored.js';
 import type { Services } from '../../core/services.js';
+import { parsedIndexEntries, readWithEntries } from '../../core/write/parsed-entries.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import type { JsonObject } from '../../fhir/resource.js';
@@ -52,7 +52,9 @@ export async function reindexDryrun(call: Call, services: Services): Promise<Rep
 async function entriesOf(call: Call, services: Services): Promise<readonly IndexEntry[]> {
   const { json } = await read({ ...call, params: new URLSearchParams(), conditions: {} }, services);
   if (json === undefined) throw new Error('a read without content');
-  return services.extract(await readStored(json, services), 'words');
+  const { content, known } = await readWithEntries(json, services);
+  if (known === undefined) return services.extract(content, 'words');
+  return services.refit(content, parsedIndexEntries(content, known, services.extract));
 }
 
 /** Names of the groups in the answer, by kind of entry. */
@@ -69,18 +71,24 @@ const GROUPS: Readonly<Record<Exclude<IndexEntry['kind'], 'words'>, string>> = {
   composite: 'NonUniqueIndexes',
 };
 
+/** Entries that are shown. */
+const MOST_SHOWN = 5000;
+
 function show({ type, id }: Call, messages: readonly string[], entries: readonly IndexEntry[]): Reply {
   const groups = new Map<string, JsonObject[]>();
+  let count = 0;
   for (const entry of entries) {
-    if (entry.kind === 'words') continue;
-    const parts = groups.get(GROUPS[entry.kind]) ?? [];
-    groups.set(GROUPS[entry.kind], [...parts, partOf(entry)]);
+    if (entry.kind === 'words' || ++count > MOST_SHOWN) continue;
+    const parts = groups.get(GROUPS[entry.kind]);
+    if (parts === undefined) groups.set(GROUPS[entry.kind], [partOf(entry)]);
+    else parts.push(partOf(entry));
   }
-  const count = [...groups.values()].reduce((sum, { length }) => sum + length, 0);
   const narrative = `<div xmlns="http://www.w3.org/1999/xhtml"><p>${type}/${id}: ${count} index entries</p></div>`;
   const parameter: JsonObject[] = [
     { name: 'Narrative', valueString: narrative },
-    ...messages.map((valueString) => ({ name: 'Message', valueString })),
+    ...[...messages, ...(count > MOST_SHOWN ? [`Of ${count} index entries ${MOST_SHOWN} are shown`] : [])].map(
+      (valueString) => ({ name: 'Message', valueString }),
+    ),
     ...[...groups].map(([name, part]) => ({ name, part })),
   ];
   return { status: 200, resource: { resourceType: 'Parameters', parameter } };

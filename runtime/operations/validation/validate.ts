@@ -3,10 +3,12 @@ import { scopeMissing } from '../../auth/access/refuse.js';
 import { neededFor } from '../../core/access/authorize.js';
 import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
+import { parsedBodyOf, type Judgement } from '../../core/write/parsed-bodies.js';
 import { profileIssues } from '../../core/write/profile-issues.js';
 import { FhirError } from '../../fhir/errors.js';
 import { errorOutcome, successOutcome } from '../../fhir/operation-outcome.js';
-import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
+import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
 import type { FoundCodes } from '../../validate/codes/find-codes.js';
 import { profileFault } from '../../validate/profiles/profile-fault.js';
 import type { RuleFindings } from '../../validate/rules/create-rule-checker.js';
@@ -75,7 +77,7 @@ async function storedSubject({ type, id, ...call }: Call, services: Services): P
   if (type === undefined || id === undefined) {
     throw new FhirError('body-missing', '$validate needs a resource as its body, or the id of one in the URL');
   }
-  return (await readNamed({ type, id }, { ...call, type, id }, services)).resource;
+  return (await readNamed({ type, id }, { ...call, type, id }, services, 'judge')).resource;
 }
 
 /** Whether the instance is there to be deleted. */
@@ -96,8 +98,7 @@ async function problemsOf(
   call: Call,
   services: Services,
 ): Promise<readonly Problem[]> {
-  const { faults, open, named } = services.rules.thorough(subject);
-  const structure = services.validate(subject as Resource);
+  const { faults, open, named, structure } = judgementOf(subject, services);
   const decided = [
     ...structure.map((fault) => problemOf(fault, 'error')),
     ...faults.map((fault) => problemOf(fault, fault.severity)),
@@ -111,6 +112,13 @@ async function problemsOf(
   const broken = [...decided, ...bound, ...found].filter(isBroken).map(({ expression }) => `${expression}.`);
   const others = judged.filter(({ expression = '' }) => !broken.some((each) => expression.startsWith(each)));
   return inOrder([...decided, ...bound, ...others, ...found]);
+}
+
+/** What a worker found of a large resource; of others it is found here, as of what changes how the server searches. */
+function judgementOf(subject: JsonValue, { rules, validate }: Pick<Services, 'rules' | 'validate'>): Judgement {
+  const known = isObject(subject) ? parsedBodyOf(subject as Resource)?.judgement : undefined;
+  if (known !== undefined && (subject as Resource).resourceType !== SEARCH_PARAMETER) return known;
+  return { structure: validate(subject as Resource), ...rules.thorough(subject) };
 }
 
 async function boundCodes(open: RuleFindings['open'], call: Call, services: Services): Promise<readonly Problem[]> {

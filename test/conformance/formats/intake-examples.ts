@@ -6,6 +6,7 @@ import type { JsonObject, JsonValue, Resource } from '../../../runtime/fhir/reso
 import { readJson } from '../../../runtime/format/read-json.js';
 import { writeJson } from '../../../runtime/format/write-json.js';
 import { readXml } from '../../../runtime/format/xml/read-xml.js';
+import { writeXml } from '../../../runtime/format/xml/write-xml.js';
 import { answersTo, type Reading } from '../../../runtime/body-workers/answers.js';
 import { openCollector } from '../../../runtime/body-workers/collect.js';
 import { composePut } from '../../../runtime/core/write/compose-change.js';
@@ -26,6 +27,7 @@ const reading: Reading = {
   nesting: limits.nesting,
   limits,
   readXml: async (bytes) => readXml(bytes, tables),
+  writeXml: async (resource, pretty) => writeXml(resource, tables, { pretty }),
   validate: createValidator(tables),
   rules: createRuleChecker(tables),
   validation: 'structure',

@@ -10,6 +10,7 @@ import { writeXml } from '../../../runtime/format/xml/write-xml.js';
 import { openBodyWorkers } from '../../../runtime/body-workers/body-workers.js';
 import { startBodyWorker } from '../../../runtime/body-workers/start-thread.js';
 import { LARGE_BODY } from '../../../runtime/core/write/large-bodies.js';
+import { createRuleChecker } from '../../../runtime/validate/rules/create-rule-checker.js';
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
 import { FHIR_JSON, type Answer } from '../server.js';
 import { useWriteServer } from '../write-server.js';
@@ -34,7 +35,10 @@ const intake = openBodyWorkers(
   { body: BODY, threads: 1, idle: 200 },
 );
 const store = openSqliteStore('sqlite::memory:');
-const server = useWriteServer(store, { large: intake, limits: { ...limits, body: BODY } });
+const server = useWriteServer(store, {
+  ...{ large: intake, limits: { ...limits, body: BODY } },
+  rules: createRuleChecker(tables),
+});
 afterAll(async () => {
   await intake.close();
   await store.close();
@@ -164,6 +168,57 @@ const BODIES: [string, string, string, string][] = [
     '/Binary',
     JSON.stringify({ resourceType: 'Binary', contentType: 'text/plain', data: 'SGVsbG8=' }),
   ],
+  ['$validate', 'POST', '/Patient/$validate', JSON.stringify(patient())],
+  ['$validate of faults', 'POST', '/Patient/$validate', JSON.stringify(patient(FAULTY), null, 1)],
+  [
+    '$validate of a broken rule',
+    'POST',
+    '/Patient/$validate',
+    JSON.stringify(patient({ contact: [{ gender: 'female' }] }), null, 1),
+  ],
+  [
+    '$validate of what is in Parameters',
+    'POST',
+    '/Patient/$validate',
+    JSON.stringify(
+      {
+        resourceType: 'Parameters',
+        parameter: [
+          { name: 'mode', valueCode: 'create' },
+          { name: 'resource', resource: patient(FAULTY) },
+        ],
+      },
+      null,
+      1,
+    ),
+  ],
+  [
+    'the parameters of an operation',
+    'POST',
+    '/Patient/large/$meta-add',
+    JSON.stringify({
+      resourceType: 'Parameters',
+      parameter: [{ name: 'meta', valueMeta: { tag: [{ code: 'new' }] } }],
+    }),
+  ],
+  [
+    'faults in the parameters of an operation',
+    'POST',
+    '/Patient/large/$meta-add',
+    JSON.stringify({ resourceType: 'Parameters', parameter: [{ nam: 'meta', valueMeta: { tag: {} } }] }, null, 1),
+  ],
+  [
+    'a batch of patches',
+    'POST',
+    '/',
+    JSON.stringify(
+      bundle(
+        'batch',
+        entry({ resourceType: 'Parameters', parameter: [{ nam: 'operation' }] }, 'PATCH', 'Patient/large'),
+        entry({ resourceType: 'Parameters', parameter: [] }, 'PATCH', 'Patient/large'),
+      ),
+    ),
+  ],
   ['a faulty Binary', 'POST', '/Binary', JSON.stringify({ resourceType: 'Binary', data: '?' }, null, 1)],
 ];
 
@@ -202,6 +257,27 @@ describe('a body above 256 kB', () => {
       server.send('PATCH', `/Patient/${id}`, body, { 'content-type': type });
     const small = await send(text);
     expect(essence(await send(padded(text)))).toEqual(essence(small));
+  });
+
+  it('of a stored resource keeps what it had where tags are added: a worker makes its index entries', async () => {
+    const id = randomUUID();
+    const photo = [{ contentType: 'image/png', data: 'QUJD'.repeat(80_000) }];
+    expect((await server.send('PUT', `/Patient/${id}`, patient({ id, photo }))).status).toBe(201);
+    const parameter = [{ name: 'meta', valueMeta: { tag: [{ system: 'urn:test', code: id }] } }];
+    const added = await server.send('POST', `/Patient/${id}/$meta-add`, { resourceType: 'Parameters', parameter });
+    expect(added.status, added.text).toBe(200);
+    for (const criteria of [`_tag=urn:test|${id}`, `_tag=urn:test|${id}&given=Ada&identifier=one`]) {
+      const found = await server.send('GET', `/Patient?${criteria}`);
+      expect((JSON.parse(found.text) as { entry?: unknown[] }).entry, found.text).toHaveLength(1);
+    }
+    const json = await server.send('GET', `/Patient/${id}`);
+    const xml = await server.send('GET', `/Patient/${id}`, undefined, { accept: FHIR_XML });
+    expect(xml.text).toBe(writeXml(JSON.parse(json.text) as Resource, tables));
+    const lines = await server.send('GET', `/Patient/${id}?_pretty=true`);
+    expect(lines.text).toBe(JSON.stringify(JSON.parse(json.text), null, 2));
+    const shown = await server.send('POST', `/Patient/${id}/$reindex`);
+    expect(shown.status, shown.text.slice(0, 500)).toBe(200);
+    expect(shown.text).toContain('"ValueNormalized"');
   });
 
   it('may come compressed', async () => {
