@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { setImmediate as whenOthersHadATurn } from 'node:timers';
 
 /** How long work may go on without letting others have a turn, in milliseconds. */
 const TURN = 8;
@@ -18,5 +19,21 @@ export function yieldToEventLoop(): Yield {
         began = performance.now();
       });
     return last;
+  };
+}
+
+/**
+ * To be awaited before work that takes no turn of its own, such as a read of an embedded database: a request that awaits many of them stays in
+ * one turn of the event loop. Lets others have theirs where the present turn goes on for long, all its work counted.
+ */
+export function yieldInLongTurn(): Yield {
+  let began: number | undefined;
+  return () => {
+    const now = performance.now();
+    if (began === undefined) {
+      began = now;
+      whenOthersHadATurn(() => (began = undefined));
+    }
+    return now - began < TURN ? undefined : setImmediate();
   };
 }

@@ -227,9 +227,11 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
     const { refit: fit } = set;
     return changes.map((change) => {
       if (change.content === undefined) return change;
+      const made = fit(change.content, change.entries);
+      // Those that a change comes with fit already.
+      if (made === change.entries) return change;
       const { head, tail } = change.body;
-      const entries = fitWords(fit(change.content, change.entries), change.content, head.length + tail.length);
-      return entries === change.entries ? change : { ...change, entries };
+      return { ...change, entries: fitWords(made, change.content, head.length + tail.length) };
     });
   }
 

@@ -33,8 +33,8 @@ export interface PutOptions {
 
 /**
  * The change that gives a resource this content, or undefined if the current version has it already. Tags and security
- * labels of that version are kept, unless the options say otherwise. Yields to the event loop while it extracts the entries
- * of many contained resources. https://hl7.org/fhir/R5/resource.html#tag-updates
+ * labels of that version are kept, unless the options say otherwise. Yields to the event loop between its steps, and while it extracts the
+ * entries of many contained resources. https://hl7.org/fhir/R5/resource.html#tag-updates
  *
  * @param current the stored version of this type and id
  * @throws FhirError if `meta` is malformed, the resource is tagged SUBSETTED, or it is too large
@@ -70,11 +70,13 @@ export async function composePut(
     }
     if (equalJson(resource, withMeta(existing, id, metaBefore))) return undefined;
   }
+  const yieldIfDue = yieldToEventLoop();
   // Checked first, because extraction from a text that is too large would take long.
   const size = checkSize(body, limits.resource);
   const most = limits.resource * SURELY_SMALL;
   const made = known === undefined ? extract(resource) : parsedIndexEntries(resource, known, extract);
   const all = refit(resource, made);
+  await yieldIfDue();
   const entryBytes = all === made ? known?.entryBytes : undefined;
   // A small resource may have large entries: the expression of a stored parameter can repeat a value many times.
   const areSmall = (entryBytes ?? sizeOf(all, most)) <= most;
@@ -84,14 +86,17 @@ export async function composePut(
   }
   // Contained resources are stored separately, so they have a size limit of their own.
   const { contained, isCut } =
-    known ?? (await extractContainedYielding(resource, extract, limits.resource, yieldToEventLoop()));
+    known ?? (await extractContainedYielding(resource, extract, limits.resource, yieldIfDue));
+  await yieldIfDue();
+  const entries = fitWords(isCut ? [...all, CUT_ENTRY] : all, resource, body.head.length + body.tail.length);
+  await yieldIfDue();
   return {
     type: resource.resourceType,
     id,
     ...expecting(current),
     body,
     content: resource,
-    entries: fitWords(isCut ? [...all, CUT_ENTRY] : all, resource, body.head.length + body.tail.length),
+    entries,
     ...(contained.length > 0 && { contained }),
   };
 }

@@ -1,4 +1,9 @@
-/** Runs work for each item, `width` at a time. Resolves to the results in order. After a failure no further work is started. */
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
+
+/**
+ * Runs work for each item, `width` at a time, with turns for others between them. Resolves to the results in order. After a failure no further
+ * work is started.
+ */
 export async function inParallel<T, R>(
   items: readonly T[],
   width: number,
@@ -7,11 +12,13 @@ export async function inParallel<T, R>(
   const results: R[] = new Array<R>(items.length);
   let next = 0;
   let failed = false;
+  const yieldIfDue = yieldToEventLoop();
   const worker = async (): Promise<void> => {
     while (next < items.length && !failed) {
       const at = next++;
       try {
         results[at] = await work(items[at] as T);
+        await yieldIfDue();
       } catch (error) {
         failed = true;
         throw error;

@@ -1,6 +1,7 @@
 import { SqliteError } from 'better-sqlite3';
 
 import { FhirError } from '../../fhir/errors.js';
+import { yieldInLongTurn } from '../../fhir/yield-to-event-loop.js';
 import { stampBody } from '../body.js';
 import { sizeOf } from '../change-pieces.js';
 import { PreconditionConflict, type Change, type Precondition, type Store, type StoredVersion } from '../store.js';
@@ -85,8 +86,11 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
       .finally(() => (isCheckpointing = false));
   }
 
+  const yieldIfLong = yieldInLongTurn();
+
   /** A point read here; where that would have to wait for a lock (after the crash of another process), on a thread. */
   async function point<T>(here: () => T, elsewhere: () => Promise<T>): Promise<T> {
+    await yieldIfLong();
     try {
       return here();
     } catch (error) {
@@ -145,11 +149,13 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
     scan: (after, limit) => queries.run('scan', [after, limit]),
     async find(query, signal) {
       signal?.throwIfAborted();
+      await yieldIfLong();
       const here = queries.isLikeLong(query) ? undefined : short.find(query);
       return here ?? unpackPage(await queries.run('find', [packQuery(query)], { signal, query }));
     },
     async findMultiType(query, signal) {
       signal?.throwIfAborted();
+      await yieldIfLong();
       const here = queries.isLikeLong(query) ? undefined : short.findMultiType(query);
       return here ?? unpackPage(await queries.run('findMultiType', [withoutPassedTypes(query)], { signal, query }));
     },

@@ -1,7 +1,8 @@
+import { FhirError } from '../../../fhir/errors.js';
 import type { JsonObject, JsonValue, Resource } from '../../../fhir/resource.js';
 import { isObject } from '../../../fhir/resource.js';
 import type { LinkPlace, LinkPlan } from './link-plan.js';
-import { narrativeTargets } from './narrative-links.js';
+import { MOST_LINKS, narrativeTargets } from './narrative-links.js';
 import { isPlaceholder, isUrn } from './placeholders.js';
 
 /** A value that refers to another entry's resource, or to a resource by criteria. */
@@ -93,7 +94,12 @@ export function visit(
   }
 }
 
-/** Adds a link, unless it leads nowhere. @param isVersioned whether it has to name a version of its target */
+/**
+ * Adds a link, unless it leads nowhere.
+ *
+ * @param isVersioned whether it has to name a version of its target
+ * @throws FhirError `transaction-too-large`
+ */
 export function pushLink(
   out: Link[],
   { to: found, ...link }: Omit<Link, 'to'> & { readonly to: LinkTarget | undefined },
@@ -101,7 +107,12 @@ export function pushLink(
   finder: Pick<LinkFinder, 'findStored'>,
 ): void {
   const to = found ?? (isVersioned ? finder.findStored(link.text) : undefined);
-  if (to !== undefined) out.push({ ...link, to, ...(isVersioned && { isVersioned }) });
+  if (to === undefined) return;
+  if (out.length >= MOST_LINKS) {
+    const text = `A resource of a transaction may have ${MOST_LINKS} references to entries, or by criteria; store it in parts`;
+    throw new FhirError('transaction-too-large', text);
+  }
+  out.push({ ...link, to, ...(isVersioned && { isVersioned }) });
 }
 
 /** The target of a text of the given kind. */

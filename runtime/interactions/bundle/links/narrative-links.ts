@@ -1,4 +1,8 @@
+import { FhirError } from '../../../fhir/errors.js';
 import { escapeAttribute } from '../../../format/xml/escape.js';
+
+/** Links to entries that one resource of a transaction may have: all are looked at in one turn. */
+export const MOST_LINKS = 10_000;
 
 /** Elements of a narrative with a URL, and the attribute that has it. */
 const ELEMENT = /<(?:a|img)\b(?:"[^"]*"|'[^']*'|[^>"'])*>/gi;
@@ -7,15 +11,22 @@ const ATTRIBUTE = /(\s(?:href|src)\s*=\s*)("[^"]*"|'[^']*')/gi;
 /**
  * The entries that links and images of a narrative refer to, by the text of the link.
  * https://hl7.org/fhir/R5/http.html#trules
+ *
+ * @throws FhirError `transaction-too-large`
  */
 export function narrativeTargets(div: string, find: (text: string) => number | undefined): ReadonlyMap<string, number> {
   const targets = new Map<string, number>();
+  let count = 0;
   if (!/\b(?:href|src)\b/i.test(div)) return targets;
   for (const [element] of div.matchAll(ELEMENT)) {
     for (const [, , quoted = ''] of element.matchAll(ATTRIBUTE)) {
       const { place } = split(quoted);
       const entry = place === '' ? undefined : find(place);
-      if (entry !== undefined) targets.set(place, entry);
+      if (entry === undefined) continue;
+      targets.set(place, entry);
+      if (++count > MOST_LINKS) {
+        throw new FhirError('transaction-too-large', `A narrative may have ${MOST_LINKS} links to entries`);
+      }
     }
   }
   return targets;
