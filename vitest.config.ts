@@ -41,7 +41,7 @@ const oneAtATime = [
   'test/long/definitions/{example,extraction-speed,generator-speed}.test.ts',
   'test/long/jobs/{expunge-at-length,expunge-at-length-mongo,job-latency}.test.ts',
   'test/long/mongo/{mongo-large-rewrites,mongo-links-cost,mongo-run-search}.test.ts',
-  'test/long/process/{container,large-bodies,two-processes}.test.ts',
+  'test/long/process/{container,stall,two-processes}.test.ts',
   'test/long/search/{costly-searches,search-contained-stall,search-words-stall}.test.ts',
   'test/long/sqlite/sqlite-threads.test.ts',
 ];

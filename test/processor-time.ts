@@ -34,8 +34,8 @@ function sum({ user, system }: NodeJS.CpuUsage): number {
   return (user + system) / 1000;
 }
 
-/** How many times as long as usual the loop takes just now, at least once. */
-function slowness(): number {
+/** How many times as long as usual a loop takes of the processor just now, at least once. */
+export function slowness(): number {
   if (performance.now() - last.at < FRESH) return last.slowness;
   // The first is compiled meanwhile.
   const times = Array.from({ length: 6 }, loop).slice(1);

@@ -1,0 +1,106 @@
+import { get, many, parameters, send, type StallCase } from './stall-case.js';
+
+const ASYNC = { prefer: 'respond-async', accept: 'application/fhir+json' };
+
+/** What goes on after its answer is measured beside reads for a while by the row after it. */
+export const JOB_CASES: readonly StallCase[] = [
+  { name: '$export of everything', requests: () => [get('/$export', ASYNC)], status: 202 },
+  {
+    name: '$export-poll-status',
+    requests: () => many(100, () => get('/$export-poll-status?_jobId=none')),
+    status: 404,
+  },
+  { name: '$export of patients', requests: () => [get('/Patient/$export', ASYNC)], status: 202 },
+  { name: '$export of a group of 20,000 members', requests: () => [get('/Group/g/$export', ASYNC)], status: 202 },
+  {
+    name: '$export by 200 filters',
+    requests: () => [
+      send(
+        'POST',
+        '/$export',
+        {
+          resourceType: 'Parameters',
+          parameter: many(200, (n) => ({ name: '_typeFilter', valueString: `Observation?code=code-${n}` })),
+        },
+        { ...ASYNC, 'content-type': 'application/fhir+json' },
+      ),
+    ],
+    status: 202,
+  },
+  {
+    name: '$import',
+    requests: () => [
+      send(
+        'POST',
+        '/$import',
+        { resourceType: 'Parameters', parameter: [] },
+        { ...ASYNC, 'content-type': 'application/fhir+json' },
+      ),
+    ],
+    status: 400,
+  },
+  {
+    name: '$import-poll-status',
+    requests: () => many(100, () => get('/$import-poll-status?_jobId=none')),
+    status: 404,
+  },
+  { name: '$reindex', requests: () => [parameters('/$reindex', [])], status: 202 },
+  {
+    name: '$svc.fhir.reindex-status',
+    requests: () => many(100, () => get('/$svc.fhir.reindex-status?_jobId=none')),
+    status: 404,
+  },
+  {
+    name: '$mark-all-resources-for-reindexing',
+    requests: () => [parameters('/$mark-all-resources-for-reindexing', [])],
+    status: 200,
+  },
+  { name: '$perform-reindexing-pass', requests: () => [parameters('/$perform-reindexing-pass', [])], status: 200 },
+  { name: '$reindex-terminology', requests: () => [parameters('/$reindex-terminology', [])], status: 200 },
+  {
+    name: 'a deletion of 1,000 by criteria',
+    requests: () => [{ method: 'DELETE', path: '/Observation?code=code-1,code-2,code-3&_count=1000' }],
+    status: 400,
+  },
+  {
+    name: '$expunge',
+    requests: () => [
+      parameters('/Observation/$expunge', [
+        { name: 'limit', valueInteger: 1000 },
+        { name: 'expungePreviousVersions', valueBoolean: true },
+      ]),
+    ],
+    status: 200,
+  },
+  { name: 'a removal of history', requests: () => [{ method: 'DELETE', path: '/Patient/few/_history' }], status: 200 },
+  { name: 'a deletion', requests: () => [{ method: 'DELETE', path: '/Patient/queried-0' }], status: 200 },
+  {
+    name: 'a removal of a version',
+    requests: () => [{ method: 'DELETE', path: '/Patient/queried-1/_history/1' }],
+    status: 409,
+  },
+  {
+    name: 'an update by criteria of a resource with 10,000 names',
+    requests: () => [
+      send('PUT', '/Patient?identifier=urn:x|none', {
+        resourceType: 'Patient',
+        name: many(10_000, (n) => ({ family: `Family ${n}` })),
+      }),
+    ],
+    status: 201,
+  },
+  {
+    name: 'a patch by criteria of very many values',
+    requests: () => [
+      send(
+        'PATCH',
+        `/Patient?_id=${many(300, (n) => `none-${n}`).join(',')}`,
+        [{ op: 'test', path: '/active', value: true }],
+        {
+          'content-type': 'application/json-patch+json',
+        },
+      ),
+    ],
+    status: 404,
+  },
+];
