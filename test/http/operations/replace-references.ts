@@ -149,6 +149,21 @@ export function replaceReferences(store: Store): void {
       expect(changedBy(await replace(a, b, { 'resource-limit': 3 }))).toHaveLength(3);
     });
 
+    it('takes resource-limit as an integer: only one without a sign was taken', async () => {
+      const [a, b] = await twoPatients();
+      const id = word();
+      for (const n of [1, 2]) await put(observation(`${id}-${n}`, a));
+      const limited = (value: object) => {
+        const { parameter } = replacementParameters(a, b) as { parameter: object[] };
+        const parameters = [...parameter, { name: 'resource-limit', ...value }];
+        return server.all.send('POST', REPLACE, { resourceType: 'Parameters', parameter: parameters });
+      };
+      expectRefusal(await limited({ valueInteger: 1 }), 412, 'precondition-failed', '1 resource');
+      expectRefusal(await limited({ valueInteger: -1 }), 400, 'parameter-invalid', 'resource-limit');
+      expectRefusal(await limited({ valueString: '1' }), 400, 'parameter-invalid', 'resource-limit');
+      expect(changedBy(await limited({ valueInteger: 2 }))).toHaveLength(2);
+    });
+
     it('refuses what is wrong', async () => {
       const [a, b] = await twoPatients();
       expectRefusal(await replace('   ', b), 400, 'bad-primitive', 'white space alone');

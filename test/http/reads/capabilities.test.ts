@@ -129,3 +129,46 @@ describe('parts of the CapabilityStatement (search.html#summary)', () => {
     expect((await server.send('GET', '/metadata?_summary=count')).status).toBe(400);
   });
 });
+
+describe('the CapabilityStatement in other forms, which everybody may read', () => {
+  let written = 0;
+  let subsets = 0;
+  const server = useToyServer({
+    subset(resource) {
+      subsets++;
+      return resource;
+    },
+    codecs: {
+      xml: {
+        read: () => ({}),
+        write(resource, pretty) {
+          written++;
+          return `<${String(resource['resourceType'])}${pretty ? '\n' : ''}/>`;
+        },
+      },
+    },
+  });
+
+  it('was made anew for each request: it is made once, also where clients ask at the same time', async () => {
+    const forms = ['_format=xml', '_format=xml&_pretty=true', '_format=xml&_summary=true', '_format=xml&_elements=url'];
+    const askAll = async (): Promise<void> => {
+      const asked = forms.flatMap((form) => Array.from({ length: 5 }, () => server.send('GET', `/metadata?${form}`)));
+      for (const answer of await Promise.all(asked)) {
+        expect([answer.status, answer.text.trim()]).toEqual([
+          200,
+          expect.stringMatching(/^<CapabilityStatement\s*\/>$/),
+        ]);
+      }
+    };
+    await askAll();
+    await askAll();
+    expect([written, subsets]).toEqual([forms.length, 2]);
+  });
+
+  it('keeps few of the views that clients can think of', async () => {
+    for (let n = 0; n < 40; n++) await server.send('GET', `/metadata?_elements=url,name-${n}`);
+    const before = subsets;
+    await server.send('GET', '/metadata?_elements=url,name-0');
+    expect(subsets).toBe(before + 1);
+  });
+});
