@@ -29,10 +29,18 @@ beforeAll(async () => {
         scopes_supported: ['openid'],
       },
       '/jwks': { keys: [publicHalf(key)] },
+      // The metadata of another issuer, with much to claim.
+      '/.well-known/oauth-authorization-server/foreign': {
+        ...{ issuer: 'https://elsewhere.example', token_endpoint: 'https://elsewhere.example/token' },
+        ...{ grant_types_supported: ['client_credentials'], scopes_supported: ['openid'] },
+        token_endpoint_auth_methods_supported: ['private_key_jwt'],
+      },
     };
     const document = documents[req.url ?? ''];
-    res.writeHead(document === undefined ? 404 : 200, { 'Content-Type': 'application/json' });
-    res.end(JSON.stringify(document));
+    res.writeHead(document === undefined && req.url?.endsWith('/broken') !== true ? 404 : 200, {
+      'Content-Type': 'application/json',
+    });
+    res.end(req.url?.endsWith('/broken') === true ? '{' : JSON.stringify(document));
   });
   issuer = `https://localhost:${other.port}`;
   server = await startAuthorized({
@@ -93,6 +101,60 @@ describe('an external authorization server', () => {
     for (const path of ['/auth/jwks.json', '/.well-known/oauth-authorization-server']) {
       expect((await server.get(path)).status).toBe(404);
     }
+  });
+
+  describe.each<[string, () => string]>([
+    ['cannot be reached', () => 'https://localhost:1'],
+    ['is not there', () => `${issuer}/gone`],
+    ['is no JSON', () => `${issuer}/broken`],
+    ['is that of another issuer', () => `${issuer}/foreign`],
+  ])('whose metadata %s', (_, name) => {
+    const start = (more: Record<string, string>): Promise<AuthorizedServer> =>
+      startAuthorized({
+        'base-url': 'https://fhir.example.org',
+        'auth-external-mode': 'jwks',
+        'auth-external-issuer': name(),
+        'auth-external-ca': join(folder, 'ca.pem'),
+        ...more,
+      });
+    const smart = '/fhir/.well-known/smart-configuration';
+
+    it('is claimed to support nothing but what is configured', async () => {
+      const started = await start({
+        'auth-external-token-endpoint': 'https://tokens.example/token',
+        'auth-external-jwks-uri': 'https://tokens.example/jwks',
+      });
+      const { status, text } = await started.get(smart);
+      expect([status, JSON.parse(text)]).toEqual([
+        200,
+        {
+          issuer: name(),
+          token_endpoint: 'https://tokens.example/token',
+          jwks_uri: 'https://tokens.example/jwks',
+          capabilities: ['permission-v2', 'permission-v1'],
+        },
+      ]);
+      const statement = await started.get('/fhir/metadata');
+      expect(statement.status).toBe(200);
+      const { security } = JSON.parse(statement.text).rest[0];
+      expect(security.description).toContain(name());
+      expect(JSON.stringify(security)).not.toMatch(/private_key_jwt|client_credentials|SMART-on-FHIR|IUA/);
+      expect((await started.get('/openapi/system.json')).text).not.toMatch(/private_key_jwt|clientCredentials/);
+      await started.close();
+    });
+
+    it('and whose token endpoint is not known has no discovery document, and the rest is served', async () => {
+      const started = await start({});
+      const { status, text } = await started.get(smart);
+      expect([status, text.includes('token_endpoint"'), text.includes('elsewhere.example')]).toEqual([
+        503,
+        false,
+        false,
+      ]);
+      expect((await started.get('/fhir/metadata')).status).toBe(200);
+      expect(started.logged.defects).toEqual([]);
+      await started.close();
+    });
   });
 
   it.each([
