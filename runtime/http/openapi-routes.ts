@@ -9,6 +9,7 @@ import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
 import { yieldToEventLoop } from '../fhir/yield-to-event-loop.js';
 import { writeJson } from '../format/write-json.js';
 import type { DocumentServices, DocumentUrls } from '../openapi/documents.js';
+import type { PrimitiveForm } from '../openapi/schemas.js';
 
 /** Name of the document with all others in it. */
 const WHOLE = 'all';
@@ -20,8 +21,8 @@ type Made = Map<string, Promise<Buffer>>;
 const pack = promisify(gzip);
 
 /**
- * `/openapi/index.json`, `/openapi/[type].json`, `system.json`, `datatypes.json`, and `all.json` with everything. They say what
- * `/metadata` says, so everybody may read them.
+ * `/openapi/index.json`, `/openapi/[type].json`, `system.json`, `datatypes.json`, and `all.json` with everything; all of them with
+ * `?primitives=plain`, too, for generators of clients. They say what `/metadata` says, so everybody may read them.
  *
  * @param servicesNow those in effect
  */
@@ -30,11 +31,13 @@ export function openApiRoutes(servicesNow: () => DocumentServices, urls: Documen
   const router = Router();
   router.get('/:file', (req, res, next) => {
     const name = /^([A-Za-z]+)\.json$/.exec(req.params.file)?.[1];
+    const form = formOf(req.query['primitives']);
     const services = servicesNow();
     const documents = made.get(services.tables) ?? (new Map() as Made);
     made.set(services.tables, documents);
     const send = async (): Promise<void> => {
-      const packed = name === undefined ? undefined : await find(name, documents, services, urls);
+      const packed =
+        name === undefined || form === undefined ? undefined : await find({ name, form }, documents, services, urls);
       if (packed === undefined) {
         next();
         return;
@@ -49,23 +52,30 @@ export function openApiRoutes(servicesNow: () => DocumentServices, urls: Documen
   return router;
 }
 
+/** The form that a query asks for; undefined: there is no such form. */
+function formOf(asked: unknown): PrimitiveForm | undefined {
+  return asked === undefined ? 'full' : (['full', 'plain'] as const).find((each) => each === asked);
+}
+
 /** Undefined: there is no such document. */
 async function find(
-  name: string,
+  { name, form }: { readonly name: string; readonly form: PrimitiveForm },
   made: Made,
   services: DocumentServices,
   urls: DocumentUrls,
 ): Promise<Buffer | undefined> {
-  const { documentNames, makeDocument, makeIndex, makeWhole } = await import('../openapi/documents.js');
-  const known = made.get(name);
+  const { documentNames, makeDocument, makeIndex, makePlain, makeWhole } = await import('../openapi/documents.js');
+  const key = `${name} ${form}`;
+  const known = made.get(key);
   if (known !== undefined) return known;
   if (name !== INDEX && name !== WHOLE && !documentNames(services).includes(name)) return undefined;
   const make = (): JsonObject | Promise<JsonObject> => {
     if (name === INDEX) return makeIndex(services);
-    return name === WHOLE ? makeWhole(services, urls) : makeDocument(name, services, urls);
+    if (name === WHOLE) return makeWhole(services, urls, form);
+    return form === 'plain' ? makePlain(name, services, urls) : makeDocument(name, services, urls);
   };
   const packed = Promise.resolve(make()).then(writeInTurns).then(pack);
-  made.set(name, packed);
+  made.set(key, packed);
   return packed;
 }
 

@@ -34,6 +34,11 @@ export function queryParameter(name: string, description: string, schema: JsonOb
   return { name, in: 'query', description, ...(isRequired && { required: true }), schema };
 }
 
+/** The name of a parameter. Components are named after who takes them, a dot, and it. */
+export function parameterName({ name, $ref: reference }: JsonObject): string {
+  return typeof reference === 'string' ? reference.replace(/^.*\/[^.]*\./, '') : String(name);
+}
+
 /** The parameters that are no criteria, as components of a document. */
 export function describeControls(services: Pick<Services, 'subset'>): JsonObject {
   return Object.fromEntries(

@@ -10,7 +10,7 @@ import { isWired } from '../interactions/registry.js';
 import { controlComponents, describeControls, queryParameter } from './controls.js';
 import type { PathContext } from './path-context.js';
 import { operationOf, pathOf } from './paths.js';
-import { ANY_RESOURCE, anyResource, schemaOf } from './schemas.js';
+import { ANY_RESOURCE, anyResource, schemaOf, type PrimitiveForm } from './schemas.js';
 
 /** What documents are made from. */
 export type DocumentServices = Pick<
@@ -44,17 +44,22 @@ export function documentNames({ tables }: Pick<Services, 'tables'>): readonly st
  *
  * @param name of `documentNames`
  */
-export function makeDocument(name: string, services: DocumentServices, urls: DocumentUrls): JsonObject {
+export function makeDocument(
+  name: string,
+  services: DocumentServices,
+  urls: DocumentUrls,
+  form: PrimitiveForm = 'full',
+): JsonObject {
   const refTo = (type: string): string => refIn(name, type, services);
-  const head = headOf(name, services, urls);
-  if (name === DATATYPES) return { ...head, paths: {}, components: sharedComponents(services, refTo) };
+  const head = headOf(name, services, urls, form);
+  if (name === DATATYPES) return { ...head, paths: {}, components: sharedComponents(services, refTo, form) };
   const type = name === SYSTEM ? undefined : name;
   const schemas = Object.fromEntries(
     services.tables.types
       .filter((row) => type !== undefined && ownerOf(row) === type)
-      .map((row) => [row.name, schemaOf(row, services.tables, refTo)]),
+      .map((row) => [row.name, schemaOf(row, services.tables, refTo, form)]),
   );
-  const paths = pathsOf(type, services, contextOf(name, services));
+  const paths = pathsOf(type, services, contextOf(name, services, form));
   return {
     ...head,
     tags: [tagOf(type ?? SYSTEM)],
@@ -68,11 +73,15 @@ export function makeDocument(name: string, services: DocumentServices, urls: Doc
 }
 
 /** Everything in one document, for generators of clients. Others have turns meanwhile. */
-export async function makeWhole(services: DocumentServices, urls: DocumentUrls): Promise<JsonObject> {
+export async function makeWhole(
+  services: DocumentServices,
+  urls: DocumentUrls,
+  form: PrimitiveForm = 'full',
+): Promise<JsonObject> {
   const yieldIfDue = yieldToEventLoop();
   const merged = { paths: {} as JsonObject, components: {} as Record<string, JsonObject> };
   for (const name of documentNames(services)) {
-    const { paths, components } = localized(makeDocument(name, services, urls)) as JsonObject;
+    const { paths, components } = localized(makeDocument(name, services, urls, form)) as JsonObject;
     Object.assign(merged.paths, paths);
     for (const [kind, each] of Object.entries((components ?? {}) as JsonObject)) {
       Object.assign((merged.components[kind] ??= {}), each);
@@ -81,7 +90,7 @@ export async function makeWhole(services: DocumentServices, urls: DocumentUrls):
   }
   const schemes = securitySchemes(merged.paths, services, urls);
   return {
-    ...headOf(SYSTEM, services, urls),
+    ...headOf(SYSTEM, services, urls, form),
     tags: documentNames(services)
       .filter((name) => name !== DATATYPES)
       .map(tagOf),
@@ -90,25 +99,77 @@ export async function makeWhole(services: DocumentServices, urls: DocumentUrls):
   };
 }
 
+/**
+ * A plain document with all that it refers to, however far: generators of clients do not follow references from one file to another.
+ *
+ * @param name of `documentNames`
+ */
+export function makePlain(name: string, services: DocumentServices, urls: DocumentUrls): JsonObject {
+  const { components: own, ...document } = makeDocument(name, services, urls, 'plain');
+  const shared = sharedComponents(services, (type) => refIn(DATATYPES, type, services), 'plain');
+  const { tables } = services;
+  const schemaNamed = (type: string): JsonObject => {
+    const row = tables.types.find((each) => each.name === type);
+    return row === undefined
+      ? anyResource([], 'plain')
+      : schemaOf(row, tables, (each) => refIn(name, each, services), 'plain');
+  };
+  const components: Record<string, JsonObject> = { ...(own as Record<string, JsonObject>) };
+  const left = [document, own];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    for (const [kind = '', key = ''] of componentsIn(next)) {
+      if (components[kind]?.[key] !== undefined) continue;
+      const found = kind === 'schemas' ? schemaNamed(key) : (shared[kind] as JsonObject)[key];
+      components[kind] = { ...components[kind], [key]: found as JsonObject };
+      left.push(found as JsonObject);
+    }
+  }
+  return localized({ ...document, components }) as JsonObject;
+}
+
+/** Kind and name of each component that a part of a document refers to. */
+function componentsIn(value: JsonObject[string] | undefined): string[][] {
+  if (Array.isArray(value)) return value.flatMap(componentsIn);
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, each]) =>
+    name === '$ref'
+      ? [
+          String(each)
+            .replace(/^.*#\/components\//, '')
+            .split('/'),
+        ]
+      : componentsIn(each),
+  );
+}
+
 /** The index: name and place of each document. */
 export function makeIndex(services: DocumentServices): JsonObject {
   return {
     product: `${PRODUCT.name} ${PRODUCT.version}`,
     openapi: '3.1.0',
     whole: FILE('all'),
+    plain: `${FILE('all')}?primitives=plain`,
     documents: documentNames(services).map((name) => ({ name, url: FILE(name) })),
   };
 }
 
-function headOf(name: string, { authorization }: DocumentServices, { base }: DocumentUrls): JsonObject {
+function headOf(
+  name: string,
+  { authorization }: DocumentServices,
+  { base }: DocumentUrls,
+  form: PrimitiveForm,
+): JsonObject {
   const title = name === SYSTEM ? `${PRODUCT.name}: the system` : `${PRODUCT.name}: ${name}`;
+  const [about, license] = ['FHIR R5 REST interface', 'Apache-2.0'];
   return {
-    openapi: '3.1.0',
+    // More generators read 3.0, which is enough for what is plain.
+    openapi: form === 'plain' ? '3.0.3' : '3.1.0',
     info: {
       title,
       version: PRODUCT.version,
-      summary: 'FHIR R5 REST interface',
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      ...(form === 'plain'
+        ? { description: about, license: { name: license } }
+        : { summary: about, license: { name: license, identifier: license } }),
     },
     servers: [{ url: base }],
     // That no token is needed has to be said.
@@ -134,7 +195,7 @@ function refIn(document: string, type: string, { tables }: Pick<Services, 'table
   return `${place === document ? '' : FILE(place)}#/components/schemas/${type}`;
 }
 
-function contextOf(document: string, services: DocumentServices): PathContext {
+function contextOf(document: string, services: DocumentServices, form: PrimitiveForm): PathContext {
   const { tables, authorization } = services;
   const shared = document === DATATYPES ? '' : FILE(DATATYPES);
   return {
@@ -143,6 +204,7 @@ function contextOf(document: string, services: DocumentServices): PathContext {
       kind === 'schemas' ? refIn(document, name, services) : `${shared}#/components/${kind}/${name}`,
     searchParameters: (type) =>
       searchParametersOf(type, services).map(([name]) => ({ $ref: `#/components/parameters/${name}` })),
+    form,
     controls: controlComponents(services),
     patchTypes: patchTypes(services),
     formats: services.formats.map((format) => MEDIA_TYPES[format]),
@@ -164,6 +226,8 @@ function searchParametersOf(type: string | undefined, services: DocumentServices
 function pathsOf(type: string | undefined, services: DocumentServices, context: PathContext): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const row of rowsOf(type, services)) {
+    // Generators cannot make a form of parameters whose names are not fixed; by GET they have each of them.
+    if (context.form === 'plain' && row.path.endsWith('_search')) continue;
     const path = pathOf(row, type);
     paths[path] = { ...paths[path], [row.method.toLowerCase()]: operationOf(row, type, context) };
   }
@@ -183,13 +247,17 @@ export function rowsOf(
   });
 }
 
-function sharedComponents(services: DocumentServices, refTo: (type: string) => string): JsonObject {
+function sharedComponents(
+  services: DocumentServices,
+  refTo: (type: string) => string,
+  form: PrimitiveForm,
+): JsonObject {
   const { tables } = services;
   const datatypes = tables.types.filter((row) => !tables.resourceTypes.includes(ownerOf(row)) && !isBase(row));
-  const schemas = datatypes.map((row) => [row.name, schemaOf(row, tables, refTo)] as const);
+  const schemas = datatypes.map((row) => [row.name, schemaOf(row, tables, refTo, form)] as const);
   const content = { 'application/fhir+json': { schema: { $ref: refTo('OperationOutcome') } } };
   return {
-    schemas: { ...Object.fromEntries(schemas), [ANY_RESOURCE]: anyResource(tables.resourceTypes) },
+    schemas: { ...Object.fromEntries(schemas), [ANY_RESOURCE]: anyResource(tables.resourceTypes, form) },
     parameters: describeControls(services),
     responses: { Error: { description: 'An OperationOutcome that says what was wrong, and where', content } },
   };

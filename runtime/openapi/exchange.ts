@@ -87,14 +87,19 @@ function describeAnswer({ text, body, isOptional, headers }: ExchangeAnswer, sea
 /** The media types of bodies with their schemas. Resources of several types have one media type: that of FHIR. */
 function contentOf(bodies: readonly ExchangeBody[], seat: Seat): JsonObject {
   const { context } = seat;
-  const plain = bodies.filter((each) => each.includes('/'));
-  const patches = bodies.includes('patch') ? context.patchTypes : [];
-  const types = [...new Set(bodies.flatMap((each) => resourcesOf(each, seat)))];
+  const isPlain = context.form === 'plain';
+  const resources = [...new Set(bodies.flatMap((each) => resourcesOf(each, seat)))];
+  const types = isPlain ? resources.slice(0, 1) : resources;
+  const others = bodies.filter((each) => each.includes('/'));
+  const plain = isPlain && types.length > 0 ? [] : others;
+  const allPatches = bodies.includes('patch') ? context.patchTypes : [];
+  const patches = isPlain ? allPatches.slice(0, 1) : allPatches;
+  const formats = isPlain ? context.formats.slice(0, 1) : context.formats;
   const [first, ...more] = types.map((name): JsonObject => ({ $ref: context.refTo('schemas', name) }));
   const schema = more.length === 0 || first === undefined ? first : { anyOf: [first, ...more] };
   return {
     ...(schema !== undefined &&
-      Object.fromEntries(context.formats.map((name) => [name, { schema: name.endsWith('json') ? schema : TEXT }]))),
+      Object.fromEntries(formats.map((name) => [name, { schema: name.endsWith('json') ? schema : TEXT }]))),
     ...Object.fromEntries(patches.map((name) => [name, { schema: {} }])),
     ...Object.fromEntries(plain.map((name) => [name, { schema: plainSchema(name) }])),
   };

@@ -1,6 +1,7 @@
 import type { ServiceTables } from '../core/services.js';
 import type { JsonObject } from '../fhir/resource.js';
 import type { ControlComponents } from './controls.js';
+import type { PrimitiveForm } from './schemas.js';
 
 /** What the operations of a document refer to. */
 export interface PathContext {
@@ -15,6 +16,8 @@ export interface PathContext {
   readonly patchTypes: readonly string[];
   /** Media types of resources. */
   readonly formats: readonly string[];
+  /** Of bodies that may be one of several, a plain document has the first, in JSON. */
+  readonly form: PrimitiveForm;
   /** Whether requests need a token. */
   readonly isGuarded: boolean;
 }

@@ -9,7 +9,7 @@ import type {
 import type { JsonObject } from '../fhir/resource.js';
 import { describeExchange, inputsOf, levelOf } from './exchange.js';
 import type { SearchKind } from '../search/control-parameters.js';
-import { queryParameter, type ControlGroup } from './controls.js';
+import { parameterName, queryParameter, type ControlGroup } from './controls.js';
 import type { PathContext } from './path-context.js';
 import { primitiveSchema } from './schemas.js';
 
@@ -65,9 +65,19 @@ export function operationOf(row: RouteRow, type: string | undefined, context: Pa
     ...described,
     operationId: idOf(row, type),
     tags: [type ?? 'system'],
-    parameters: [...placesIn(row), ...parameters, ...described.parameters, ...controls('form', context)],
+    parameters: distinct(
+      [...placesIn(row), ...parameters, ...described.parameters, ...controls('form', context)],
+      context,
+    ),
     ...(context.isGuarded && securityOf(row, type, context)),
   };
+}
+
+/** Without `_language` where there is `language`: generators of clients make one name of both. */
+function distinct(parameters: JsonObject[], { form }: PathContext): JsonObject[] {
+  if (form === 'full') return parameters;
+  const names = parameters.map(parameterName);
+  return parameters.filter((_, at) => names[at]?.startsWith('_') !== true || !names.includes(names[at].slice(1)));
 }
 
 function idOf({ interaction, operation, method, path }: RouteRow, type: string | undefined): string {
@@ -165,11 +175,12 @@ function callOf(row: RouteRow, operation: OperationRow, context: PathContext): D
 
 function inQuery(
   { name, type = '', searchType, min, max, documentation = '' }: OperationParameterRow,
-  { tables }: PathContext,
+  { tables, form }: PathContext,
 ): JsonObject[] {
   const primitive = tables.primitives.find((each) => each.name === type);
   if (primitive === undefined && searchType === undefined) return [];
-  const one = primitive === undefined || searchType !== undefined ? { type: 'string' } : primitiveSchema(primitive);
+  const one =
+    primitive === undefined || searchType !== undefined ? { type: 'string' } : primitiveSchema(primitive, form);
   const schema: JsonObject = max === 1 ? one : { type: 'array', items: one };
   return [queryParameter(name, documentation, schema, min > 0)];
 }

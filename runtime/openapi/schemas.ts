@@ -8,6 +8,12 @@ export interface SchemaTables {
   readonly primitives: readonly PrimitiveRow[];
 }
 
+/**
+ * How values are described. `full`: as FHIR has them, each primitive with a sibling for its id and extensions. `plain`: for generators
+ * of clients, which make one member of `gender` and `_gender`: values alone, and whatever else is kept as it comes.
+ */
+export type PrimitiveForm = 'full' | 'plain';
+
 /** Where the schema of a type is: a URL with a fragment. */
 export type SchemaRef = (type: string) => string;
 
@@ -18,22 +24,29 @@ export const ANY_RESOURCE = 'AnyResource';
 const ANY: ReadonlySet<string> = new Set(['Resource', 'DomainResource']);
 
 /** The schema of a type, what it inherits included. https://spec.openapis.org/oas/v3.1.0#schema-object */
-export function schemaOf(type: TypeRow, tables: SchemaTables, refTo: SchemaRef): JsonObject {
+export function schemaOf(
+  type: TypeRow,
+  tables: SchemaTables,
+  refTo: SchemaRef,
+  form: PrimitiveForm = 'full',
+): JsonObject {
+  const isPlain = form === 'plain';
   const elements = allElements(type, tables.types);
   const properties: JsonObject = {};
   const required: string[] = [];
   if (type.kind === 'resource') {
-    properties['resourceType'] = { type: 'string', const: type.name };
+    properties['resourceType'] = { type: 'string', ...(isPlain ? { enum: [type.name] } : { const: type.name }) };
     required.push('resourceType');
   }
   for (const element of elements) {
     for (const [name, of] of formsOf(element)) {
       const primitive = tables.primitives.find((each) => each.name === of);
       const one =
-        primitive === undefined ? { $ref: refTo(ANY.has(of) ? ANY_RESOURCE : of) } : primitiveSchema(primitive);
+        primitive === undefined ? { $ref: refTo(ANY.has(of) ? ANY_RESOURCE : of) } : primitiveSchema(primitive, form);
       const many = element.max === '*';
-      properties[name] = many ? { type: 'array', items: primitive === undefined ? one : nullable(one) } : one;
-      if (primitive !== undefined && element.xml === undefined) {
+      const item = primitive === undefined || isPlain ? one : nullable(one);
+      properties[name] = many ? { type: 'array', items: item } : one;
+      if (primitive !== undefined && element.xml === undefined && !isPlain) {
         const twin = { $ref: refTo('Element') };
         properties[`_${name}`] = many ? { type: 'array', items: { anyOf: [twin, { type: 'null' }] } } : twin;
       }
@@ -41,11 +54,13 @@ export function schemaOf(type: TypeRow, tables: SchemaTables, refTo: SchemaRef):
       if ((element.min ?? 0) > 0 && element.choice !== true && primitive === undefined) required.push(name);
     }
   }
-  return { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false };
+  return { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: isPlain };
 }
 
 /** The schema for a resource of any type. */
-export function anyResource(resourceTypes: readonly string[]): JsonObject {
+export function anyResource(resourceTypes: readonly string[], form: PrimitiveForm = 'full'): JsonObject {
+  // A generator makes a map of it, which keeps all that comes.
+  if (form === 'plain') return { type: 'object', additionalProperties: true };
   return {
     type: 'object',
     properties: { resourceType: { type: 'string', enum: [...resourceTypes] } },
@@ -60,7 +75,10 @@ function allElements(type: TypeRow, types: readonly TypeRow[]): readonly Element
 }
 
 /** The JSON form of a primitive. https://hl7.org/fhir/R5/datatypes.html#primitive */
-export function primitiveSchema({ name, json, pattern, min, max, maxLength }: PrimitiveRow): JsonObject {
+export function primitiveSchema(
+  { name, json, pattern, min, max, maxLength }: PrimitiveRow,
+  form: PrimitiveForm = 'full',
+): JsonObject {
   if (json === 'boolean') return { type: 'boolean' };
   if (json === 'number') {
     const bounds = {
@@ -69,6 +87,8 @@ export function primitiveSchema({ name, json, pattern, min, max, maxLength }: Pr
     };
     return name === 'decimal' ? { type: 'number' } : { type: 'integer', ...bounds };
   }
+  // Patterns of FHIR are none of every language.
+  if (form === 'plain') return { type: 'string' };
   return {
     type: 'string',
     ...(pattern !== undefined && { pattern: `^(?:${pattern})$` }),
