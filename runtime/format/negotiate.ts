@@ -31,6 +31,11 @@ const FORMATS: Readonly<Record<string, AnswerFormat>> = {
   ...Object.fromEntries(PAGE_NAMES.map((name) => [name, 'html' as const])),
 };
 
+/** Whether a media type, or a word, is a name of a format. */
+export function isFormatName(name: string): boolean {
+  return Object.hasOwn(FORMATS, name);
+}
+
 /** The form of an answer. */
 export interface Negotiated {
   readonly format: AnswerFormat;

@@ -8,13 +8,12 @@ import { asksForResource, namedType, negotiate, type FormatName, type Negotiated
 import type { Call, Trace } from '../core/call.js';
 import { sendAudited, type FailedCall } from '../core/call-audit.js';
 import type { LargeBodies } from '../core/write/large-bodies.js';
-import type { DefinitionServices } from '../core/services.js';
+import type { DefinitionServices, Services } from '../core/services.js';
 import { authorize, type ScopeServices } from '../core/access/authorize.js';
 import { execute } from '../interactions/execute.js';
 import { explain, isSearch } from '../interactions/search/explain.js';
 import { hasContent } from '../interactions/registry.js';
 import { patchTypes } from '../core/patch/sent-patch.js';
-import { JSON_OPERATIONS, OPERATION_ANSWERS } from '../operations/registry.js';
 import { SILENT, type Log } from '../observe/log.js';
 import { VIEW_PARAMETER, type PageRequest, type View } from '../pages/site.js';
 import { createServing, type ServiceOptions, type Serving } from './create-services.js';
@@ -23,6 +22,7 @@ import { isLocal } from './open-mode.js';
 import { openRoutes } from './open-routes.js';
 import type { Pages } from './pages.js';
 import type { Incoming } from './request/incoming.js';
+import { hasOnlyJson, ownAnswers } from './request/operation-bodies.js';
 import { drain, hasBody } from './request/read-body.js';
 import { readCall } from './request/read-call.js';
 import { requestId } from './request/request-id.js';
@@ -221,7 +221,7 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
   if (principal.access !== OPEN_ACCESS) authorizeHead(exchange, destination, principal, services);
   const isContent = destination.type !== undefined && hasContent(destination.row.interaction, destination.type);
   const wantsContent = isContent && chooseContent(exchange);
-  exchange.form = wantsContent ? PLAIN : formOfAnswer(exchange, destination, services.formats);
+  exchange.form = wantsContent ? PLAIN : formOfAnswer(exchange, destination, services);
   const base = baseOf(exchange, context);
   const { params, trace } = exchange;
   // Written out: what spreads an object and adds to it takes as long as the rest of this function.
@@ -235,6 +235,7 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
     wantsContent,
     large,
     trace,
+    exchanges: services.tables.exchanges,
     patchTypes: () => patchTypes(services),
     whenDone: (action) => exchange.left.push(action),
   };
@@ -353,22 +354,18 @@ function negotiated({ req, params }: Exchange, formats: readonly FormatName[]): 
 }
 
 /** The form of an answer. An operation may answer in another one: who asks for that alone gets failures in JSON. */
-function formOfAnswer(exchange: Exchange, { row }: Destination, formats: readonly FormatName[]): Negotiated {
+function formOfAnswer(exchange: Exchange, { row }: Destination, { formats, tables }: Services): Negotiated {
+  const { exchanges } = tables;
   try {
     const form = negotiated(exchange, formats);
-    if (
-      form.format === 'xml' &&
-      row.operation !== undefined &&
-      JSON_OPERATIONS.has(row.operation) &&
-      !takesJson(exchange.req)
-    ) {
+    if (form.format === 'xml' && hasOnlyJson(row, exchanges) && !takesJson(exchange.req)) {
       throw new FhirError('not-acceptable', 'The answer is JSON; accept application/fhir+json');
     }
     return form;
   } catch (error) {
-    const own = row.operation === undefined ? undefined : OPERATION_ANSWERS.get(row.operation);
+    const own = ownAnswers(row, exchanges);
     const { req, params } = exchange;
-    if (own === undefined || formatOf(params) !== undefined || namedType(req.headers.accept, own) === undefined)
+    if (own.length === 0 || formatOf(params) !== undefined || namedType(req.headers.accept, own) === undefined)
       throw error;
     return PLAIN;
   }

@@ -8,9 +8,6 @@ import type { GraphqlRequest } from '../graphql/request.js';
 import { FORM } from '../search/control-parameters.js';
 import { readArguments, valueOf } from './arguments.js';
 
-/** What the body may be, besides JSON and a Parameters resource: the query itself. */
-export const GRAPHQL_TYPE = 'application/graphql';
-
 /**
  * `[base]/$graphql`, `[base]/[type]/$graphql` and `[base]/[type]/[id]/$graphql`: executes a query in GraphQL. The executor and the
  * library behind it are loaded with the first query. https://hl7.org/fhir/R5/graphql.html

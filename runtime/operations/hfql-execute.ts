@@ -11,7 +11,7 @@ import { StatementError, statementOfJson } from '../hfql/statement.js';
 import { readArguments, valueOf, type Arguments } from './arguments.js';
 
 /** What the answer is. */
-export const HFQL_ANSWER_TYPE = 'text/csv';
+const HFQL_ANSWER_TYPE = 'text/csv';
 
 /** Rows of one answer: where the client does not say, where it says 0, and at most. */
 const FETCH = { initial: 1000, zero: 10_000, most: 10_000 };

@@ -1,4 +1,3 @@
-import { GRAPHQL_ANSWER_TYPE } from '../graphql/request.js';
 import type { WiredOperation } from '../contract/index.js';
 import type { InteractionHandler } from '../core/services.js';
 import { addMeta, deleteMeta } from './meta/amend-meta.js';
@@ -8,11 +7,11 @@ import { diff } from './diff.js';
 import { document } from './documents/document.js';
 import { docref } from './documents/docref.js';
 import { getResourceCounts } from './meta/get-resource-counts.js';
-import { hfqlExecute, HFQL_ANSWER_TYPE } from './hfql-execute.js';
+import { hfqlExecute } from './hfql-execute.js';
 import { graph } from './documents/graph.js';
 import { importStatus } from './import/import-status.js';
 import { startImport } from './import/import.js';
-import { graphql, GRAPHQL_TYPE } from './graphql.js';
+import { graphql } from './graphql.js';
 import { lastn } from './observations/lastn.js';
 import { everything } from './everything/everything.js';
 import { exportStatus } from './export/export-status.js';
@@ -28,7 +27,7 @@ import { meta } from './meta/meta.js';
 import { preferredId, translateId } from './naming-system.js';
 import { reindexDryrun, reindexInstance } from './reindex/instance-reindex.js';
 import { markForReindexing, performPass, reindexTerminology } from './reindex/reindex-old-style.js';
-import { reindexStatus, REPORT_TYPE } from './reindex/reindex-status.js';
+import { reindexStatus } from './reindex/reindex-status.js';
 import { startReindex } from './reindex/reindex.js';
 import { snapshot } from './snapshot.js';
 import { stats } from './observations/stats.js';
@@ -103,24 +102,6 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
  * that is missing here has no route and is claimed nowhere. See docs/adding-an-operation.md.
  */
 export const OPERATIONS: ReadonlyMap<string, InteractionHandler> = new Map(Object.entries(HANDLERS));
-
-/** Media types of bodies that an operation reads itself, besides the formats of FHIR: they come as `Call.content`. */
-export const OPERATION_CONTENT: ReadonlyMap<string, readonly string[]> = new Map([
-  ['Resource-graphql', [GRAPHQL_TYPE]],
-]);
-
-/** Media types that only an operation answers with, beside the formats of FHIR. */
-export const OPERATION_ANSWERS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['Resource-graphql', [GRAPHQL_ANSWER_TYPE]],
-  ['hfql-execute', [HFQL_ANSWER_TYPE]],
-  ['reindex-status', [REPORT_TYPE]],
-]);
-
-/** Operations that answer in JSON alone, whatever else the server can write: who does not take it is refused before any work. */
-export const JSON_OPERATIONS: ReadonlySet<string> = new Set([
-  ...['export', 'group-export', 'patient-export', 'export-poll-status'],
-  ...['import', 'import-poll-status'],
-]);
 
 /** What removes versions for good: interactions, and operations by their id. It is off unless the configuration says `admin.expunge`. */
 export const EXPUNGING: ReadonlySet<string> = new Set(['expunge', 'delete-history', 'delete-history-version']);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import type { ExchangeTable } from '../../contract/index.js';
 import type { Principal } from '../../auth/scopes/principal.js';
 import type { Trace } from '../../core/call.js';
 import type { LargeBodies } from '../../core/write/large-bodies.js';
@@ -16,6 +17,8 @@ export interface Incoming {
   readonly base: string;
   /** Of a Binary the content is wanted. */
   readonly wantsContent: boolean;
+  /** What the bodies of operations are. */
+  readonly exchanges: ExchangeTable;
   /** Media types of the patches that are taken. */
   readonly patchTypes: () => readonly string[];
   /** Where large bodies are read; absent: where all are. */

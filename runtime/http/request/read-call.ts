@@ -10,12 +10,12 @@ import type { JsonValue } from '../../fhir/resource.js';
 import { bodyFormat, isForeign, parseMediaType } from '../../format/negotiate.js';
 import type { Call, SentContent, SentPatch } from '../../core/call.js';
 import { hasContent, isPatch } from '../../interactions/registry.js';
-import { OPERATION_CONTENT } from '../../operations/registry.js';
 import type { Codecs } from '../response/codecs.js';
 import { abortedWith, closedWith } from './aborted-with.js';
 import type { Incoming } from './incoming.js';
 import { checkConditions, readConditions, readPreferences } from './headers.js';
 import { hasBody, openBody, readBody, type BodyLimits } from './read-body.js';
+import { ownContent } from './operation-bodies.js';
 import { readForm } from './read-form.js';
 import { parseBody, REPORTING, type ParsedBody } from './read-large.js';
 import { readPatchBody } from './read-patch.js';
@@ -48,13 +48,13 @@ export async function readCall(
     checkUrlId(row.interaction, id);
   } else if (
     (isForeign(headers['content-type']) && hasContent(row.interaction, type)) ||
-    isOperationContent(row.operation, headers['content-type'])
+    isOperationContent(incoming, headers['content-type'])
   ) {
     checkUrlId(row.interaction, id);
     content = readContent(req, res, limits);
   } else if (hasBody(req)) {
     if (headers['content-type'] === undefined && hasContent(row.interaction, type)) throw untyped();
-    const format = bodyFormat(headers['content-type'], [...codecs.keys()], operationContent(row.operation));
+    const format = bodyFormat(headers['content-type'], [...codecs.keys()], ownContent(row, incoming.exchanges));
     checkUrlId(row.interaction, id);
     const bytes = await readBody(req, res, limits);
     const parsed: Partial<ParsedBody> =
@@ -99,13 +99,9 @@ export async function readCall(
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Whether an operation reads a body of this type itself. */
-function isOperationContent(operation: string | undefined, contentType: string | undefined): boolean {
-  return contentType !== undefined && operationContent(operation).includes(parseMediaType(contentType).name);
-}
-
-/** The types of bodies that an operation reads itself. */
-function operationContent(operation: string | undefined): readonly string[] {
-  return (operation === undefined ? undefined : OPERATION_CONTENT.get(operation)) ?? [];
+function isOperationContent({ destination, exchanges }: Incoming, contentType: string | undefined): boolean {
+  const { row } = destination;
+  return contentType !== undefined && ownContent(row, exchanges).includes(parseMediaType(contentType).name);
 }
 
 /** Interactions that may take long enough for a client to leave before the answer comes. */

@@ -10,7 +10,7 @@ import { describeProgress } from '../job-progress.js';
 import { askedJob, statusUrl } from '../jobs.js';
 
 /** What a report is. */
-export const REPORT_TYPE = 'text/plain';
+const REPORT_TYPE = 'text/plain';
 
 /**
  * `reindex-status`: how far a reindexing is, and its result as a Bundle or, with `_return=report`, as plain text.
