@@ -17,7 +17,13 @@ function shared(model: Model): readonly (readonly [string, string, string, unkno
     ],
     ['codes', 'codes', 'CodeTable', model.codes, 'Codes of value sets with a required binding.'],
     ['compartments', 'compartments', 'CompartmentRow', model.compartments, 'Compartments and what is in them.'],
-    ['exchanges', 'exchanges', 'ExchangeTable', model.exchanges, 'What requests carry, and how they are answered.'],
+    [
+      'exchanges',
+      'exchanges',
+      'ExchangeTable',
+      model.exchanges,
+      'The table of what requests carry and how they are answered, by interaction and operation.',
+    ],
     ['invariants', 'invariants', 'InvariantRow', model.invariants, 'Rules in FHIRPath.'],
     [
       'operations',

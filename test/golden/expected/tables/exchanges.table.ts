@@ -2,5 +2,5 @@
 // Do not edit: change the definitions and run `npm run generate`.
 
 import type { ExchangeTable } from 'kiln/contract';
-/** What requests carry, and how they are answered. */
+/** The table of what requests carry and how they are answered, by interaction and operation. */
 export const exchanges: ExchangeTable = { headers: {}, rows: [{ interactions: ['read'], headers: [], answers: [{ status: 200, text: 'The resource' }] }] };
