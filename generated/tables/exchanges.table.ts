@@ -2,7 +2,7 @@
 // Do not edit: change the definitions and run `npm run generate`.
 
 import type { ExchangeTable } from 'kiln/contract';
-/** What requests carry, and how they are answered. */
+/** The table of what requests carry and how they are answered, by interaction and operation. */
 export const exchanges: ExchangeTable = {
   headers: {
     'Content-Location': 'Where to ask for the progress of what was started, or the version that the answer is about.',
