@@ -65,6 +65,7 @@ export interface PackageInput {
 /**
  * Finds the package that generated files were made from, by its digest: several may have the same name and version.
  *
+ * @public scripts/build.mjs calls it in `dist/`.
  * @throws GeneratorError where no folder has these files any more
  */
 export function findInput({ name, version, sha256 }: PackageInput, root: string): FoundPackage {

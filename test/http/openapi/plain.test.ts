@@ -103,7 +103,10 @@ describe('OpenAPI documents for generators of clients: ?primitives=plain', () =>
     });
     // Ids in paths keep their pattern.
     expect([...new Set(unlike)]).toEqual(['pattern']);
-    for (const { operationId, requestBody, responses } of Object.values(all.paths).flatMap((item) => Object.values(item))) { // prettier-ignore
+    for (const { operationId, requestBody, responses } of Object.values(all.paths).flatMap((item) =>
+      Object.values(item),
+    )) {
+      // prettier-ignore
       for (const { content } of [requestBody, ...Object.values(responses)].filter((each) => each !== undefined)) {
         if (content === undefined) continue;
         const types = Object.keys(content);
@@ -119,7 +122,9 @@ describe('OpenAPI documents for generators of clients: ?primitives=plain', () =>
     expect(Object.keys(components.schemas)).toEqual(Object.keys(full.components.schemas));
     for (const [type, { properties, additionalProperties }] of Object.entries(components.schemas)) {
       if (type === 'AnyResource') continue;
-      const names = Object.keys(full.components.schemas[type]?.properties ?? {}).filter((each) => !each.startsWith('_'));
+      const names = Object.keys(full.components.schemas[type]?.properties ?? {}).filter(
+        (each) => !each.startsWith('_'),
+      );
       expect([type, Object.keys(properties ?? {})]).toEqual([type, names]);
       expect([type, additionalProperties]).toEqual([type, true]);
     }

@@ -62,7 +62,7 @@ class Use {
   }
 }
 `,
-      needs: ['mvn', '-q', '--version'],
+      needs: ['mvn', '-q', 'dependency:get', '-Dartifact=com.squareup.okhttp3:okhttp:4.12.0'],
       commands: [
         ['mvn', '-q', 'compile', 'dependency:build-classpath', '-Dmdep.outputFile=classpath.txt'],
         ['sh', '-c', 'java -cp "target/classes:$(cat classpath.txt)" Use.java "$@"', 'java'],
