@@ -117,12 +117,16 @@ const ARGUMENTS: Readonly<Record<string, Maker>> = {
 };
 
 /**
- * Routes of these operations; by GET no resource can be sent that shall be validated. `$expunge` of the whole store is an
- * administrator's: by decision it removes and counts what the client does not see.
+ * Routes that are asked. `$expunge` of the whole store is an administrator's: by decision it removes and counts what the client does
+ * not see. A pass of reindexing waits for jobs, which go on here only between two requests.
  */
-const ROUTES = tables.routes.filter(
-  ({ operation = '', method, path }) =>
-    operation in ARGUMENTS && !(method === 'GET' && path === '[type]/$validate') && path !== '$expunge',
+export const ASKED_ROUTES = tables.routes.filter(
+  ({ path }) => path !== '$expunge' && path !== '$perform-reindexing-pass',
+);
+
+/** Routes of these operations; by GET no resource can be sent that shall be validated. */
+const ROUTES = ASKED_ROUTES.filter(
+  ({ operation = '', method, path }) => operation in ARGUMENTS && !(method === 'GET' && path === '[type]/$validate'),
 );
 
 /**

@@ -4,7 +4,7 @@ import type { Random } from '../../../contract/random.js';
 import { FORM_TYPE } from '../../search-server.js';
 import type { Policy } from './leak-twins.js';
 import { searchMaker } from './leak-searches.js';
-import { operationCall, operationRoute, someJob } from './leak-operations.js';
+import { ASKED_ROUTES, operationCall, operationRoute, someJob } from './leak-operations.js';
 import { PROFILES } from './leak-profiles.js';
 import type { Values } from './leak-values.js';
 import { contentMaker, DRAFT_TYPES, idsOfType } from './leak-world.js';
@@ -195,7 +195,7 @@ export function requestMaker(policy: Policy, random: Random, value: Values): () 
     if (chance(GRAPHQL)) return graphql();
     const interaction = pick(wheel);
     if (interaction === 'operation' && chance(0.8)) return requestTo(operationRoute(random, known));
-    return requestTo(pick(tables.routes.filter((row) => row.interaction === interaction)));
+    return requestTo(pick(ASKED_ROUTES.filter((row) => row.interaction === interaction)));
   };
   const bundle = (): object => {
     const type = pick(['batch', 'batch', 'transaction']);
