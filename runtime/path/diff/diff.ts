@@ -59,11 +59,16 @@ const MOST_OPERATIONS = 5000;
 /** Items of the two versions of a list, those aside that are the same at both ends. */
 const MOST_ITEMS = 10_000;
 
+/** Values in items of all lists, in both versions together: each is written as a text, to find what moved. */
+const MOST_VALUES = 100_000;
+
 function tooMany(where: string): FhirError {
   return new FhirError('too-costly', `The two differ ${where}; read both instead`);
 }
 
 class Comparison {
+  private left = MOST_VALUES;
+
   constructor(
     private readonly model: PatchModel,
     private readonly options: DiffOptions,
@@ -106,6 +111,10 @@ class Comparison {
     const old = before.slice(start, before.length - end);
     const fresh = after.slice(start, after.length - end);
     if (old.length + fresh.length > MOST_ITEMS) throw tooMany(`in a list of more than ${MOST_ITEMS} items, ${own}`);
+    for (const { item } of [...old, ...fresh]) {
+      this.count(item.value);
+      this.count(item.twin);
+    }
     const pairs = pairItems(old.map(textOf), fresh.map(textOf));
     for (const step of listSteps(old.length, pairs)) {
       if (step.type === 'delete') this.operation('delete', `${own}[${start + step.index}]`);
@@ -140,6 +149,13 @@ class Comparison {
     }
     const previous = this.options.previousValue === true ? [this.value('previousValue', before)] : [];
     this.operation('replace', path, ...previous, this.value('value', after));
+  }
+
+  /** Counts a value with all that is in it. @throws FhirError `too-costly` */
+  private count(value: JsonValue | undefined): void {
+    if (--this.left < 0) throw tooMany(`in lists of more than ${MOST_VALUES} values together`);
+    if (Array.isArray(value)) for (const each of value) this.count(each);
+    else if (isObject(value)) for (const each of Object.values(value)) this.count(each);
   }
 
   private valuesOf(holder: JsonObject, type: PatchType, element: PatchElement): readonly Value[] {
