@@ -1,6 +1,6 @@
 import { BUNDLE_CASES } from './bundle-cases.js';
 import { DEFINITION_CASES } from './definition-cases.js';
-import { JOB_CASES } from './job-cases.js';
+import { JOB_CASES, LAST_CASES } from './job-cases.js';
 import { MEMORY_CASES } from './memory-cases.js';
 import { OPERATION_CASES } from './operation-cases.js';
 import { QUERY_CASES } from './query-cases.js';
@@ -20,4 +20,5 @@ export const STALL_CASES: readonly StallCase[] = [
   ...TERMINOLOGY_CASES,
   ...JOB_CASES,
   ...MEMORY_CASES,
+  ...LAST_CASES,
 ];

@@ -4,7 +4,7 @@ import type { StallCase } from './stall-case.js';
 /** What the server is started with: no token is needed, and everything is allowed. */
 export const SETTINGS: readonly string[] = [
   ...['serve', '--port', '0', '--auth', 'open', '--log-level', 'error'],
-  ...['--admin-expunge', 'true', '--delete-multiple', 'true'],
+  ...['--admin-expunge', 'true', '--delete-multiple', 'true', '--reindex-automatic', 'false'],
 ];
 
 /** What the main thread may compute while another client waits, in milliseconds, on a processor of the usual speed. */
