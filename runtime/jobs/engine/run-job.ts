@@ -61,6 +61,8 @@ export function runJob(row: JobRow, kind: JobKind, parts: RunParts): Run {
 
 class JobRun {
   private readonly end = new AbortController();
+  /** Aborts what is under way: at the end of the run, and where the client lost the right to it, which is the reason then. */
+  private readonly underWay = new AbortController();
   private readonly breathe: () => Promise<void> | undefined;
   private readonly stepSize: StepSize;
   private why: Stop | undefined;
@@ -75,6 +77,8 @@ class JobRun {
   ) {
     this.breathe = createBreath(parts);
     this.stepSize = createStepSize(parts.isBusy);
+    const { signal } = this.end;
+    signal.addEventListener('abort', () => void this.underWay.abort(signal.reason), { once: true });
   }
 
   stop(why: Stop): void {
@@ -120,7 +124,7 @@ class JobRun {
 
   private async tryChunk(): Promise<void> {
     const { parts, kind, end } = this;
-    const { signal } = end;
+    const { signal } = this.underWay;
     const { job } = this.row;
     try {
       const { clock } = parts;
@@ -147,8 +151,8 @@ class JobRun {
       }));
       this.shown = undefined;
     } catch (error) {
-      if (signal.aborted) return;
-      await this.fail(error);
+      if (end.signal.aborted) return;
+      await this.fail(signal.aborted ? signal.reason : error);
     }
   }
 
@@ -202,6 +206,7 @@ class JobRun {
     while (!signal.aborted) {
       try {
         await clock.sleep(TIMES.beat, signal);
+        await this.checkRights();
         await this.save((job) => ({
           ...job,
           ...(job.lease !== undefined && { lease: this.newLease() }),
@@ -210,6 +215,16 @@ class JobRun {
       } catch {
         // Aborted, or the store is away for the moment: the lease outlasts some beats.
       }
+    }
+  }
+
+  /** Ends a step whose client is not registered for the job any more: beside others a step may take long. */
+  private async checkRights(): Promise<void> {
+    try {
+      await this.parts.principalOf(this.row.job.owner);
+    } catch (error) {
+      if (!(error instanceof FhirError) || error.status >= 500) throw error;
+      this.underWay.abort(error);
     }
   }
 

@@ -102,6 +102,25 @@ describe('a job', () => {
     expect(world.discarded).toEqual([]);
   });
 
+  it('ends within a long step, too, when its client is registered no more', async () => {
+    const ended: string[] = [];
+    const world = createWorld(async ({ sleep, signal }, { done }) => {
+      signal.addEventListener('abort', () => void ended.push(String(signal.reason)), { once: true });
+      await sleep(60_000);
+      done.push('all');
+      return { result: {} };
+    });
+    let isRegistered = true;
+    const removed = new FhirError('access-denied', 'The client is removed');
+    const principalOf = () => (isRegistered ? Promise.resolve(OWNER) : Promise.reject(removed));
+    const { id } = await world.process('a', { principalOf }).start('count', {}, OWNER, NONE_NEEDED);
+    await world.clock.advance(6000);
+    isRegistered = false;
+    await world.clock.advance(5000);
+    expect(await stored(world, id)).toMatchObject({ state: 'failed', failure: 'The client is removed' });
+    expect([ended.length, world.done]).toEqual([1, []]);
+  });
+
   it('is written anew after each chunk, also where its checkpoint is the same: the time of an idle MongoDB stands still otherwise', async () => {
     const world = createWorld(async ({ sleep }) => {
       await sleep(500);
