@@ -128,8 +128,9 @@ const MOST_ENCLOSED = 1024 * 1024;
 /** The bytes of a form or a patch in an entry of a Bundle. @param name what they are, for the message. @throws FhirError as `decodeData`, `body-too-large` */
 export function decodeEnclosed(data: JsonValue | undefined, name: string): Buffer | undefined {
   if (typeof data === 'string' && data.length > (MOST_ENCLOSED * 4) / 3) {
-    const text = `A ${name} in a ${BINARY} may have ${MOST_ENCLOSED} bytes; send a larger one in a request of its own`;
-    throw new FhirError('body-too-large', text, { expression: `${BINARY}.data` });
+    throw new FhirError('body-too-large', `A ${name} in a ${BINARY} may have ${MOST_ENCLOSED} bytes`, {
+      expression: `${BINARY}.data`,
+    });
   }
   return decodeData(data);
 }

@@ -5,7 +5,10 @@ import type { Limits } from '../../fhir/limits.js';
 import { inflate } from '../../format/compress-inflate.js';
 
 /** The limits of a body. */
-export type BodyLimits = Pick<Limits, 'body' | 'bodyIdleTime'>;
+export interface BodyLimits extends Pick<Limits, 'body' | 'bodyIdleTime'> {
+  /** What messages call it; absent: a body. */
+  readonly what?: string;
+}
 
 /** How long a body that was refused is let pass unread, in milliseconds. */
 const DRAIN_TIME = 5_000;
@@ -62,8 +65,8 @@ async function* within(chunks: AsyncIterable<Buffer>, limits: BodyLimits, isGzip
   }
 }
 
-function tooLarge({ body }: BodyLimits, isGzip = false): FhirError {
-  return new FhirError('body-too-large', `A body may have ${body} bytes${isGzip ? ' when inflated' : ''}`);
+function tooLarge({ body, what = 'A body' }: BodyLimits, isGzip = false): FhirError {
+  return new FhirError('body-too-large', `${what} may have ${body} bytes${isGzip ? ' when inflated' : ''}`);
 }
 
 function noneArrived(idleTime: number): FhirError {

@@ -16,7 +16,7 @@ export async function readForm(
 ): Promise<URLSearchParams> {
   if (!hasBody(req)) return new URLSearchParams();
   checkType(req.headers['content-type']);
-  const bytes = await readBody(req, res, { ...limits, body: Math.min(limits.body, MAX_FORM) });
+  const bytes = await readBody(req, res, { ...limits, body: Math.min(limits.body, MAX_FORM), what: 'A form' });
   return parseForm(bytes);
 }
 

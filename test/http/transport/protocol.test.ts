@@ -181,6 +181,14 @@ describe('limits', () => {
     expect((await server.send('GET', '/metadata')).status).toBe(200);
   });
 
+  it('a form above 1 MB is 413, and the answer says that it is about forms', async () => {
+    const form = Buffer.from(`_id=${'a'.repeat(1024 * 1024)}`);
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    const answer = await server.send('POST', '/Patient/_search', form, type);
+    expect([answer.status, codeOf(answer)]).toEqual([413, 'body-too-large']);
+    expect(answer.text).toContain('A form may have 1048576 bytes');
+  });
+
   it('a resource above 15 MB is 413', async () => {
     const answer = await server.send('POST', '/Patient', { ...patient, x: 'y'.repeat(15 * 1024 * 1024) });
     expect([answer.status, codeOf(answer)]).toEqual([413, 'resource-too-large']);
