@@ -47,7 +47,10 @@ export function openApiRoutes(servicesNow: () => DocumentServices, urls: Documen
       if (req.acceptsEncodings('gzip') === 'gzip') res.set('Content-Encoding', 'gzip').end(packed);
       else await pipeline(Readable.from([packed]), createGunzip(), res);
     };
-    send().catch(next);
+    // A client that leaves before the end is no defect.
+    send().catch((error: unknown) => {
+      if (!res.destroyed) next(error);
+    });
   });
   return router;
 }

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { get as request, type IncomingMessage } from 'node:http';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
@@ -6,6 +9,7 @@ import { listen } from '../../../runtime/http/listen.js';
 import { OPERATIONS } from '../../../runtime/operations/registry.js';
 import { isWired } from '../../../runtime/interactions/registry.js';
 import { EXPUNGING } from '../../../runtime/operations/registry.js';
+import { SILENT } from '../../../runtime/observe/log.js';
 import { openStore } from '../../contract/open-store.js';
 import { extract } from '../../bench/data/load-clinic.js';
 
@@ -111,3 +115,17 @@ function refsOf(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, each]) => (name === '$ref' ? [String(each)] : refsOf(each)));
 }
+
+it('a client that left while it was sent an OpenAPI document was logged as a defect', async () => {
+  const defects: unknown[] = [];
+  const store = await openStore('sqlite::memory:');
+  const log = { ...SILENT, defect: (_id: string, error: unknown) => defects.push(error) };
+  const server = await listen(createApp({ tables, store, extract, log }), '127.0.0.1', 0);
+  const req = request(`${server.url}/openapi/all.json`);
+  const [answer] = (await once(req, 'response')) as [IncomingMessage];
+  await once(answer, 'data');
+  req.destroy();
+  await server.close(0);
+  await store.close();
+  expect(defects).toEqual([]);
+});
