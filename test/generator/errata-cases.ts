@@ -282,6 +282,22 @@ const primitives: readonly Row[] = [
   ],
 ];
 
+/** Nested concepts without hierarchyMeaning. */
+const nested: readonly Row[] = (
+  [
+    ['publishablecodesystem', '/snapshot/element/0/constraint/5/severity', 'snapshot'],
+    ['shareablecodesystem', '/snapshot/element/0/constraint/5/severity', 'snapshot'],
+    ['shareablecodesystem', '/differential/element/0/constraint/0/severity', 'differential'],
+  ] as const
+).map(([name, path, form]) => [
+  name,
+  path,
+  `how severe is scs-1 in the ${form}`,
+  (made) => made.severity(name, 'scs-1', form),
+  'error',
+  'warning',
+]);
+
 /** A code that a required binding to the value set should let pass. */
 const valueSets: readonly (readonly [string, string])[] = [
   ['currencies', 'XCG'],
@@ -306,7 +322,7 @@ export const errataCases: readonly ErratumCase[] = [
       [['device', 30]],
     ],
   ]),
-  ...under(core, 'StructureDefinition', primitives),
+  ...under(core, 'StructureDefinition', [...primitives, ...nested]),
   ...under(
     expansions,
     'ValueSet',

@@ -19,6 +19,12 @@ export const R5 = 'hl7.fhir.r5.core@5.0.0';
 export const R5_EXPANSIONS = 'hl7.fhir.r5.expansions@5.0.0';
 export const R4B = 'hl7.fhir.r4b.core@4.3.0';
 
+type Rules = {
+  readonly element: readonly { readonly constraint?: readonly { readonly key: string; readonly severity: string }[] }[];
+};
+/** The parts of a profile that have rules. */
+type Profile = Partial<Record<'snapshot' | 'differential', Rules>>;
+
 /** A release as published, and the model that the generator makes of it. */
 export interface Release {
   readonly published: LoadedPackage;
@@ -83,6 +89,13 @@ export class Remade {
     const row = buildPrimitives(this.corrected.structures).find(({ name }) => name === primitive);
     const pattern = new RegExp(`^(?:${row?.pattern ?? ''})$`, 'u');
     return texts.filter((text) => pattern.test(text));
+  }
+
+  /** How severe a rule of a profile is, in one of the forms of its elements. */
+  severity(profile: string, rule: string, form: 'snapshot' | 'differential'): string | undefined {
+    const definition = this.corrected.structures.find(({ url }) => tail(url) === profile) as Profile | undefined;
+    const constraints = definition?.[form]?.element.flatMap(({ constraint = [] }) => constraint) ?? [];
+    return constraints.find(({ key }) => key === rule)?.severity;
   }
 
   /** Whether the code tables let a code pass for a required binding: without a table, syntax alone decides. */
