@@ -4,8 +4,8 @@ import { escapeAttribute } from '../../../format/xml/escape.js';
 /** Links to entries that one resource of a transaction may have: all are looked at in one turn. */
 export const MOST_LINKS = 10_000;
 
-/** Elements of a narrative with a URL, and the attribute that has it. */
-const ELEMENT = /<(?:a|img)\b(?:"[^"]*"|'[^']*'|[^>"'])*>/gi;
+/** Elements of a narrative with a URL, and the attribute that has it. No attribute has a `<`: so each search for the end stops at the next one. */
+const ELEMENT = /<(?:a|img)\b(?:"[^"<]*"|'[^'<]*'|[^<>"'])*>/gi;
 const ATTRIBUTE = /(\s(?:href|src)\s*=\s*)("[^"]*"|'[^']*')/gi;
 
 /**
