@@ -97,14 +97,14 @@ async function readPage(
   const { services, signal, breathe, stepSize } = context;
   const { type, where } = part;
   const failures: string[] = [];
-  const { store, limits, extract, refit, largeTexts } = services;
+  const { store, limits, extract } = services;
   const find = store.find.bind(store);
   const reindex = (items: readonly Reindexed[]) =>
     makesEntries ? stepSize.measure(items.length, () => store.reindex(items)) : Promise.resolve(0);
   const page = await reindexPage(
     { type, size, after, ...(where !== undefined && { where }) },
     {
-      ...{ signal, breathe, limits, extract, refit, largeTexts },
+      ...{ signal, breathe, limits, extract },
       store: { find, reindex },
       onFailure: ({ id }, error) =>
         failures.push(`${type}/${id}: ${error instanceof Error ? error.message : 'failed'}`),
