@@ -24,6 +24,15 @@ const MAX_WAIT = 60_000;
 
 const ACCEPT = { Accept: 'application/fhir+json' };
 
+/** Statuses of a resource that is not there. */
+const ABSENT: ReadonlySet<number> = new Set([404, 410]);
+
+/** An answer that is none of success. */
+interface Refusal {
+  readonly error: Error;
+  readonly status: number;
+}
+
 /** Over HTTP: PUT where there is an id, POST where there is none, with connections that are kept. */
 export function httpSink(target: HttpTarget): Sink {
   const base = withoutSlash(target.url);
@@ -34,8 +43,10 @@ export function httpSink(target: HttpTarget): Sink {
   async function send(item: Item): Promise<Outcome> {
     const { resource, id, from } = item;
     const url = `${base}/${resource.resourceType}${id === undefined ? '' : `/${id}`}`;
-    if (id !== undefined && from !== undefined && isOther(resource['url'], await canonicalAt(url))) {
-      return send({ ...underOtherId(item), from: undefined });
+    if (id !== undefined && from !== undefined) {
+      const found = await canonicalAt(url);
+      if ('error' in found) return found;
+      if (isOther(resource['url'], found.canonical)) return send({ ...underOtherId(item), from: undefined });
     }
     const response = await request(url, id === undefined ? resource : { ...resource, id }, id !== undefined);
     if ('error' in response) return response;
@@ -43,25 +54,21 @@ export function httpSink(target: HttpTarget): Sink {
     return isOlder(response) ? 'unchanged' : 'updated';
   }
 
-  /** The canonical of what is there, as far as the server says. */
-  async function canonicalAt(url: string): Promise<JsonValue | undefined> {
-    const token = await target.tokens?.current();
-    const headers = { ...ACCEPT, ...(token !== undefined && { Authorization: `Bearer ${token}` }) };
-    const response = await fetch(`${url}?_elements=url`, { headers, redirect: 'error' }).catch(() => undefined);
-    const text = await response?.text();
-    return response?.ok === true ? (JSON.parse(text ?? '{}') as { readonly url?: JsonValue }).url : undefined;
+  /** The canonical of what is there; an error where that cannot be told, so that nothing of others is replaced. */
+  async function canonicalAt(url: string): Promise<{ readonly canonical: JsonValue | undefined } | Refusal> {
+    const response = await request(`${url}?_elements=url`, undefined, true);
+    if (!('error' in response)) return { canonical: (JSON.parse(response.text) as { readonly url?: JsonValue }).url };
+    return ABSENT.has(response.status) ? { canonical: undefined } : response;
   }
 
-  /** @param isRepeatable otherwise it may have been done although its answer was lost */
-  async function request(
-    url: string,
-    body: JsonObject,
-    isRepeatable: boolean,
-  ): Promise<Answer | { readonly error: Error }> {
+  /**
+   * @param body absent: it is read what is there
+   * @param isRepeatable otherwise it may have been done although its answer was lost
+   */
+  async function request(url: string, body: JsonObject | undefined, isRepeatable: boolean): Promise<Answer | Refusal> {
     let token = await target.tokens?.current();
     const init = (): RequestInit => ({
-      method: isRepeatable ? 'PUT' : 'POST',
-      body: writeJson(body),
+      ...(body === undefined ? {} : { method: isRepeatable ? 'PUT' : 'POST', body: writeJson(body) }),
       headers: {
         'Content-Type': 'application/fhir+json',
         ...ACCEPT,
@@ -94,7 +101,9 @@ export function httpSink(target: HttpTarget): Sink {
       }
       if (response.status === 401 || response.status === 403) throw refused(base, response.status, target, text);
       const isBusy = response.status === 503 || response.status === 429;
-      if (!isBusy || attempt >= MAX_ATTEMPTS) return { error: new Error(`${response.status}: ${reasonOf(text)}`) };
+      if (!isBusy || attempt >= MAX_ATTEMPTS) {
+        return { error: new Error(`${response.status}: ${reasonOf(text)}`), status: response.status };
+      }
       await sleep(retryAfter(response) ?? backoff(attempt));
     }
   }

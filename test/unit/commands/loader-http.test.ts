@@ -71,6 +71,25 @@ describe('kiln load --url', () => {
     expect(stored.get('/fhir/CodeSystem/a')).toBe('http://other.example/a');
   });
 
+  it('of a package is not put where the server does not say whose its id is', async () => {
+    const methods: string[] = [];
+    const url = await serve((req, res) => {
+      methods.push(req.method!);
+      res.writeHead(503).end();
+    });
+    async function* one(): AsyncGenerator<Item> {
+      yield {
+        place: 'x.tgz/a',
+        resource: { resourceType: 'CodeSystem', id: 'a', url: 'http://x.example/a' },
+        id: 'a',
+        size: 10,
+      };
+    }
+    const sleep = () => Promise.resolve();
+    const counts = await loadItems(one(), httpSink({ url, sleep }), (...failed) => failures.push(String(failed)), undefined, ['x.tgz']); // prettier-ignore
+    expect([counts.created, counts.failed, new Set(methods)]).toEqual([0, 1, new Set(['GET'])]);
+  });
+
   it('puts what has an id and posts what has none, over few connections', async () => {
     const seen: string[] = [];
     const sockets = new Set<unknown>();
