@@ -12,7 +12,7 @@ const MB = 1024 * 1024;
 
 /** The schema has 17 MB as JSON. */
 describe.skipIf(process.platform !== 'linux')('the standard introspection query', () => {
-  it('takes less than a second of the processor and 60 MB, as the first request of a server', async () => {
+  it('takes less than two seconds of the processor and 60 MB, as the first request of a server', async () => {
     await buildDist();
     const folder = mkdtempSync(join(tmpdir(), 'kiln-introspection-'));
     const store = `sqlite:${join(folder, 'kiln.db')}`;
@@ -29,7 +29,7 @@ describe.skipIf(process.platform !== 'linux')('the standard introspection query'
       let size = 0;
       for await (const piece of answer.body!) size += (piece as Uint8Array).length;
       expect(size).toBeGreaterThan(10 * MB);
-      expect(cpuOf(pid) - cpu).toBeLessThan(1000);
+      expect(cpuOf(pid) - cpu).toBeLessThan(2000);
       expect(memoryOf(pid).peak - before).toBeLessThan(60 * MB);
     } finally {
       kiln.child.kill('SIGKILL');
