@@ -31,15 +31,20 @@ export function isType(type: string, code: string, types: FhirTypes): boolean {
 
 function checkProfiles(item: Item, rows: readonly ProfileTypeRow[], run: ProfileRun): void {
   const profiles = rows.flatMap(({ profiles: each = [] }) => each);
-  // An extension is checked by its own definition, wherever it is.
-  if (profiles.length === 0 || item.type === 'Extension' || rows.some(({ profiles: each }) => each === undefined))
-    return;
+  if (profiles.length === 0 || rows.some(({ profiles: each }) => each === undefined)) return;
+  if (item.type === 'Extension' && !profiles.some((each) => isForProfiles(each, run))) return;
   const [only] = profiles;
   if (profiles.length === 1) run.conforms(item, only!);
   else if (!profiles.some((each) => run.doesConform(item, each))) {
     const text = `conforms to none of ${profiles.join(', ')}`;
     run.report({ severity: 'error', issue: 'structure', key: 'profile', text });
   }
+}
+
+/** Whether an extension is checked here: others are checked by their own definitions, wherever they are. */
+function isForProfiles(url: string, run: ProfileRun): boolean {
+  const row = run.find(url);
+  return row !== PENDING && row?.trial === true && run.deps.tellsAll !== true;
 }
 
 /** Where the target of a reference is. Outside of a Bundle nothing is known of one that the target should be in. */

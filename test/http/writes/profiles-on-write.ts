@@ -531,6 +531,23 @@ export function profilesOnWrite(store: Store): void {
         const written = await server.send('POST', '/Patient', other);
         expect(written.status, written.text).toBe(expected);
         expect(await problems(other)).toContain('error structure Patient.extension[0].value');
+        // A profile that names the extension says what it has to be.
+        const naming = `http://x.org/StructureDefinition/${word()}`;
+        const slice = { sliceName: 'named', min: 1, type: [{ code: 'Extension', profile: [changing] }] };
+        const profile = await server.send('POST', '/StructureDefinition', {
+          ...definition(naming, 0),
+          differential: {
+            element: [
+              { id: 'Patient.extension', path: 'Patient.extension', slicing: { discriminator: [{ type: 'value', path: 'url' }], rules: 'open' } }, // prettier-ignore
+              { id: 'Patient.extension:named', path: 'Patient.extension', ...slice },
+            ],
+          },
+        });
+        expect(profile.status, profile.text).toBe(201);
+        const claiming = patient(naming, { extension: [{ url: changing, valueCode: 'x' }] });
+        expect((await server.send('POST', '/Patient', claiming)).status).toBe(422);
+        const right = patient(naming, { extension: [{ url: changing, valueString: 'x' }] });
+        expect((await server.send('POST', '/Patient', right)).status).toBe(201);
       },
     );
 
