@@ -54,7 +54,7 @@ export function httpSink(target: HttpTarget): Sink {
     return isOlder(response) ? 'unchanged' : 'updated';
   }
 
-  /** The canonical of what is there; an error where that cannot be told, so that nothing of others is replaced. */
+  /** The canonical of what is there; an error where the server does not say, so that nothing of others is replaced. */
   async function canonicalAt(url: string): Promise<{ readonly canonical: JsonValue | undefined } | Refusal> {
     const response = await request(`${url}?_elements=url`, undefined, true);
     if (!('error' in response)) return { canonical: (JSON.parse(response.text) as { readonly url?: JsonValue }).url };
