@@ -25,7 +25,7 @@ export function isChosen({ name }: StallCase): boolean {
  * What is not as it should be. Time is that of the processor, not of the clock, and less is counted where a loop takes longer than usual just
  * then: other processes have the processor, or its caches.
  *
- * @param allowance how many times as long as promised is let pass
+ * @param allowance how many times as much as promised, of time and of memory, is let pass
  */
 export function faultsOf(stall: Stall, allowance = 1): readonly string[] {
   const { name, longest, computed = longest, slowness, risen, known } = stall;
@@ -35,7 +35,7 @@ export function faultsOf(stall: Stall, allowance = 1): readonly string[] {
     ...(isLong
       ? [`${name}: the main thread computed ${computed.toFixed(0)} ms (${slowness.toFixed(1)} times as slow as usual)`]
       : []),
-    ...(risen > RISE ? [`${name}: the memory rose by ${megabytes(risen)}`] : []),
+    ...(risen > RISE * allowance ? [`${name}: the memory rose by ${megabytes(risen)}`] : []),
     ...unexpectedOf(stall),
   ];
 }
