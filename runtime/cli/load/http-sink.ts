@@ -22,8 +22,6 @@ const CONCURRENCY = 8;
 const MAX_ATTEMPTS = 8;
 const MAX_WAIT = 60_000;
 
-const ACCEPT = { Accept: 'application/fhir+json' };
-
 /** Statuses of a resource that is not there. */
 const ABSENT: ReadonlySet<number> = new Set([404, 410]);
 
@@ -71,7 +69,7 @@ export function httpSink(target: HttpTarget): Sink {
       ...(body === undefined ? {} : { method: isRepeatable ? 'PUT' : 'POST', body: writeJson(body) }),
       headers: {
         'Content-Type': 'application/fhir+json',
-        ...ACCEPT,
+        Accept: 'application/fhir+json',
         Prefer: 'return=minimal',
         ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
       },

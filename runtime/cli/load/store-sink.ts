@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import { OPERATOR } from '../../auth/scopes/principal.js';
 import { FhirError } from '../../fhir/errors.js';
 import { newId } from '../../fhir/id.js';
@@ -104,16 +105,13 @@ async function settle(named: readonly Named[], { store }: Pick<LoadCore, 'store'
     const current = await store.readMany(which.map(({ item, id }) => ({ type: item.resource.resourceType, id })));
     return which.map((each, i) => ({ ...each, before: current[i] }));
   };
-  const settled = await read(named);
-  const moved = settled.map((each): Named | Settled => {
-    if (!isTaken(each.item, each.before)) return each;
-    const item = underOtherId(each.item);
-    return { item, id: item.id ?? each.id };
-  });
-  const again = moved.filter((each) => !('before' in each));
-  if (again.length === 0) return settled;
-  const rest = await read(again);
-  return moved.map((each) => ('before' in each ? each : rest[again.indexOf(each)]!));
+  const settled: Settled[] = [];
+  for (const each of await read(named)) {
+    const item = isTaken(each.item, each.before) ? underOtherId(each.item) : undefined;
+    if (item === undefined) settled.push(each);
+    else append(settled, await read([{ item, id: item.id ?? each.id }]));
+  }
+  return settled;
 }
 
 /** In as many writes as what is within the resources needs. */
