@@ -43,8 +43,9 @@ function checkProfiles(item: Item, rows: readonly ProfileTypeRow[], run: Profile
 
 /** Whether an extension is checked here: others are checked by their own definitions, wherever they are. */
 function isForProfiles(url: string, run: ProfileRun): boolean {
+  if (run.deps.tellsAll === true) return false;
   const row = run.find(url);
-  return row !== PENDING && row?.trial === true && run.deps.tellsAll !== true;
+  return row !== PENDING && row?.trial === true;
 }
 
 /** Where the target of a reference is. Outside of a Bundle nothing is known of one that the target should be in. */
