@@ -11,7 +11,7 @@ import { projectRoot } from './project-root.js';
 import { takeCensus } from './verify/census.js';
 import { changedCounts, countLine } from './verify/verify.js';
 
-/** What is taken in place of what `definitions/packages.json` has. */
+/** Options of `acceptPackage`: the package that replaces the one of `definitions/packages.json`. */
 export interface AcceptOptions {
   /** The folder of the definitions; absent: that of the checkout. */
   readonly definitions?: string;
@@ -49,7 +49,7 @@ export async function acceptPackage(options: AcceptOptions = {}): Promise<readon
   ];
 }
 
-/** What is accepted is found by its name from now on, so the name has to lead to it. */
+/** Checks that the name leads to the package: from now on the generator finds it by that. @throws GeneratorError */
 function checkName({ name, version, integrity }: LoadedPackage, root: string): void {
   const [first] = namedPackages(name, version, root);
   if (first !== undefined && digestPackage(first.dir) === integrity) return;

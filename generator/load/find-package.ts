@@ -78,7 +78,7 @@ export function findInput({ name, version, sha256 }: PackageInput, root: string)
   ]);
 }
 
-/** What `NAME@VERSION` may mean without fetching anything, the first choice first. */
+/** Returns the packages that `NAME@VERSION` may mean without fetching anything, the first choice first. */
 export function namedPackages(name: string, version: string, root: string): FoundPackage[] {
   const places = [
     join(root, 'node_modules', name),
@@ -88,7 +88,7 @@ export function namedPackages(name: string, version: string, root: string): Foun
   return places.flatMap((dir) => fitting(dir, name, version));
 }
 
-/** What was unpacked of tarballs. */
+/** Returns the packages that were unpacked of tarballs. */
 function tarballsOf(name: string, version: string, root: string): FoundPackage[] {
   const cache = cacheOf(root);
   if (!existsSync(cache)) return [];

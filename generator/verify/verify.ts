@@ -26,12 +26,12 @@ export interface ChangedCount {
   readonly to: number | undefined;
 }
 
-/** It in words. */
+/** Describes a count that differs. */
 export function countLine({ name, from, to }: ChangedCount): string {
   return `${name}: ${String(from ?? 'none')} -> ${String(to ?? 'none')}`;
 }
 
-/** The counts that differ. */
+/** Returns the counts that differ. */
 export function changedCounts(from: Census, to: Census): readonly ChangedCount[] {
   return [...new Set([...Object.keys(to), ...Object.keys(from)])]
     .filter((name) => from[name] !== to[name])

@@ -46,7 +46,7 @@ export interface Findings {
   readonly content?: { readonly members: string; readonly entryBytes: number; readonly isCut: boolean };
   /** Places of the entries whose resources were validated. */
   readonly checked?: readonly number[];
-  /** What was found of the body, or of the resource in the parameter at a place; its codes come before. */
+  /** Judgement on the body, or on the resource in the parameter at a place; its codes come before. */
   readonly judged?: { readonly at: number | undefined; readonly judgement: Judgement };
 }
 

@@ -31,7 +31,7 @@ export interface BodyParser {
   readonly prepared?: ParsedBody;
   /** Of the resources in its entries, by their place; of one with faults there is no more than its head. */
   readonly entries?: ReadonlyMap<number, readonly LocatedFault[]>;
-  /** Of the body, or of the resource in its parameter at a place. */
+  /** Judgement on the body, or on the resource in its parameter at a place. */
   readonly judged?: { readonly at: number | undefined; readonly judgement: Judgement };
 }
 

@@ -24,7 +24,7 @@ export interface Refused {
   readonly needed: NeededScopes;
 }
 
-/** What a token may do. Within which bounds is for searches and visibility: they ask its access themselves. */
+/** Decision that a token may do it. Searches and visibility ask its access for the bounds themselves. */
 export interface Allowed {
   readonly is: 'allowed';
 }

@@ -28,7 +28,7 @@ export function searchAccess(access: Access, resourceTypes: readonly string[]): 
   return made;
 }
 
-/** The same where conditions may ask for nothing else: of Binaries those alone without a `securityContext`. Criteria name others by their ids. */
+/** Returns what a token gives as criteria have to see it: of Binaries those alone without a `securityContext`. Criteria name others by their ids. */
 export function criteriaAccess(access: Access): Access {
   if (access === OPEN_ACCESS) return access;
   return within(access, () => WITHOUT_CONTEXT);

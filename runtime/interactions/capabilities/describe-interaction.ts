@@ -61,11 +61,11 @@ const EXPUNGING: readonly (readonly [Interaction, string])[] = [
 ];
 
 function describeExpunging({ tables, wired }: Pick<Services, 'tables' | 'wired'>): string | undefined {
-  const told = EXPUNGING.flatMap(([interaction, does]) => {
+  const sentences = EXPUNGING.flatMap(([interaction, does]) => {
     const route = wired.has(interaction) ? tables.routes.find((each) => each.interaction === interaction) : undefined;
     return route === undefined ? [] : [`${route.method} ${route.path} ${does}`];
   });
-  if (told.length === 0) return undefined;
+  if (sentences.length === 0) return undefined;
   const scope = tables.scopes.rows.find(({ interaction }) => interaction === 'delete-history')?.admin;
-  return `${told.join('; ')}${scope === undefined ? '' : `; tokens need ${scope}, too`}.`;
+  return `${sentences.join('; ')}${scope === undefined ? '' : `; tokens need ${scope}, too`}.`;
 }

@@ -73,8 +73,8 @@ function finding(text: string): Finding {
 }
 
 /**
- * What is wrong with the place of an extension, not with its content. A definition that one client stores refuses no writes of others for
- * that: `$validate` reports it as an error.
+ * Returns a finding about the place of an extension, or about what defines it, not about its content. A definition that one client stores
+ * refuses no writes of others for that: `$validate` reports it as an error.
  */
 function notRefused(text: string, run: ProfileRun): Finding {
   return { ...finding(text), severity: run.deps.tellsAll === true ? 'error' : 'warning' };

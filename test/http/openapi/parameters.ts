@@ -170,8 +170,8 @@ export function listedParameters(store: Store): void {
     ])('says what %s takes', async (code, path) => {
       const interactions = [...patientOf().interaction, ...rest.interaction];
       const { documentation } = interactions.find((each: { code: string }) => each.code === code);
-      const [, told = ''] = /^Takes (.*)\.$/.exec(documentation)!;
-      expect(told.split(', ').sort()).toEqual(await takenBy({ method: 'GET', path }));
+      const [, listed = ''] = /^Takes (.*)\.$/.exec(documentation)!;
+      expect(listed.split(', ').sort()).toEqual(await takenBy({ method: 'GET', path }));
     });
 
     it('says that history can be removed, and how', async () => {

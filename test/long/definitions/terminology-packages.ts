@@ -11,8 +11,8 @@ const ROOT = new URL('../../../', import.meta.url).pathname;
 const PACKAGES = join(ROOT, 'test/packages/node_modules');
 
 /**
- * Every third official example, and one that follows an earlier version of an extension than the package has. Whoever judges all of them, of
- * both stores, waits for ten minutes; a third has each kind of resource, and a dozen that the extensions of the package would refuse.
+ * Every third official example, and one that follows an earlier version of an extension than the package has. To judge all of them on both
+ * stores takes ten minutes; a third has each kind of resource, and a dozen that the extensions of the package would refuse.
  */
 const EXAMPLES = exampleFiles().filter(
   (file, i) => i % 3 === 0 || file === 'Patient-patient-example-sex-and-gender.json',
