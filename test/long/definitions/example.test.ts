@@ -14,8 +14,8 @@ import { buildDist } from '../../workers/build-dist.js';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const MODULES = join(ROOT, 'node_modules');
 
-/** What an editor has when it checks the example: seconds of the processor, and megabytes. */
-const CHECK = { seconds: 4, memory: 400 };
+/** Half as much again as an editor takes to check the example: seconds of the processor, and megabytes. Doubled types exceed it. */
+const CHECK = { seconds: 6, memory: 400 };
 
 /** Prints what a process took. */
 const MEASURE =
@@ -54,7 +54,7 @@ describe('examples/express, from the built package', () => {
     return spawnSync(process.execPath, ['--import', MEASURE, ...command], { cwd: folder, encoding: 'utf8' });
   };
 
-  it('is checked in less than four seconds and 400 MB', () => {
+  it('is checked in less than six seconds and 400 MB', () => {
     const all: { readonly seconds: number; readonly memory: number }[] = [];
     // The least of three counts, where one is not enough: what shares the processor makes all others longer.
     while (all.length === 0 || (all.length < 3 && leastOf(all) >= CHECK.seconds)) {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 
 import { exampleFiles, readExample } from '../../conformance/formats/examples.js';
+import { ENVIRONMENT } from '../../service/environment.js';
 import { startKiln, type KilnProcess } from '../../service/kiln-process.js';
 import { commandOf } from '../../workers/entries.mjs';
 
@@ -46,7 +47,8 @@ export function terminologyPackages(store: string): void {
   };
   const load = (name: string): { readonly status: number | null; readonly text: string } => {
     const args = [commandOf(ROOT).pathname, 'load', '--store', store, join(PACKAGES, name)];
-    const { status, stderr, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 2 ** 28 });
+    const options = { encoding: 'utf8', maxBuffer: 2 ** 28, env: ENVIRONMENT } as const;
+    const { status, stderr, stdout } = spawnSync(process.execPath, args, options);
     return { status, text: `${stdout}\n${stderr}` };
   };
 
