@@ -1,11 +1,15 @@
-import { neededOn } from '../auth/access/needed-scopes.js';
-import { scopeMissing } from '../auth/access/refuse.js';
 import type { Call, Reply } from '../core/call.js';
 import { expungeVersions } from '../core/expunge.js';
 import { findAll } from '../core/search/execute/find-all.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
-import { checkAllVersions, checkExpungeTarget, removeVersion } from '../interactions/history/delete-history.js';
+import {
+  allNeeded,
+  checkAllVersions,
+  checkExpungeTarget,
+  mayDeleteAll,
+  removeVersion,
+} from '../interactions/history/delete-history.js';
 import { expecting } from '../store/store.js';
 import { readArguments, valueOf } from './arguments.js';
 
@@ -45,17 +49,13 @@ interface Asked {
 
 async function expungeSome(asked: Asked, call: Call, services: Services): Promise<number> {
   const { type, id, level } = call;
-  if (level === 'type') checkWholeType(call);
+  // What is hidden of a type could only be told by a look at every version.
+  if (level === 'type' && !mayDeleteAll(call, services)) throw allNeeded(call, `The type ${type} as a whole`);
   if (level === 'instance' || level === 'version') await checkExpungeTarget(call, services);
   if (level === 'instance' && (asked.deleted || asked.previous)) await checkAllVersions(call, services);
   if (level === 'version') return asked.deleted || asked.previous ? removeVersion(call, services) : 0;
   const place = { ...(type !== undefined && { type }), ...(id !== undefined && { id }) };
   return expungeVersions({ ...place, ...asked }, services.store, call.signal);
-}
-
-/** A call for a whole type cannot tell what a constraint hides from what it shows without reading every version. */
-function checkWholeType({ type = '', principal: { access } }: Call): void {
-  if (access.on(type, 'd') !== 'everything') throw scopeMissing(neededOn(type, 'd'), access);
 }
 
 /** Search parameters are deleted first, which ends their effect in all processes. */

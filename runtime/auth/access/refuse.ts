@@ -62,13 +62,14 @@ export function scopeMissing(needed: NeededScopes, access: Access): FhirError {
 }
 
 /**
- * That what is to be written is outside the constraint under which the token gives that. The constraint is named: the holder of the token
- * knows them.
+ * That what a request is about is outside the constraint under which the token gives that. The constraint is named: the holder of the
+ * token knows them.
  *
- * @param needed what would suffice: letters on one type
+ * @param what it is about, as the beginning of a sentence
+ * @param needed what would suffice
  * @param held canonical scopes of the token
  */
-export function constraintsMissed(needed: NeededScopes, held: string): FhirError {
+export function constraintsMissed(what: string, needed: NeededScopes, held: string): FhirError {
   const given = held.split(' ').filter((text) => {
     // Canonical ones are in letters: no word has to be read.
     const scope = parseScope(text, 'rs');
@@ -77,7 +78,7 @@ export function constraintsMissed(needed: NeededScopes, held: string): FhirError
       (scope.type === of.type || scope.type === '*') && commonLetters(scope.letters, of.letters) !== '';
     return needed.scopes.some(concerns);
   });
-  const text = `What is to be written lies outside of what the token gives (${given.join(' ')}), and needs`;
+  const text = `${what} lies outside of what the token gives (${given.join(' ')}), and needs`;
   return refusal('scope-missing', { needed, text });
 }
 

@@ -1,8 +1,8 @@
-import { neededOn } from '../../auth/access/needed-scopes.js';
-import { scopeMissing } from '../../auth/access/refuse.js';
-import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
+import { lackedOf, neededOn, uniteNeeded } from '../../auth/access/needed-scopes.js';
+import { constraintsMissed, refusal } from '../../auth/access/refuse.js';
 import { isHiddenByIndex } from '../../core/access/index-visibility.js';
-import { isJudged, isVisible, visibleVersions } from '../../core/access/visibility.js';
+import { isVisible, visibleVersions } from '../../core/access/visibility.js';
+import { BINARY } from '../../core/binary/binary-content.js';
 import type { Call, Reply } from '../../core/call.js';
 import { expungeVersions } from '../../core/expunge.js';
 import { checkParameters } from '../../core/parameters.js';
@@ -11,6 +11,7 @@ import { targetOf } from '../../core/target.js';
 import { FhirError } from '../../fhir/errors.js';
 import { newId, versionNumber } from '../../fhir/id.js';
 import { successOutcome } from '../../fhir/operation-outcome.js';
+import type { StoredVersion } from '../../store/store.js';
 
 /**
  * `DELETE [base]/[type]/[id]/_history`: removes all versions but the current one for good.
@@ -45,7 +46,7 @@ export async function deleteHistoryVersion(call: Call, services: Services): Prom
 
 /**
  * Checks that the resource in the URL is there and that the token may delete it: what a constraint hides is as good as missing,
- * whichever version is asked for.
+ * whichever version is asked for. A deleted resource is told by the last content that is left of it; where none is, nothing is hidden.
  *
  * @throws FhirError `not-found`
  */
@@ -53,32 +54,66 @@ export async function checkExpungeTarget(call: Call, services: Services): Promis
   const { type, id } = targetOf(call);
   const looked = (await isHiddenByIndex({ type, id }, 'd', call, services)) ? newId() : id;
   const current = await services.store.read(type, looked);
-  if (current === undefined || !(await isVisible(current, 'd', call, services))) {
+  if (current !== undefined && mayDeleteAll(call, services)) return;
+  const told = current?.json === undefined ? await lastContent(type, looked, call, services) : current;
+  if (current === undefined || (told !== undefined && !(await isVisible(told, 'd', call, services)))) {
     throw new FhirError('not-found', `There is no ${type}/${id}`);
   }
 }
 
-/** Versions that are judged together. */
-const JUDGED = 50;
-
 /**
  * Checks that the token may delete each version of the resource in the URL, by its own content: what it may not is not removed with the
- * others.
+ * others. A deletion goes with the version that it deleted.
  *
  * @throws FhirError `scope-missing`
  */
 export async function checkAllVersions(call: Call, services: Services): Promise<void> {
   const { type, id } = targetOf(call);
-  const { access } = call.principal;
-  const reach = access.on(type, 'd');
-  if (access === OPEN_ACCESS || !isJudged(type, reach)) return;
+  if (mayDeleteAll(call, services)) return;
+  const reach = call.principal.access.on(type, 'd');
+  for await (const versions of contentsOf(type, id, call, services)) {
+    const visible = await visibleVersions(versions, () => reach, call, services);
+    if (visible.length < versions.length) throw allNeeded(call, `A version of ${type}/${id}`);
+  }
+}
+
+/**
+ * Whether the token may delete all resources of the type in the URL, whatever they hold. Of Binaries it may where it may read whatever
+ * a `securityContext` could lead to, so that one that leads nowhere any more hides nothing from it.
+ */
+export function mayDeleteAll({ type = '', principal: { access } }: Call, { tables }: Services): boolean {
+  if (access.on(type, 'd') !== 'everything') return false;
+  return type !== BINARY || tables.resourceTypes.every((each) => access.on(each, 'r') === 'everything');
+}
+
+/** The refusal of a token that may not delete all of what a request is about. @param what that is, as the beginning of a sentence */
+export function allNeeded({ type = '', principal: { access, scope } }: Call, what: string): FhirError {
+  const needed = uniteNeeded([neededOn(type, 'd'), ...(type === BINARY ? [neededOn('*', 'r')] : [])]);
+  if (access.on(type, 'd') !== 'everything') return constraintsMissed(what, needed, scope);
+  const text = `${what} may be hidden from the token by a securityContext, and needs`;
+  return refusal('scope-missing', { needed, lacked: lackedOf(needed, access), text });
+}
+
+/** Versions that are judged together. */
+const JUDGED = 50;
+
+/** Versions of a resource that have content, the newest first, in pages. */
+async function* contentsOf(
+  type: string,
+  id: string,
+  { signal }: Call,
+  { store }: Services,
+): AsyncGenerator<readonly StoredVersion[]> {
   for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
-    const query = { type, id, count: JUDGED, ...(after !== undefined && { after }) };
-    const page = await services.store.history(query, call.signal);
-    const visible = await visibleVersions(page.versions, () => reach, call, services);
-    if (visible.length < page.versions.length) throw scopeMissing(neededOn(type, 'd'), access);
+    const page = await store.history({ type, id, count: JUDGED, ...(after !== undefined && { after }) }, signal);
+    yield page.versions.filter(({ json }) => json !== undefined);
     after = page.next;
   }
+}
+
+async function lastContent(type: string, id: string, call: Call, services: Services) {
+  for await (const [newest] of contentsOf(type, id, call, services)) if (newest !== undefined) return newest;
+  return undefined;
 }
 
 /**
@@ -92,7 +127,7 @@ export async function removeVersion(call: Call, services: Services): Promise<num
   const { type, id } = targetOf(call);
   const version = versionNumber(call.versionId ?? '');
   const stored = version === undefined ? undefined : await store.readVersion(type, id, version);
-  if (stored === undefined || version === undefined || !(await isVisible(stored, 'd', call, services))) {
+  if (stored === undefined || version === undefined || !(await mayRemove(stored, call, services))) {
     throw new FhirError('not-found', `There is no version ${call.versionId} of ${type}/${id}`);
   }
   if ((await store.read(type, id))?.version === version) {
@@ -100,4 +135,12 @@ export async function removeVersion(call: Call, services: Services): Promise<num
     throw new FhirError('precondition-failed', text);
   }
   return expungeVersions({ type, id, version, limit: 1 }, store, call.signal);
+}
+
+/** Whether the token may delete a version by its content; a deletion by the one before, and where that is gone nothing is hidden. */
+async function mayRemove(stored: StoredVersion, call: Call, services: Services): Promise<boolean> {
+  if (mayDeleteAll(call, services)) return true;
+  const { type, id, version, json } = stored;
+  if (json === undefined && (await services.store.readVersion(type, id, version - 1)) === undefined) return true;
+  return isVisible(stored, 'd', call, services);
 }

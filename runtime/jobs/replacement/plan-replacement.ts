@@ -81,7 +81,7 @@ export async function changeOf(
 /** @throws FhirError `scope-missing` where a version lies outside of what the token may update */
 export async function checkReach(version: StoredVersion, call: Call, services: Services): Promise<void> {
   if (await isVisible(version, UPDATE, call, services)) return;
-  throw constraintsMissed(neededOn(version.type, UPDATE), call.principal.scope);
+  throw constraintsMissed('What is to be written', neededOn(version.type, UPDATE), call.principal.scope);
 }
 
 /** @throws FhirError `scope-missing` with all scopes that the changes of these types need */
