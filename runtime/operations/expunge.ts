@@ -49,7 +49,7 @@ interface Asked {
 
 async function expungeSome(asked: Asked, call: Call, services: Services): Promise<number> {
   const { type, id, level } = call;
-  // What is hidden of a type could only be told by a look at every version.
+  // What is hidden of a type only a look at every version could show.
   if (level === 'type' && !mayDeleteAll(call, services)) throw allNeeded(call, `The type ${type} as a whole`);
   if (level === 'instance' || level === 'version') await checkExpungeTarget(call, services);
   if (level === 'instance' && (asked.deleted || asked.previous)) await checkAllVersions(call, services);

@@ -109,5 +109,6 @@ export function checkContent({ type, id, entries, content }: Put, call: Call, { 
       : undefined;
   if (missing !== undefined) throw scopeMissing(missing, access);
   const next = { id, lastUpdated: Date.now(), entries };
-  if (!isWithinReach(access.on(type, writes), () => next)) throw constraintsMissed('What is to be written', neededOn(type, writes), scope);
+  if (!isWithinReach(access.on(type, writes), () => next))
+    throw constraintsMissed('What is to be written', neededOn(type, writes), scope);
 }

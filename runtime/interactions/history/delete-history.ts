@@ -46,7 +46,7 @@ export async function deleteHistoryVersion(call: Call, services: Services): Prom
 
 /**
  * Checks that the resource in the URL is there and that the token may delete it: what a constraint hides is as good as missing,
- * whichever version is asked for. A deleted resource is told by the last content that is left of it; where none is, nothing is hidden.
+ * whichever version is asked for. A deleted resource is judged by the last content that is left of it; where none is, nothing is hidden.
  *
  * @throws FhirError `not-found`
  */
@@ -55,8 +55,8 @@ export async function checkExpungeTarget(call: Call, services: Services): Promis
   const looked = (await isHiddenByIndex({ type, id }, 'd', call, services)) ? newId() : id;
   const current = await services.store.read(type, looked);
   if (current !== undefined && mayDeleteAll(call, services)) return;
-  const told = current?.json === undefined ? await lastContent(type, looked, call, services) : current;
-  if (current === undefined || (told !== undefined && !(await isVisible(told, 'd', call, services)))) {
+  const judged = current?.json === undefined ? await lastContent(type, looked, call, services) : current;
+  if (current === undefined || (judged !== undefined && !(await isVisible(judged, 'd', call, services)))) {
     throw new FhirError('not-found', `There is no ${type}/${id}`);
   }
 }
