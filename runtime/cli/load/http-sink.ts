@@ -4,7 +4,7 @@ import { executed } from './executed.js';
 import { describeFaults } from './faults.js';
 import type { Item } from './items.js';
 import { causeOf } from './no-answer.js';
-import { isOther, underOtherId } from './packages.js';
+import { goesUnderOtherId, refuseOther, underOtherId, type Present } from './packages.js';
 import { LoadStopped, type Outcome, type Sink, type Tokens } from './sink.js';
 
 /** A server to load into. */
@@ -38,25 +38,45 @@ export function httpSink(target: HttpTarget): Sink {
   /** The server's time at its first answer: what it last changed before is not of this load. */
   let began: number | undefined;
 
-  async function send(item: Item): Promise<Outcome> {
-    const { resource, id, from } = item;
-    const url = `${base}/${resource.resourceType}${id === undefined ? '' : `/${id}`}`;
-    if (id !== undefined && from !== undefined) {
-      const found = await canonicalAt(url);
-      if ('error' in found) return found;
-      if (isOther(resource['url'], found.canonical)) return send({ ...underOtherId(item), from: undefined });
-    }
+  async function send(given: Item): Promise<Outcome> {
+    const item = given.from === undefined || given.id === undefined ? given : await settle(given);
+    if ('error' in item) return item;
+    const { resource, id } = item;
+    const url = id === undefined ? `${base}/${resource.resourceType}` : urlOf(item);
     const response = await request(url, id === undefined ? resource : { ...resource, id }, id !== undefined);
     if ('error' in response) return response;
     if (response.status === 201) return 'created';
     return isOlder(response) ? 'unchanged' : 'updated';
   }
 
-  /** The canonical of what is there; an error where the server does not say, so that nothing of others is replaced. */
-  async function canonicalAt(url: string): Promise<{ readonly canonical: JsonValue | undefined } | Refusal> {
-    const response = await request(`${url}?_elements=url`, undefined, true);
+  /**
+   * What a package has, under the id that it goes under; an error where another canonical has that, or where the server does not say,
+   * so that nothing of others is replaced.
+   */
+  async function settle(item: Item): Promise<Item | { readonly error: unknown }> {
+    const { url } = item.resource;
+    const own = await presentAt(item);
+    if ('error' in own || own.canonical === url) return 'error' in own ? own : item;
+    const moved = underOtherId(item);
+    const other = await presentAt(moved);
+    if ('error' in other) return other;
+    const [settled, present] = goesUnderOtherId(item, own, other) ? [moved, other] : [item, own];
+    try {
+      refuseOther(settled, settled.id ?? '', present);
+    } catch (error) {
+      return { error };
+    }
+    return settled;
+  }
+
+  async function presentAt(item: Item): Promise<Present | Refusal> {
+    const response = await request(`${urlOf(item)}?_elements=url`, undefined, true);
     if (!('error' in response)) return { canonical: (JSON.parse(response.text) as { readonly url?: JsonValue }).url };
     return ABSENT.has(response.status) ? { canonical: undefined } : response;
+  }
+
+  function urlOf({ resource, id }: Item): string {
+    return `${base}/${resource.resourceType}/${id}`;
   }
 
   /**

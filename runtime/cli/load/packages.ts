@@ -109,8 +109,31 @@ export function isBesideResources(item: Pick<Item, 'place'>, packages: readonly 
   return folders.length > 1 && !/^examples?$/.test(folders[0]!);
 }
 
+/** What is there by an id: the canonical of what lives. */
+export interface Present {
+  readonly canonical: JsonValue | undefined;
+}
+
+/**
+ * Decides under which of two ids a resource of a package goes: under its own, unless that is of another canonical, or unless it went
+ * under the other one before, which it did where its own was of another canonical then.
+ *
+ * @param own what its own id is of
+ * @param other what the id is of that `underOtherId` gives
+ */
+export function goesUnderOtherId({ resource: { url } }: Item, own: Present, other: Present): boolean {
+  return isOther(url, own.canonical) || (own.canonical === undefined && url !== undefined && url === other.canonical);
+}
+
+/** Refuses to replace what has another canonical by what a package has. @param present what is there */
+export function refuseOther({ resource }: Item, id: string, { canonical }: Present): void {
+  if (canonical === undefined || canonical === resource['url']) return;
+  const what = `${resource.resourceType}/${id} is there already, ${named(canonical)}`;
+  throw new Error(`${what}; the package has ${named(resource['url'])} by the same id, which was not loaded`);
+}
+
 /** Whether two resources of one type and id are different things, each found by its canonical. */
-export function isOther(url: JsonValue | undefined, present: JsonValue | undefined): boolean {
+function isOther(url: JsonValue | undefined, present: JsonValue | undefined): boolean {
   return typeof url === 'string' && typeof present === 'string' && url !== present;
 }
 
@@ -154,6 +177,6 @@ function difference(key: string, url: JsonValue | undefined, other: JsonValue | 
 }
 
 /** How a message shows the canonical of a resource. */
-export function named(url: JsonValue | undefined): string {
+function named(url: JsonValue | undefined): string {
   return typeof url === 'string' ? url.slice(0, 200) : 'one without url';
 }

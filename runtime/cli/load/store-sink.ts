@@ -1,4 +1,3 @@
-import { append } from '../../fhir/lists.js';
 import { OPERATOR } from '../../auth/scopes/principal.js';
 import { FhirError } from '../../fhir/errors.js';
 import { newId } from '../../fhir/id.js';
@@ -15,7 +14,7 @@ import { VersionConflict, type Put, type StoredVersion } from '../../store/store
 import { countContained, cutByMembers } from '../../store/write-contained.js';
 import { formatSize } from '../../config/setting.js';
 import type { Item } from './items.js';
-import { isOther, named, underOtherId } from './packages.js';
+import { goesUnderOtherId, refuseOther, underOtherId, type Present } from './packages.js';
 import { executed } from './executed.js';
 import { LoadStopped, type Outcome, type Sink } from './sink.js';
 
@@ -100,18 +99,24 @@ interface Settled extends Named {
 }
 
 /** Reads what is there, and gives what a package has under the id of another canonical an id of its own. */
-async function settle(named: readonly Named[], { store }: Pick<LoadCore, 'store'>): Promise<readonly Settled[]> {
+async function settle(all: readonly Named[], { store }: Pick<LoadCore, 'store'>): Promise<readonly Settled[]> {
   const read = async (which: readonly Named[]): Promise<readonly Settled[]> => {
     const current = await store.readMany(which.map(({ item, id }) => ({ type: item.resource.resourceType, id })));
     return which.map((each, i) => ({ ...each, before: current[i] }));
   };
-  const settled: Settled[] = [];
-  for (const each of await read(named)) {
-    const item = isTaken(each.item, each.before) ? underOtherId(each.item) : undefined;
-    if (item === undefined) settled.push(each);
-    else append(settled, await read([{ item, id: item.id ?? each.id }]));
-  }
-  return settled;
+  const own = await read(all);
+  const isMovable = ({ item, before }: Settled): boolean => item.from !== undefined && !isSame(item, before);
+  const moved = own.filter(isMovable).map(({ item }) => underOtherId(item));
+  const others = (await read(moved.map((item) => ({ item, id: item.id ?? '' })))).values();
+  return own.map((each) => {
+    const other = isMovable(each) ? others.next().value : undefined;
+    if (other === undefined) return each;
+    return goesUnderOtherId(each.item, presentIn(each.before), presentIn(other.before)) ? other : each;
+  });
+}
+
+function isSame({ resource }: Item, before: StoredVersion | undefined): boolean {
+  return resource['url'] === undefined || resource['url'] === presentIn(before).canonical;
 }
 
 /** In as many writes as what is within the resources needs. */
@@ -187,7 +192,8 @@ function stopIfUnavailable(error: unknown): void {
 async function composeChecked(item: Item, id: string, current: StoredVersion | undefined, core: LoadCore) {
   try {
     await validateWritten({ ...item.resource, id }, OWN_CALL, core);
-    refuseOther(item, id, current);
+    // Another writer may have put it there meanwhile.
+    if (item.from !== undefined) refuseOther(item, id, presentIn(current));
     const change = await composePut(item.resource, id, current, core);
     if (change !== undefined && change.body.head.length + change.body.tail.length > core.limits.resource) {
       throw new FhirError('resource-too-large');
@@ -199,21 +205,8 @@ async function composeChecked(item: Item, id: string, current: StoredVersion | u
   }
 }
 
-/** Refuses to replace what has another canonical by what a package has: without one, or because another writer put it there meanwhile. */
-function refuseOther({ from, resource }: Item, id: string, current: StoredVersion | undefined): void {
-  const url = from === undefined ? undefined : urlOf(current);
-  if (url === undefined || url === resource['url']) return;
-  const what = `${resource.resourceType}/${id} is there already, ${named(url)}`;
-  throw new Error(`${what}; the package has ${named(resource['url'])} by the same id, which was not loaded`);
-}
-
-/** Whether the id of the definition of a package is that of another canonical. */
-function isTaken({ from, resource }: Item, current: StoredVersion | undefined): boolean {
-  return from !== undefined && isOther(resource['url'], urlOf(current));
-}
-
-function urlOf(current: StoredVersion | undefined): JsonValue | undefined {
-  return current?.json === undefined ? undefined : (JSON.parse(current.json) as { url?: JsonValue }).url;
+function presentIn(current: StoredVersion | undefined): Present {
+  return { canonical: current?.json === undefined ? undefined : (JSON.parse(current.json) as { url?: JsonValue }).url };
 }
 
 /** Says what to do about it, which depends on what it is. */

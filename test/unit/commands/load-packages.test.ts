@@ -81,6 +81,18 @@ describe('kiln load of packages', () => {
     expect((await load(two, one)).text).toContain('0 created, 0 updated, 4 unchanged; 1 failed');
   });
 
+  it('what went under another id is there once, also after the first holder of its own id was deleted', async () => {
+    const one = packed('one', R5, [system('x', 'http://a.example/x')]);
+    const two = packed('two', R5, [system('x', 'http://b.example/x')]);
+    expect((await load(one, two)).text).toContain('2 created');
+    const gone = join(folder, 'gone.json');
+    const entry = [{ request: { method: 'DELETE', url: 'CodeSystem/x' } }];
+    writeFileSync(gone, JSON.stringify({ resourceType: 'Bundle', type: 'transaction', entry }));
+    expect((await load(gone, '--bundles', 'apply')).code).toBe(0);
+    expect((await load(two)).text).toContain('0 created, 0 updated, 1 unchanged; 0 failed');
+    expect((await load(one, two)).text).toContain('1 created, 0 updated, 1 unchanged; 0 failed');
+  });
+
   it('the same from two packages is no fault, and a later one replaces what has its canonical alone', async () => {
     const one = packed('one', R5, [system('x', 'http://a.example/x'), system('y', 'http://a.example/y')]);
     const two = packed('two', R5, [system('x', 'http://a.example/x')]);

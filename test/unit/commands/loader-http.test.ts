@@ -71,6 +71,33 @@ describe('kiln load --url', () => {
     expect(stored.get('/fhir/CodeSystem/a')).toBe('http://other.example/a');
   });
 
+  describe('of a package, where the id that it goes under', () => {
+    const canonical = 'http://x.example/a';
+    const moved = '/fhir/CodeSystem/a-537dfe71';
+    it.each([
+      ['is free after another had its own', { [moved]: canonical }, canonical, [moved], []],
+      ['has another canonical too', { '/fhir/CodeSystem/a': 'http://y.example', [moved]: 'http://z.example' }, canonical, [], ['http://z.example; the package has http://x.example/a']], // prettier-ignore
+      ['is that of a canonical, and it has none', { '/fhir/CodeSystem/a': 'http://y.example' }, undefined, [], ['http://y.example; the package has one without url']], // prettier-ignore
+    ])('%s', async (_, given, canonicalOfIts, expected, faults) => {
+      const stored = new Map<string, string>(Object.entries(given));
+      const put: string[] = [];
+      const url = await serve((req, res) => {
+        const [path = ''] = (req.url ?? '').split('?');
+        if (req.method === 'PUT') put.push(path);
+        const present = stored.get(path);
+        res.writeHead(req.method === 'PUT' || present !== undefined ? 200 : 404);
+        res.end(JSON.stringify({ resourceType: 'CodeSystem', url: present }));
+      });
+      async function* one(): AsyncGenerator<Item> {
+        const resource = { resourceType: 'CodeSystem', id: 'a', ...(canonicalOfIts && { url: canonicalOfIts }) };
+        yield { place: 'x.tgz/a', resource, id: 'a', size: 10 };
+      }
+      await loadItems(one(), httpSink({ url }), (...failed) => failures.push(String(failed)), undefined, ['x.tgz']);
+      expect(put).toEqual(expected);
+      expect(failures).toEqual(faults.map((fault) => expect.stringContaining(fault)));
+    });
+  });
+
   it('of a package is not put where the server does not say whose its id is', async () => {
     const methods: string[] = [];
     const url = await serve((req, res) => {
