@@ -17,7 +17,7 @@ import { checkConditions, readConditions, readPreferences } from './headers.js';
 import { hasBody, openBody, readBody, type BodyLimits } from './read-body.js';
 import { ownContent } from './operation-bodies.js';
 import { readForm } from './read-form.js';
-import { parseBody, REPORTING, type ParsedBody } from './read-large.js';
+import { parseBody, reportsFaults, type ParsedBody } from './read-large.js';
 import { readPatchBody } from './read-patch.js';
 import { checkUrlId } from '../router.js';
 
@@ -111,7 +111,7 @@ const SEARCHES = /^(?:search|history)-/;
 
 /** A fault of the body that the operation reports. @throws what is none */
 function reportedFault(error: unknown, operation: string | undefined): FhirError {
-  if (error instanceof FhirError && error.status === 400 && REPORTING.has(operation ?? '')) return error;
+  if (error instanceof FhirError && error.status === 400 && reportsFaults(operation)) return error;
   throw error;
 }
 

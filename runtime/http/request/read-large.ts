@@ -18,8 +18,16 @@ const PURPOSES: Readonly<Partial<Record<Interaction, BodyPurpose>>> = {
   'conditional-patch': 'structure',
 };
 
-/** What is done with bodies of operations that report themselves what is wrong with a body, by id. */
-export const REPORTING: ReadonlyMap<string, BodyPurpose> = new Map([['Resource-validate', 'judge']]);
+/** What is done with bodies of operations that take a resource which need not be valid, by id. */
+const TOLERANT: ReadonlyMap<string, BodyPurpose> = new Map([
+  ['Resource-validate', 'judge'],
+  ['Patient-match', 'parse'],
+]);
+
+/** Whether an operation reports itself what is wrong with a body. */
+export function reportsFaults(operation = ''): boolean {
+  return TOLERANT.get(operation) === 'judge';
+}
 
 /** A body that has been read. */
 export interface ParsedBody {
@@ -42,7 +50,7 @@ export async function parseBody(
 ): Promise<ParsedBody> {
   if (large === undefined || bytes.length <= LARGE_BODY) return { body: await codecs.get(format)?.read(bytes) };
   const { interaction, operation = '' } = destination.row;
-  const purpose = REPORTING.get(operation) ?? PURPOSES[interaction] ?? 'parse';
+  const purpose = TOLERANT.get(operation) ?? PURPOSES[interaction] ?? 'parse';
   const { body, release } = await large.read(bytes, { format, purpose }, abortedWith(res));
   whenDone(release);
   return { body, isGone: true };

@@ -67,6 +67,10 @@ const patient = (more: object = {}): Resource => ({
 
 const entry = (resource: object, method = 'POST', url = 'Patient'): object => ({ resource, request: { method, url } });
 const bundle = (type: string, ...entries: object[]): object => ({ resourceType: 'Bundle', type, entry: entries });
+const parametersOf = (...values: readonly (readonly [string, object])[]): object => ({
+  resourceType: 'Parameters',
+  parameter: values.map(([name, value]) => ({ name, ...value })),
+});
 const FAULTY = { nam: [{}], birthDate: 'yesterday', gender: ['female'] };
 
 const BODIES: [string, string, string, string][] = [
@@ -192,6 +196,20 @@ const BODIES: [string, string, string, string][] = [
       1,
     ),
   ],
+  ['a faulty patient that matches are looked for', 'POST', '/Patient/$match', JSON.stringify(patient(FAULTY))],
+  [
+    'the same in parameters',
+    'POST',
+    '/Patient/$match',
+    JSON.stringify(parametersOf(['resource', { resource: patient(FAULTY) }], ['count', { valueInteger: 2 }])),
+  ],
+  [
+    'faults in its other parameters',
+    'POST',
+    '/Patient/$match',
+    JSON.stringify(parametersOf(['resource', { resource: patient(FAULTY) }], ['count', { valueInteger: 'two' }])),
+  ],
+  ['a patient to match that is no JSON', 'POST', '/Patient/$match', '{"resourceType":"Patient",}'],
   [
     'the parameters of an operation',
     'POST',
