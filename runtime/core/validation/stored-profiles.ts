@@ -4,7 +4,7 @@ import { readJson } from '../../format/read-json.js';
 import type { Store } from '../../store/store.js';
 import { createFhirTypes, type FhirTypes, type TypeTables } from '../../validate/profiles/fhir-types.js';
 import type { Soon } from '../../validate/profiles/profile-deps.js';
-import { imposedBy, profileRow } from '../../validate/profiles/definition/profile-row.js';
+import { imposedBy, isTrial, profileRow } from '../../validate/profiles/definition/profile-row.js';
 import {
   ofRightForm,
   ProfileFault,
@@ -112,15 +112,26 @@ export function createStoredProfiles(
   return { types, profile, whyUnusable: (canonical) => unusable.get(canonical), store };
 }
 
-/** A stored definition; of several versions the greatest. */
+/** A stored definition; of several versions the greatest of those that are in force. */
 async function findStored(store: Pick<Store, 'find'>, canonical: string): Promise<StructureDefinition | undefined> {
   const [url = '', version] = canonical.split('|');
   const where = { param: 'url', any: [{ is: 'uri-equals' as const, value: url }] };
   const { versions } = await store.find({ type: TYPE, where, sort: [], count: SAME, total: 'none' });
   const all = versions.flatMap(({ json }) => (json === undefined ? [] : [readJson(json, STORED_DEPTH) as Resource]));
   const fitting = all.filter((each) => version === undefined || each['version'] === version);
-  fitting.sort((a, b) => versionOf(b).localeCompare(versionOf(a), 'en', { numeric: true }));
+  fitting.sort(
+    (a, b) => distanceOf(a) - distanceOf(b) || versionOf(b).localeCompare(versionOf(a), 'en', { numeric: true }),
+  );
   return fitting[0] as unknown as StructureDefinition | undefined;
+}
+
+/**
+ * How far a definition is from being in force: a draft, what is retired, or an extension on trial takes nothing from an active one that is
+ * not, however great its version is.
+ */
+function distanceOf(resource: Resource): number {
+  const isOnTrial = resource['type'] === 'Extension' && isTrial(resource as unknown as StructureDefinition);
+  return (resource['status'] === 'active' ? 0 : 2) + (isOnTrial ? 1 : 0);
 }
 
 function versionOf(resource: Resource): string {

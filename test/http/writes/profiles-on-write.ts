@@ -12,7 +12,8 @@ import { createRuleChecker } from '../../../runtime/validate/rules/create-rule-c
 import type { Answer } from '../server.js';
 import { expectRefusal, useWriteServer, word } from '../write-server.js';
 
-const VITALS = 'http://hl7.org/fhir/StructureDefinition/vitalsigns';
+const CORE = 'http://hl7.org/fhir/StructureDefinition/';
+const VITALS = `${CORE}vitalsigns`;
 const REQUIRED = `http://x.org/StructureDefinition/${word()}`;
 
 const limits = { nesting: 100, entries: 100, resource: 15 * 2 ** 20 };
@@ -83,6 +84,20 @@ export function profilesOnWrite(store: Store): void {
   };
 
   describe('profiles that a resource claims', () => {
+    it('are checked by the version in force: a newer draft lifts nothing, and is checked by where it is asked for', async () => {
+      const url = `http://x.org/StructureDefinition/${word()}`;
+      const versions = [
+        { version: '1', status: 'active', min: 1 },
+        { version: '2', status: 'draft', min: 0 },
+      ];
+      for (const { min, ...more } of versions) {
+        const stored = await server.send('POST', '/StructureDefinition', { ...definition(url, min), ...more });
+        expect(stored.status, stored.text).toBe(201);
+      }
+      expectBroken(await server.send('POST', '/Patient', patient(url)), 'birthDate');
+      expect((await server.send('POST', '/Patient', patient(`${url}|2`))).status).toBe(201);
+    });
+
     it('are checked on create and update, with the place and the line', async () => {
       const created = await server.send('POST', '/Observation', observation());
       expect(created.status, created.text).toBe(201);
@@ -550,6 +565,35 @@ export function profilesOnWrite(store: Store): void {
         expect((await server.send('POST', '/Patient', right)).status).toBe(201);
       },
     );
+
+    it.each([
+      ['a draft', { status: 'draft' }],
+      ['retired', { status: 'retired' }],
+      ['on trial', { extension: [{ url: `${CORE}structuredefinition-standards-status`, valueCode: 'draft' }] }],
+    ])('are checked by the active definition where a newer one is %s', async (_, more) => {
+      const twice = `http://x.org/StructureDefinition/${word()}`;
+      const store = async (version: string, code: string, as: object): Promise<void> => {
+        const stored = await server.send('POST', '/StructureDefinition', {
+          ...{ ...definition(twice, 0), version, type: 'Extension', kind: 'complex-type', ...as },
+          baseDefinition: `${CORE}Extension`,
+          context: [{ type: 'element', expression: 'Patient' }],
+          differential: {
+            element: [
+              { id: 'Extension.url', path: 'Extension.url', fixedUri: twice },
+              { id: 'Extension.value[x]', path: 'Extension.value[x]', type: [{ code }] },
+            ],
+          },
+        });
+        expect(stored.status, stored.text).toBe(201);
+      };
+      const write = async (value: object): Promise<number> =>
+        (await server.send('POST', '/Patient', patient(undefined, { extension: [{ url: twice, ...value }] }))).status;
+      await store('1.9', 'string', {});
+      await store('1.10', 'code', more);
+      expect([await write({ valueString: 'x' }), await write({ valueCode: 'x' })]).toEqual([201, 422]);
+      await store('2', 'code', {});
+      expect([await write({ valueString: 'x' }), await write({ valueCode: 'x' })]).toEqual([422, 201]);
+    });
 
     it('whose URL is that of a stored profile are not refused for it', async () => {
       const profile = `http://x.org/StructureDefinition/${word()}`;

@@ -46,7 +46,7 @@ export function profileRow(definition: StructureDefinition, types: FhirTypes): P
 const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status';
 
 /** Whether a definition is marked as other than normative: its next version may contradict it. https://hl7.org/fhir/R5/versions.html#std-process */
-function isTrial({ extension = [] }: StructureDefinition): boolean {
+export function isTrial({ extension = [] }: Pick<StructureDefinition, 'extension'>): boolean {
   return extension.some(({ url, valueCode }) => url === STANDARDS_STATUS && valueCode !== 'normative');
 }
 
