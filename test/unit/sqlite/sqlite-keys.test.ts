@@ -90,7 +90,6 @@ describe('keys of resources', () => {
       'letters of either case',
       () => [...new Set(numbers.map(() => random.pick('aAzZ-.09'.split('')) + (Math.random() + 1).toString(36)))],
     ],
-    ['one beginning of the other', () => shuffled(Array.from({ length: 64 }, (_, n) => 'a'.repeat(n + 1)))],
   ])('are in the order of ids: %s', (_what, ids) => {
     expect(create(ids())).toBe(true);
   });
@@ -98,6 +97,11 @@ describe('keys of resources', () => {
   it('are in the order of ids in many types that have the same ones', () => {
     const types = Array.from({ length: 150 }, (_, n) => n + 1);
     expect(create(shuffled(numbers.slice(0, 300).map(String)), types)).toBe(true);
+  });
+
+  it('are in the order of ids where one begins with the other, in whatever order they come', () => {
+    const ids = Array.from({ length: 64 }, (_, n) => 'a'.repeat(n + 1));
+    for (let type = 1; type <= 20; type++) expect(create(shuffled(ids), [type]), String(type)).toBe(true);
   });
 
   it('a type in which there is no room left is marked, and goes on', () => {

@@ -140,6 +140,8 @@ interface Digits {
 
 /** Where an id lies between two others, from 0 to 1: as a number whose digits are characters. */
 function position(id: string, before: string | undefined, after: string | undefined): number {
+  // Each begins with the one before it: as numbers all of these lie at the end.
+  if (before !== undefined && after !== undefined && id.startsWith(before) && after.startsWith(id)) return 1 / 2;
   const shared = before === undefined || after === undefined ? 0 : sharedLength(before, after);
   const from = shared < OWN.from.length ? 0 : shared;
   const texts = alike([id, before, after].filter((text) => text !== undefined).map((text) => text.slice(from)));
