@@ -6,7 +6,7 @@ import type { Services } from '../services.js';
 
 /** The matches of a condition, and the precondition that they are still the same when the write is committed. */
 export interface Matches {
-  /** Current versions without deletions, ordered by id; at most as many as requested. */
+  /** Current versions without deletions, in any order; at most as many as requested. */
   readonly found: readonly StoredVersion[];
   readonly precondition: Precondition;
 }

@@ -82,7 +82,9 @@ export function examinedChains(open: () => Promise<Store>, many: number, walks: 
       const wanted = Array.from({ length: all }, (_, n) => n).filter(expected);
       expect(wanted.length).toBeLessThanOrEqual(sides.at(-1)!);
       const asked = query(type, { where: { all: where }, count: PAGE });
-      expect(idsOf(await store.find(asked))).toEqual(wanted.slice(0, PAGE).map(idOf));
+      const found = new Set(idsOf(await store.find(asked)));
+      const ids = new Set(wanted.map(idOf));
+      expect([found.size, [...found].every((id) => ids.has(id))]).toEqual([Math.min(PAGE, wanted.length), true]);
       const { examined, driving } = await store.explain(asked);
       const bound = BOUND * (PAGE + sides.reduce((sum, count) => sum + count));
       expect(examined, driving).toBeLessThanOrEqual(bound);

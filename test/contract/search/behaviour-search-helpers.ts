@@ -11,6 +11,7 @@ import type {
   TokenEntry,
   WordsEntry,
 } from '../../../runtime/search/entry.js';
+import { compareText } from '../../../runtime/search/query/compare-text.js';
 import { toLine } from '../../../runtime/search/text/line.js';
 import type { SortKey } from '../../../runtime/search/query/query.js';
 import type { FindPage, FindQuery, Store } from '../../../runtime/store/store.js';
@@ -54,12 +55,17 @@ export function idsOf({ versions }: Pick<FindPage, 'versions'>): string[] {
   return versions.map(({ id }) => id);
 }
 
-/** A query with defaults: everything of the type, by id, on one page, without a total. */
+/** The same, in order: of a search without a sort pages come in any. */
+export function sortedIdsOf(page: Pick<FindPage, 'versions'>): string[] {
+  return idsOf(page).sort(compareText);
+}
+
+/** A query with defaults: everything of the type, on one page, without a total. */
 export function query(type: string, more: Partial<FindQuery> = {}): FindQuery {
   return { type, where: { all: [] }, sort: [], count: 1000, total: 'none', ...more };
 }
 
-/** Ids of all pages, in order; fails where the walk has no end. */
+/** Ids of all pages, in the order that is asked for, or else in that of ids; fails where the walk has no end. */
 export async function walk(store: Store, asked: FindQuery, onPage?: (page: FindPage) => unknown): Promise<string[]> {
   const ids: string[] = [];
   let after: string | undefined;
@@ -68,7 +74,7 @@ export async function walk(store: Store, asked: FindQuery, onPage?: (page: FindP
     ids.push(...idsOf(page));
     if (page.versions.length > asked.count) throw new Error(`a page of ${page.versions.length}, not ${asked.count}`);
     await onPage?.(page);
-    if (page.next === undefined) return ids;
+    if (page.next === undefined) return asked.sort.length === 0 ? ids.sort(compareText) : ids;
     if (page.versions.length === 0) throw new Error('a page with nothing on it that is not the last');
     after = page.next;
   }

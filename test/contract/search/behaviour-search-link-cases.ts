@@ -286,4 +286,22 @@ const TEXTS: LinkCase = {
 };
 
 /** https://hl7.org/fhir/R5/search.html#chaining, #has: what links find, and what they must not. */
-export const LINK_CASES: readonly LinkCase[] = [PEOPLE, NODES, CANONICALS, TEXTS];
+/** Each of these has its value, and its reference, twice. */
+const TWICE: LinkCase = {
+  name: 'of what has a value twice',
+  resources: {
+    'Ward/w': [coded('x'), coded('x'), ...known('http://w'), ...known('http://w')],
+    'Bed/a': [ref('ward', 'Ward/w'), ref('ward', 'Ward/w'), coded('y'), coded('y')],
+    'Bed/b': [ref('ward', { url: 'http://w' }), ref('ward', 'Ward/w'), coded('y')],
+    'Sheet/s': [ref('bed', 'Bed/a'), ref('bed', 'Bed/b'), ref('bed', 'Bed/a')],
+  },
+  findings: [
+    ['a chain', 'Bed', chain('ward', 'Ward', code('x')), 'a b'],
+    ['a chain of two', 'Sheet', chain('bed', 'Bed', chain('ward', 'Ward', code('x'))), 's'],
+    ['has', 'Ward', has('Bed', 'ward', code('y')), 'w'],
+    ['has one that has', 'Ward', has('Bed', 'ward', has('Sheet', 'bed', ANY)), 'w'],
+    ['a chain to one that has', 'Sheet', chain('bed', 'Bed', has('Sheet', 'bed', ANY)), 's'],
+  ],
+};
+
+export const LINK_CASES: readonly LinkCase[] = [PEOPLE, NODES, CANONICALS, TEXTS, TWICE];

@@ -29,7 +29,11 @@ export function searchLinkCrowdBehaviour(on: Subject): void {
         const order = [...wanted].sort(compare).map(({ id }) => id);
         const asked: FindQuery = query(type, { where, sort, total: 'accurate' });
         const { versions, total } = await store.find({ ...asked, count: 15 });
-        expect([idsOf({ versions }), total]).toEqual([order.slice(0, 15), wanted.length]);
+        const shown = idsOf({ versions });
+        expect(total).toBe(wanted.length);
+        if (sort.length > 0) expect(shown).toEqual(order.slice(0, 15));
+        else
+          expect([shown.length, shown.every((id) => order.includes(id))]).toEqual([Math.min(15, order.length), true]);
         expect(await walk(store, { ...asked, total: 'none', count: 501 })).toEqual(order);
       }
     },

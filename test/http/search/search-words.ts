@@ -82,7 +82,7 @@ export function wordSearches(store: Store): void {
   ])('Condition?%s', async (search, ids) => {
     const answer = await get(`/Condition?${search.replace(/[ "]/g, encodeURIComponent)}`);
     expect(answer.status, answer.text).toBe(200);
-    expect(idsOf(answer).join()).toBe(ids);
+    expect((search.includes('_sort') ? idsOf(answer) : idsOf(answer).sort()).join()).toBe(ids);
     expect(answer.json().total).toBe(ids === '' ? 0 : ids.split(',').length);
   });
 
@@ -102,14 +102,14 @@ export function wordSearches(store: Store): void {
     ['/?_type=Patient,Condition&_content=chalmers', 'a,b,c,d,p'],
     ['/?_type=Patient,Condition&_text=chalmers', 'p'],
   ])('%s', async (path, ids) => {
-    expect(idsOf(await get(path.replaceAll(' ', '%20'))).join()).toBe(ids);
+    expect(idsOf(await get(path.replaceAll(' ', '%20'))).sort().join()).toBe(ids); // prettier-ignore
   });
 
   it('goes on over pages', async () => {
     const first = await get('/Condition?_content=chalmers&_count=3');
     const next: string = first.json().link.find(({ relation }: { relation: string }) => relation === 'next').url;
     const second = await get(next.slice(next.indexOf('/Condition')));
-    expect([...idsOf(first), ...idsOf(second)].join()).toBe('a,b,c,d');
+    expect([...idsOf(first), ...idsOf(second)].sort().join()).toBe('a,b,c,d');
   });
 
   it('_score tells how well each match answers, the same on each page', async () => {

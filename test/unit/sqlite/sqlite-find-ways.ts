@@ -6,13 +6,18 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Database } from 'better-sqlite3';
 import { connect } from '../../../runtime/store/sqlite/file/connect.js';
 import { openDictionary } from '../../../runtime/store/sqlite/write/dictionary.js';
+import type { PlanLimits } from '../../../runtime/store/plan/limits.js';
 import { openFinders } from '../../../runtime/store/sqlite/query/find.js';
-import type { FindLimits } from '../../../runtime/store/sqlite/query/run.js';
 import { openQueryInterrupt } from '../../../runtime/store/sqlite/file/query-interrupt.js';
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../../runtime/store/store.js';
-import { randomQueries } from '../../contract/search/behaviour-search-random.js';
-import { seedOfRun } from '../../contract/random.js';
+import { randomBusyWalks, randomQueries } from '../../contract/search/behaviour-search-random.js';
+import { createRandom, seedOfRun } from '../../contract/random.js';
+
+/** What a plan may be chosen by, so that small data see every way. */
+export const WALKED: PlanLimits = { glance: 0, few: 0, first: 1, more: 8, last: 0 };
+export const IMPATIENT: PlanLimits = { glance: 0, few: 0, first: 5, more: 2, last: 1_000_000 };
+export const COUNTED: PlanLimits = { glance: 1e9, few: 1e9, first: 1, more: 8, last: 1_000_000 };
 
 /**
  * Every way of finding gives the same; which is taken depends on numbers that no small test reaches.
@@ -36,7 +41,7 @@ export function waysOfFinding(queries: number): void {
   });
 
   /** The store, with searches done here and so. */
-  function limited(limits: FindLimits): Store {
+  function limited(limits: PlanLimits): Store {
     const guard = openQueryInterrupt(db, new Int32Array(1));
     guard.begin(1, Infinity);
     const { find } = openFinders(db, openDictionary(db), guard, limits);
@@ -44,24 +49,27 @@ export function waysOfFinding(queries: number): void {
     return { ...store, find: async (query) => snapshot.deferred(query) };
   }
 
-  it.each<[string, FindLimits]>([
-    ['walked, whatever it takes', { few: 0, brief: 0, patience: Infinity, small: 0, deep: 1_000_000 }],
-    ['walked for a short while, then collected', { few: 0, brief: 0, patience: 5, small: 1e9, deep: 1_000_000 }],
-    ['walked for a while, walked on, then collected', { few: 3, brief: 400, patience: 20, small: 0, deep: 1_000_000 }],
-    ['collected', { few: 1e9, brief: 0, patience: 0, small: 0, deep: 1_000_000 }],
+  it.each<[string, PlanLimits]>([
+    ['walked, whatever it takes', WALKED],
+    ['walked for a short while, then found otherwise', IMPATIENT],
+    ['led by the criterion with the fewest matches', COUNTED],
   ])('that are %s find what matches says', async (_how, limits) => {
     await randomQueries(limited(limits), 'Random', seedOfRun(), queries);
+  });
+
+  it('go on from a page that others found, on a connection of their own, while resources are written', async () => {
+    const random = createRandom(seedOfRun());
+    const ways = [WALKED, IMPATIENT, COUNTED];
+    const find: Store['find'] = (query) => limited(random.pick(ways)).find(query);
+    await randomQueries({ ...store, find }, 'Random', seedOfRun(), queries);
+    await randomBusyWalks({ ...store, find }, 'Busy', seedOfRun(), queries);
   });
 
   it('of a type whose keys are not in the order of ids find the same', async () => {
     db.exec(
       `INSERT INTO term VALUES (1, 'One'), (2, 'Two'), (3, 'Three'); INSERT INTO unordered_type VALUES (1), (2), (3)`,
     );
-    const ways: readonly FindLimits[] = [
-      { few: 0, brief: 0, patience: Infinity, small: 0, deep: 1_000_000 },
-      { few: 50, brief: 400, patience: 20, small: 0, deep: 1_000_000 },
-      { few: 1e9, brief: 0, patience: 0, small: 0, deep: 1_000_000 },
-    ];
+    const ways: readonly PlanLimits[] = [WALKED, IMPATIENT, COUNTED];
     for (const [n, limits] of ways.entries()) {
       await randomQueries(limited(limits), ['One', 'Two', 'Three'][n]!, seedOfRun() + n, queries);
     }

@@ -4,25 +4,27 @@ import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { compareText } from '../../../runtime/search/query/compare-text.js';
 import { printCondition, printSort } from '../../../runtime/search/query/print.js';
 import { connect } from '../../../runtime/store/sqlite/file/connect.js';
 import { openDictionary } from '../../../runtime/store/sqlite/write/dictionary.js';
 import { openFinders } from '../../../runtime/store/sqlite/query/find.js';
-import { FIND_LIMITS, type FindLimits } from '../../../runtime/store/sqlite/query/run.js';
+import { SQLITE_LIMITS, type PlanLimits } from '../../../runtime/store/plan/limits.js';
 import { openQueryInterrupt } from '../../../runtime/store/sqlite/file/query-interrupt.js';
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
 import type { FindMultiTypeQuery, FindPage, FindQuery, Store, StoredVersion } from '../../../runtime/store/store.js';
 import { createRandom, seedOfRun } from '../../contract/random.js';
 import { deletion, put } from '../../contract/subject.js';
 import { createToyStore } from '../../toy/store.js';
+import { COUNTED, IMPATIENT, WALKED } from './sqlite-find-ways.js';
 import { BASE, createGraph, TYPES } from './sqlite-links-data.js';
 
-/** Where links are followed one by one, collected at once, or the one after the other. */
-const WAYS: readonly [string, FindLimits][] = [
-  ['as always', FIND_LIMITS],
-  ['walked', { few: 0, brief: 400, patience: Infinity, small: 0, deep: 1_000_000 }],
-  ['walked, then collected', { few: 0, brief: 0, patience: 5, small: 1e9, deep: 1_000_000 }],
-  ['collected', { few: 1e9, brief: 0, patience: 0, small: 0, deep: 1_000_000 }],
+/** Where links are followed from either side. */
+const WAYS: readonly [string, PlanLimits][] = [
+  ['as always', SQLITE_LIMITS],
+  ['walked', WALKED],
+  ['walked for a short while', IMPATIENT],
+  ['led by the criterion with the fewest matches', COUNTED],
 ];
 
 type Here = Pick<Store, 'find' | 'findMultiType'>;
@@ -70,7 +72,7 @@ describe.each(['in the order of ids', 'in no order'])('links between resources w
   });
 
   /** The searches of the store, done here and so. */
-  function limited(limits: FindLimits): Here {
+  function limited(limits: PlanLimits): Here {
     const guard = openQueryInterrupt(db, new Int32Array(1));
     guard.begin(1, Infinity);
     const { find, findMultiType } = openFinders(db, openDictionary(db), guard, limits);
@@ -79,14 +81,18 @@ describe.each(['in the order of ids', 'in no order'])('links between resources w
     return { find: async (query) => one.deferred(query), findMultiType: async (query) => across.deferred(query) };
   }
 
-  const include = (): Pick<FindQuery, 'include'> =>
-    random.chance(0.3) ? { include: { directives: random.some(3, graph.directive), most: 1000, rounds: 2 } } : {};
+  const page = (): Pick<FindQuery, 'sort' | 'count' | 'include'> => {
+    const [sort, count] = [graph.sort(), random.pick([1, 7, 1000])];
+    // What comes with which page depends on the order.
+    if ((sort.length === 0 && count < 1000) || !random.chance(0.3)) return { sort, count };
+    return { sort, count, include: { directives: random.some(3, graph.directive), most: 1000, rounds: 2 } };
+  };
 
   const base = (): Pick<FindQuery, 'base'> => (random.chance(0.5) ? { base: BASE } : {});
 
   type Walked = [versions: readonly StoredVersion[], total: number | undefined, included: readonly string[]];
 
-  async function walk(search: (after?: string) => Promise<FindPage>): Promise<Walked> {
+  async function walk(isSorted: boolean, search: (after?: string) => Promise<FindPage>): Promise<Walked> {
     const versions: StoredVersion[] = [];
     const included: string[] = [];
     let page = await search();
@@ -97,12 +103,15 @@ describe.each(['in the order of ids', 'in no order'])('links between resources w
         included.push(...page.included.map((each) => JSON.stringify(each)).sort(), `cut: ${page.cut}`);
       }
       expect(page.total).toBe(total);
-      if (page.next === undefined) return [versions, total, included];
+      if (page.next === undefined) return [isSorted ? versions : versions.sort(byName), total, included];
       page = await search(page.next);
     }
   }
 
-  /** What a search finds on all its pages; of the toy store all at once where nothing comes with a page. */
+  const nameOf = ({ type, id }: StoredVersion): string => `${type}/${id}`;
+  const byName = (a: StoredVersion, b: StoredVersion): number => compareText(nameOf(a), nameOf(b));
+
+  /** What a search finds on all its pages, without a sort in the order of ids; of the toy store all at once where nothing comes with a page. */
   const walkBoth = <Q extends FindQuery | FindMultiTypeQuery>(
     query: Q,
     search: (on: Here, query: Q) => Promise<FindPage>,
@@ -111,7 +120,9 @@ describe.each(['in the order of ids', 'in no order'])('links between resources w
     Promise.all(
       [here, toy].map((on) => {
         const count = on === here || query.include !== undefined ? query.count : 1000;
-        return walk((after) => search(on, { ...query, count, ...(after !== undefined && { after }) }));
+        return walk(query.sort.length > 0, (after) =>
+          search(on, { ...query, count, ...(after !== undefined && { after }) }),
+        );
       }),
     );
 
@@ -121,10 +132,8 @@ describe.each(['in the order of ids', 'in no order'])('links between resources w
       const query: FindQuery = {
         type: random.pick(TYPES),
         where: graph.condition(3),
-        sort: graph.sort(),
-        count: random.pick([1, 7, 1000]),
+        ...page(),
         total: 'accurate',
-        ...include(),
         ...base(),
       };
       const what = `seed ${seed}: ${query.type} ${printCondition(query.where)} by ${printSort(query.sort)} at ${query.base}`;
@@ -139,10 +148,8 @@ describe.each(['in the order of ids', 'in no order'])('links between resources w
       const types = [...TYPES, 'Never'].filter(() => random.chance(0.7));
       const query: FindMultiTypeQuery = {
         parts: types.map((type) => ({ type, where: graph.condition(random.below(3)) })),
-        sort: graph.sort(),
-        count: random.pick([1, 7, 1000]),
+        ...page(),
         total: 'accurate',
-        ...include(),
         ...base(),
       };
       const parts = query.parts.map(({ type, where }) => `${type} ${printCondition(where)}`);

@@ -31,7 +31,7 @@ export interface WalkContext {
  */
 export class CriterionWalk {
   private readonly ids: string[] = [];
-  /** Matches that were not skipped at the latest call, in the order of ids. */
+  /** Matches that were not skipped at the latest call. */
   private remaining: readonly StoredVersion[] = [];
   private next: string | undefined;
   private isDone = false;

@@ -1,8 +1,8 @@
-import { isEverything, type Condition } from '../../../search/query/query.js';
-import type { IndexRange, Driver } from './compile/index-range.js';
+import type { Condition } from '../../../search/query/query.js';
+import { rowsOf, type Arm, type Driver } from './compile/index-range.js';
 import { compareHits, type Hit } from './hit.js';
 import type { Run } from './run.js';
-import { sortColumns, sortReaders } from './sort-values.js';
+import { sortReaders } from './sort-values.js';
 import { join, raw, sql, type Sql } from './compile/sql.js';
 
 interface KeyRow {
@@ -26,52 +26,9 @@ export function* walk(run: Run, where: Condition, { isDescending, after }: Direc
   for (const row of run.rows<KeyRow>(statement)) yield { ...row, values: [] };
 }
 
-/** What is in ranges of keys in order, and fulfils a condition. */
-export function* walkArms(
-  run: Run,
-  arms: readonly IndexRange[],
-  where: Condition,
-  { isDescending, after }: Direction,
-): Generator<Hit> {
-  if (arms.length === 0) return;
-  const later = ({ key }: IndexRange): Sql =>
-    after === undefined ? sql`` : sql`AND ${key} ${raw(isDescending ? '<' : '>')} ${after.key}`;
-  const pieces = arms.map((arm) => sql`${selectKey(run, arm, where)} ${later(arm)}`);
-  const statement = sql`${join(pieces, ' UNION ALL ')} ORDER BY 1 ${raw(isDescending ? 'DESC' : 'ASC')}`;
-  let last: number | undefined;
-  for (const { key } of run.rows<KeyRow>(statement)) {
-    // A resource may have the value twice.
-    if (key !== last) yield { key, values: [] };
-    last = key;
-  }
-}
-
-/**
- * The first keys in ranges of keys in order, read at once.
- *
- * @param most rows that are read; fewer rows: there are no more
- */
-export function firstKeys(
-  run: Run,
-  arms: readonly IndexRange[],
-  { isDescending, after }: Direction,
-  most: number,
-): { readonly hits: readonly Hit[]; readonly isAll: boolean } {
-  if (arms.length === 0) return { hits: [], isAll: true };
-  const later = ({ key }: IndexRange): Sql =>
-    after === undefined ? sql`` : sql` AND ${key} ${raw(isDescending ? '<' : '>')} ${after.key}`;
-  const pieces = arms.map((arm) => sql`SELECT ${arm.key} AS key ${arm.rows}${later(arm)}`);
-  const direction = raw(isDescending ? 'DESC' : 'ASC');
-  const rows = run.column<number>(sql`${join(pieces, ' UNION ALL ')} ORDER BY 1 ${direction} LIMIT ${most}`);
-  const hits: Hit[] = [];
-  // A resource may have the value twice.
-  for (const [i, key] of rows.entries()) if (i === 0 || rows[i - 1] !== key) hits.push({ key, values: [] });
-  return { hits, isAll: rows.length < most };
-}
-
 /** The keys in a range of resources that fulfil a condition. */
-function selectKey(run: Run, { key, rows }: IndexRange, where: Condition): Sql {
-  return sql`SELECT ${key} AS key ${rows} AND ${run.check(where, key)}`;
+function selectKey(run: Run, arm: Arm, where: Condition): Sql {
+  return sql`SELECT ${arm.key} AS key ${rowsOf(arm)} AND ${run.check(where, arm.key)}`;
 }
 
 /** What is put together in one statement, at most. */
@@ -93,8 +50,7 @@ export function inBatches(pieces: readonly Sql[]): readonly (readonly Sql[])[] {
 }
 
 /** The keys of all that a driver finds and that fulfil a condition besides: each once, in their order. */
-export function driven(run: Run, { arms, keys: known }: Driver, where: Condition): readonly number[] {
-  if (known !== undefined && isEverything(where)) return Array.from(new Float64Array(known).sort());
+export function driven(run: Run, { arms }: Driver, where: Condition): readonly number[] {
   const batches = inBatches(arms.map((arm) => selectKey(run, arm, where)));
   const found = batches.length === 1 ? keysOf(run, batches[0]!) : batches.flatMap((batch) => keysOf(run, batch));
   const keys = new Float64Array(found).sort();
@@ -117,32 +73,8 @@ function keysOf(run: Run, pieces: readonly Sql[]): number[] {
   return run.column<number>(join(pieces, ' UNION ALL '));
 }
 
-/** All that a driver finds, with what it is sorted by, in the order of the search; undefined: it is not so simple. */
-export function drivenAndSorted(run: Run, { arms }: Driver, where: Condition): readonly Hit[] | undefined {
-  const [only, ...others] = arms;
-  if (only === undefined || others.length > 0 || !run.isOrdered || run.sort.length === 0) return undefined;
-  const columns = sortColumns(run, only.key);
-  if (columns === undefined) return undefined;
-  const selected = join([only.key, ...columns], ', ');
-  const rows = run.table<readonly (string | number | null)[]>(
-    sql`SELECT ${selected} ${only.rows} AND ${run.check(where, only.key)} ORDER BY 1`,
-  );
-  const hits: Hit[] = [];
-  let last: unknown;
-  for (const [key, ...values] of rows) {
-    if (key !== last)
-      hits.push({ key: key as number, values: values.map((value) => (value === null ? null : [value])) });
-    last = key;
-  }
-  return hits.sort(compareHits(run.sort));
-}
-
 /** Everything with these keys, in the order of the search. */
 export function sorted(run: Run, keys: readonly number[]): readonly Hit[] {
-  if (run.isOrdered && run.sort.length === 0) {
-    const hits = keys.map((key) => ({ key, values: [] }));
-    return run.isDescending ? hits.reverse() : hits;
-  }
   const readers = sortReaders(run);
   const needsIds = !run.isOrdered || run.sort.some(({ by }) => by === 'id');
   const selectId = run.statements.prepare<{ readonly id: string }>('SELECT id FROM resource WHERE key = ?');

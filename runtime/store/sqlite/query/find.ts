@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
-import { conditionText } from '../../condition-text.js';
-import { weightOf } from '../../../search/query/criterion.js';
+import type { Condition } from '../../../search/query/query.js';
+import { SQLITE_LIMITS } from '../../plan/limits.js';
 import type { CountQuery, CountRow, FindMultiTypeQuery, FindPage, FindQuery, LinePage } from '../../store.js';
 import type { Dictionary } from '../write/dictionary.js';
 import { completeAfter } from '../file/clock.js';
@@ -14,17 +14,16 @@ import { readCursor, writeCursor } from './cursor.js';
 import { openIncluded } from './links/included.js';
 import { openLists } from './links/lists.js';
 import { defineAmong } from './compile/places.js';
-import { openKnownOrders, type Stretch } from './known-orders.js';
 import { openSeenSet } from './seen-set.js';
 import { openLineReader } from './lines.js';
 import { openPageReader } from './page.js';
-import { findPlace } from './walk-position.js';
+import { placeOf } from './walk-position.js';
 import { openProbeCache } from './probe-cache.js';
-import { beginRun, FIND_LIMITS, orderOf, type FindParts, type Trace, withoutAbsent } from './run.js';
+import { beginRun, orderOf, type FindParts, type Run, type Trace, withoutAbsent } from './run.js';
+import { findHits, type Found } from './search.js';
 import { simplify } from './compile/simplify.js';
 import { openStatements } from './compile/statements.js';
-import { findHits } from './strategy.js';
-import { countMatches } from './total.js';
+import { countAll, countCheaply } from './total.js';
 
 /** Does a search. Inside a transaction. */
 export type Finder = (query: FindQuery, trace?: Trace) => FindPage;
@@ -39,24 +38,12 @@ export interface Finders {
   readonly countBy: (query: CountQuery) => readonly CountRow[] | undefined;
 }
 
-/** What a search found for a page, and one more if there is one. */
-type SearchResult = Pick<Stretch, 'hits' | 'total'>;
-
-/** More conditions take longer to be written down than most searches. */
-const WIDEST = 50;
-
-/** A search as text that no other has; undefined: it is a wide one. */
-function nameOf({ type, where, base, sort, count, total, after }: FindQuery): string | undefined {
-  if (weightOf(where) > WIDEST) return undefined;
-  return `${JSON.stringify(['page', type, base, sort, count, total, after])} ${conditionText(where)}`;
-}
-
 /** What searches of a connection share. */
 export function openFindParts(
   db: Database,
   dictionary: Dictionary,
   interrupt: QueryInterrupt,
-  limits = FIND_LIMITS,
+  limits = SQLITE_LIMITS,
 ): FindParts {
   defineAmong(db);
   return {
@@ -66,10 +53,16 @@ export function openFindParts(
     lists: openLists(db, interrupt),
     met: openSeenSet(db, interrupt),
     probes: openProbeCache(),
-    orders: openKnownOrders(db),
     limits,
     isUnordered: openKeyOrder(db),
   };
+}
+
+/** Nothing was looked for. */
+const NOTHING: Found = { hits: [], source: 'type' };
+
+function totalOf(run: Run, where: Condition): number | undefined {
+  return run.query.total === 'accurate' ? countAll(run, where) : countCheaply(run, where);
 }
 
 /** Prepares all that searches of a connection need. */
@@ -77,7 +70,7 @@ export function openFinders(
   db: Database,
   dictionary: Dictionary,
   interrupt: QueryInterrupt,
-  limits = FIND_LIMITS,
+  limits = SQLITE_LIMITS,
 ): Finders {
   const parts = openFindParts(db, dictionary, interrupt, limits);
   const clock = db.prepare<[], number>('SELECT updated FROM clock').pluck();
@@ -88,32 +81,17 @@ export function openFinders(
   const across = openMultiTypeSearch(db, parts, read);
 
   /** @returns undefined: there never was a resource of the type */
-  function search(query: FindQuery, trace: Trace | undefined): SearchResult | undefined {
-    // An explanation is to see what a search does.
-    const name = trace === undefined ? nameOf(query) : undefined;
-    const known = name === undefined ? undefined : parts.orders.get(name);
-    if (known !== undefined) return known;
-    const found = searchAnew(query, trace);
-    // That a total took too long may be otherwise the next time.
-    const isSettled = found?.total !== undefined || query.total === 'none' || query.after !== undefined;
-    if (name !== undefined && found !== undefined && isSettled) parts.orders.keep(name, { ...found, isEnd: false });
-    return found;
-  }
-
-  function searchAnew(query: FindQuery, trace: Trace | undefined): SearchResult | undefined {
-    const cursor = query.after === undefined ? undefined : readCursor(query.after, orderOf(query.sort).sort);
+  function search(query: FindQuery, trace: Trace | undefined): Found | undefined {
+    const cursor = query.after === undefined ? undefined : readCursor(query.after, orderOf(query.sort));
     const run = beginRun(parts, query, trace);
     if (run === undefined) return undefined;
     const where = simplify(withoutAbsent(run, query.where));
-    const after = cursor === undefined ? undefined : findPlace(run, cursor);
     const wanted = query.count === 0 ? 0 : query.count + 1;
-    const found = findHits(run, where, after, wanted);
-    let total = cursor?.total;
-    if (cursor === undefined && query.total !== 'none') {
-      const isAll = wanted > 0 && found.hits.length < wanted;
-      total = found.total ?? (isAll ? found.hits.length : countMatches(run, where, found.best));
-    }
-    return { hits: found.hits, total };
+    if (cursor !== undefined) return { ...findHits(run, where, placeOf(run, cursor), wanted), total: cursor.total };
+    const found = wanted === 0 ? NOTHING : findHits(run, where, undefined, wanted);
+    if (query.total === 'none') return { ...found, total: undefined };
+    const isAll = found.hits.length < wanted;
+    return { ...found, total: isAll ? found.hits.length : (found.total ?? totalOf(run, where)) };
   }
 
   function find(query: FindQuery, trace: Trace | undefined): Omit<FindPage, 'complete'> {
@@ -123,27 +101,26 @@ export function openFinders(
       return { versions: [], ...(query.total !== 'none' && { total: 0 }), ...include(query, nothing) };
     }
     const { type, count } = query;
-    const { hits, total } = found;
-    const known = total === undefined ? {} : { total };
+    const { hits, total, source } = found;
     const page = read(
       hits.map((hit) => ({ type, hit })),
       count,
       trace,
     );
     const { versions, last } = page;
-    const place = last && { id: versions.at(-1)!.id, values: last.hit.values, ...known };
     return {
       versions,
-      ...known,
-      ...(place !== undefined && { next: writeCursor(place) }),
+      ...(total !== undefined && { total }),
+      ...(last !== undefined && { next: writeCursor(source, last.hit, versions.at(-1)!.id, total) }),
       ...include(query, page, trace),
     };
   }
 
   function findLines(query: FindQuery, until: number): LinePage {
-    const hits = search(query, undefined)?.hits ?? [];
-    const { last, ...page } = readLines(hits, query.count, until);
-    return last === undefined ? page : { ...page, next: writeCursor(last) };
+    const found = search(query, undefined);
+    if (found === undefined) return { lines: Buffer.alloc(0), count: 0 };
+    const { last, ...page } = readLines(found.hits, query.count, until);
+    return last === undefined ? page : { ...page, next: writeCursor(found.source, last.hit, last.id, undefined) };
   }
 
   /** Forgets what a search left. */

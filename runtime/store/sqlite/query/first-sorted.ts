@@ -1,18 +1,13 @@
-import { isEverything, type Condition } from '../../../search/query/query.js';
+import type { Condition } from '../../../search/query/query.js';
 import type { SortValue } from '../../../search/query/sort.js';
-import { CHEAP_TOTAL } from '../../store.js';
 import { selectDriven } from './by-key.js';
 import type { Driver } from './compile/index-range.js';
-import { keyOf, raw, sql, type Sql } from './compile/sql.js';
+import { raw, sql, type Sql } from './compile/sql.js';
 import type { Hit } from './hit.js';
-import { takeFrom, type Stretch } from './known-orders.js';
 import type { Run } from './run.js';
 import { valueOf } from './sort-values.js';
 
 type Row = readonly [key: number, value: string | number | null, id: string | null, total?: number];
-
-/** Matches that are read at once where a further page is asked for: the client likely goes on. */
-const AHEAD = 200;
 
 /** What a page is sorted by, as columns. */
 interface OrderColumns {
@@ -32,7 +27,8 @@ interface OrderColumns {
  * values of all. To hand every match over and to sort them here takes three times as long.
  *
  * @param where what is left to be asked of what the driver finds
- * @returns undefined where the order is not so simple; `total` is undefined where `countMatches` counts in less time
+ * @param isCounted whether all matches are counted, too
+ * @returns undefined where the order is not so simple
  */
 export function firstSorted(
   run: Run,
@@ -40,25 +36,13 @@ export function firstSorted(
   where: Condition,
   after: Hit | undefined,
   wanted: number,
+  isCounted: boolean,
 ): { readonly hits: readonly Hit[]; readonly total: number | undefined } | undefined {
   const by = orderColumns(run);
   if (by === undefined || wanted === 0) return undefined;
   const keys = selectDriven(run, driver, where);
   if (keys === undefined) return undefined;
-  const isAll = isEverything(where);
-  const isFirst = after === undefined;
-  const isCounted = isFirst && run.query.total !== 'none' && !(isAll && driver.count <= CHEAP_TOTAL.matches);
-
-  // The numbers of lists are given anew to each search, and an explanation is to see what a search does.
-  const isKept = run.trace === undefined && !keys.text.includes('kiln_list');
-  const { param, by: kind } = run.sort[0] ?? { param: '', by: 'id' };
-  const name = keyOf([keys.text, ...keys.values, param, kind, `${by.isDescending} ${isFirst} ${isCounted}`]);
-  const known = isKept ? run.orders.get(name) : undefined;
-  const taken = known && takeFrom(run, known, after, wanted);
-  if (taken !== undefined) return { hits: taken, total: known!.total };
-
-  const limit = isFirst ? wanted : Math.max(wanted, AHEAD);
-  const rows = run.table<Row>(isCounted ? counted(keys, by, limit) : uncounted(keys, by, after, limit));
+  const rows = run.table<Row>(isCounted ? counted(keys, by, wanted) : uncounted(keys, by, after, wanted));
   const isValued = run.sort.length > 0;
   const hits = rows.map(([key, value, id]): Hit => ({
     key,
@@ -66,10 +50,7 @@ export function firstSorted(
     values: isValued ? [value === null ? null : ([value] as SortValue)] : [],
   }));
   if (by.id !== NULL) run.trace?.read(driver.count);
-  const total = isCounted ? (rows[0]?.[3] ?? 0) : undefined;
-  const stretch: Stretch = { after, hits, isEnd: hits.length < limit, total };
-  if (isKept) run.orders.keep(name, stretch);
-  return { hits: hits.slice(0, wanted), total };
+  return { hits, total: isCounted ? (rows[0]?.[3] ?? 0) : undefined };
 }
 
 const NULL = sql`NULL`;

@@ -1,5 +1,6 @@
 import { compareText } from '../../../search/query/compare-text.js';
 import type { SortKey } from '../../../search/query/query.js';
+import type { ArmName, ArmPlace } from './arms.js';
 import { compareValues, type SortValue } from '../../../search/query/sort.js';
 
 /** A resource that was found. */
@@ -9,6 +10,8 @@ export interface Hit {
   readonly id?: string;
   /** What it is sorted by; null: it has no value. */
   readonly values: readonly (SortValue | null)[];
+  /** Where it is in the ranges that were gone through; absent: it was found otherwise. */
+  readonly place?: { readonly arm: () => ArmName; readonly at: ArmPlace['at'] };
 }
 
 /** Compares what was found as `compareBy` does. */

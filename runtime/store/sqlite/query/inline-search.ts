@@ -6,7 +6,6 @@ import type { FindMultiTypeQuery, FindPage, FindQuery } from '../../store.js';
 import { connect } from '../file/connect.js';
 import { openDictionary } from '../write/dictionary.js';
 import { openFinders } from './find.js';
-import { FIND_LIMITS } from './run.js';
 import { openQueryInterrupt } from '../file/query-interrupt.js';
 import { openProcessorWaits, type ProcessorWaits } from '../threads/processor-waits.js';
 import type { ThreadSettings } from '../settings.js';
@@ -29,9 +28,6 @@ const MOST = 100;
 
 /** More conditions take longer than that to compile and to weigh, before any row is looked at that could end it. */
 const WIDEST = 300;
-
-/** What is counted here before anything is known to be short. */
-const LIMITS = { ...FIND_LIMITS, deep: FIND_LIMITS.small };
 
 /** Searches on the caller's thread, if they are short. */
 export interface InlineSearch {
@@ -64,7 +60,7 @@ export function openInlineSearch(
     const db = connect(file, { cache: 8192, timeout: 0, queryOnly: true, isTemporary, identity });
     // No other thread stops a search from outside here: nothing else runs meanwhile.
     const interrupt = openQueryInterrupt(db, new Int32Array(1));
-    const { find, findMultiType } = openFinders(db, openDictionary(db), interrupt, LIMITS);
+    const { find, findMultiType } = openFinders(db, openDictionary(db), interrupt);
     const one = db.transaction((query: FindQuery) => find(query));
     return { db, interrupt, one: one.deferred, across: db.transaction(findMultiType).deferred };
   }

@@ -3,14 +3,13 @@ import type { Database } from 'better-sqlite3';
 import type { LinePage } from '../../store.js';
 import type { QueryInterrupt } from '../file/query-interrupt.js';
 import { MAX_PAGE } from '../read/history.js';
-import type { FindCursor } from './cursor.js';
 import type { Hit } from './hit.js';
 
 const NEWLINE = 10;
 
-/** Lines, and the place of the last hit that is among them, where there are more after it. */
+/** Lines, and the last hit that is among them, where there are more after it. */
 export interface ReadLines extends Omit<LinePage, 'next'> {
-  readonly last?: FindCursor;
+  readonly last?: { readonly hit: Hit; readonly id: string };
 }
 
 /** The texts of what was found: as many as are asked for, fewer where they are large. */
@@ -54,7 +53,7 @@ export function openLineReader(db: Database, interrupt: QueryInterrupt): LineRea
     if (countLines(lines) > all.count) lines = joinedAsLines.get(list, until)!;
     const last = found[keys.length - 1];
     if (last === undefined || keys.length === found.length) return { lines, count: all.count };
-    return { lines, count: all.count, last: { id: last.id ?? idOf.get(last.key)!, values: last.values } };
+    return { lines, count: all.count, last: { hit: last, id: last.id ?? idOf.get(last.key)! } };
   };
 }
 

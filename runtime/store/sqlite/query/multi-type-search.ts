@@ -13,13 +13,13 @@ import { CHEAP_TOTAL, type FindMultiTypeQuery, type FindPage } from '../../store
 import type { Condition } from '../../../search/query/query.js';
 import { readCursor, writeCursor, type FindCursor } from './cursor.js';
 import { compareHits, type Hit } from './hit.js';
-import { conjunctsOf } from './compile/residual.js';
+import { conjunctsOf } from '../../plan/conjuncts.js';
 import type { PageReader, ReadPage, TypedHit } from './page.js';
-import { findPlace } from './walk-position.js';
+import { placeOf } from './walk-position.js';
 import { beginRun, orderOf, type FindParts, type Run, withoutAbsent } from './run.js';
 import { simplify } from './compile/simplify.js';
-import { findHits, type Found } from './strategy.js';
-import { countMatches } from './total.js';
+import { findHits, type Found } from './search.js';
+import { countAll, countCheaply } from './total.js';
 
 /** A page of a search over several types. */
 export interface MultiTypePage extends Pick<FindPage, 'total' | 'next'> {
@@ -65,13 +65,14 @@ export function openMultiTypeSearch(
   /** What of a part comes after a place, as many as are wanted. */
   function search(part: Part, cursor: FindCursor | undefined, wanted: number): readonly Hit[] {
     const { run, where, left } = part;
-    const after = cursor === undefined || left === 'all' ? undefined : findPlace(run, cursor);
-    part.found = findHits(run, where, after, wanted);
+    const place = cursor === undefined || left === 'all' ? undefined : placeOf(run, cursor);
+    part.found = findHits(run, where, place, wanted);
     const { hits } = part.found;
-    if (after === undefined || left !== 'from') return hits;
-    const same: Condition = { all: [{ ids: [cursor!.id] }, ...conjunctsOf(where)] };
+    if (place?.source !== 'sort' || left !== 'from') return hits;
+    const { after } = place;
+    const same: Condition = { all: [{ ids: [after.id!] }, ...conjunctsOf(where)] };
     const [hit] = findHits(run, same, undefined, 1).hits;
-    const isThere = hit !== undefined && compareHits(run.sort)({ ...hit, id: cursor!.id }, after) === 0;
+    const isThere = hit !== undefined && compareHits(run.sort)({ ...hit, id: after.id! }, after) === 0;
     return isThere ? [hit, ...hits] : hits;
   }
 
@@ -107,34 +108,36 @@ export function openMultiTypeSearch(
   return (query) => {
     const { sort, count } = query;
     const place = query.after === undefined ? undefined : readMultiTypeCursor(query.after, query.parts);
-    const cursor = place === undefined ? undefined : readCursor(place.own, orderOf(sort).sort);
+    const cursor = place === undefined ? undefined : readCursor(place.own, orderOf(sort));
     const asked = seek(partsWithMembers(query.parts), firstFrom);
     const all = begin(query, remainingParts(asked, sort, place));
     const wanted = count === 0 ? 0 : count + 1;
     const hits = sort.length === 0 ? inTurn(all, cursor, wanted) : merged(all, cursor, wanted, sort);
     let total = cursor?.total;
     if (cursor === undefined && query.total !== 'none') {
-      total = wanted > 0 && hits.length < wanted ? hits.length : countAll(all);
+      total = wanted > 0 && hits.length < wanted ? hits.length : totalOf(all);
     }
     const page = read(hits, count, undefined);
     const known = total === undefined ? {} : { total };
     const { versions, last } = page;
     if (last === undefined) return { page, ...known };
-    const own = writeCursor({ id: versions.at(-1)!.id, values: last.hit.values, ...known });
+    const { source } = all.find(({ run }) => run.query.type === last.type)!.found!;
+    const own = writeCursor(source, last.hit, versions.at(-1)!.id, total);
     return { page, ...known, next: writeMultiTypeCursor({ type: last.type, own }) };
   };
 }
 
 /** All that match, of all types; undefined: a cheap total was asked for, and it would not be one. */
-function countAll(all: readonly Part[]): number | undefined {
+function totalOf(all: readonly Part[]): number | undefined {
   const end = performance.now() + CHEAP_TOTAL.time;
   let sum = 0;
   for (const { run, where, found } of all) {
-    const left = { matches: CHEAP_TOTAL.matches - sum, time: end - performance.now() };
-    const isOver = run.query.total === 'cheap' && (left.matches < 0 || left.time <= 0);
-    if (isOver && found?.total === undefined) return undefined;
-    const { total, best } = found ?? findHits(run, where, undefined, 0);
-    const counted = total ?? countMatches(run, where, best, left);
+    if (run.query.total === 'accurate') {
+      sum += found?.total ?? countAll(run, where);
+      continue;
+    }
+    const left = CHEAP_TOTAL.matches - sum;
+    const counted = performance.now() > end || left < 0 ? undefined : (found?.total ?? countCheaply(run, where, left));
     if (counted === undefined) return undefined;
     sum += counted;
   }

@@ -1,7 +1,13 @@
+/** So many rows were found where so many were asked for. */
+export interface RowCount {
+  readonly count: number;
+  readonly most: number;
+}
+
 /** Counts that were made a moment ago. */
 export interface ProbeCache {
-  get(key: string): number | undefined;
-  set(key: string, count: number): void;
+  get(key: string): RowCount | undefined;
+  set(key: string, count: RowCount): void;
 }
 
 /** How long a count holds, in milliseconds, and how many are kept. */
@@ -13,7 +19,7 @@ const LONGEST_KEY = 4000;
 
 /** A cache that is empty. */
 export function openProbeCache(now: () => number = () => performance.now()): ProbeCache {
-  const kept = new Map<string, { readonly count: number; readonly until: number }>();
+  const kept = new Map<string, { readonly count: RowCount; readonly until: number }>();
   return {
     get(key) {
       const found = kept.get(key);

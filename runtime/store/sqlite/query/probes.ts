@@ -1,5 +1,5 @@
-import type { Run } from './run.js';
 import { keyOf, sql, type Sql } from './compile/sql.js';
+import type { Run } from './run.js';
 
 /**
  * How many rows these ranges have, up to one more than the limit. What is counted are index entries, so a probe costs no
@@ -10,15 +10,20 @@ export function probe(run: Run, ranges: readonly Sql[], limit: number): number {
   for (const range of ranges) {
     if (count > limit) return count;
     run.interrupt.step(0);
-    const { text, values } = sql`SELECT count(*) AS n FROM (SELECT 1 ${range} LIMIT ${limit + 1 - count})`;
-    // The numbers of lists are given anew to each search; a list itself hardly comes again.
-    const isKept = !text.includes('kiln_list') && !text.includes('json_each');
-    const key = isKept ? keyOf([text, ...values]) : '';
-    const found =
-      (isKept ? run.probes.get(key) : undefined) ??
-      run.statements.prepare<{ readonly n: number }>(text).get(...values)!.n;
-    if (isKept) run.probes.set(key, found);
-    count += found;
+    count += rowsIn(run, range, limit + 1 - count);
   }
+  return count;
+}
+
+/** As many as are asked for, or fewer. */
+function rowsIn(run: Run, range: Sql, most: number): number {
+  // The numbers of lists are given anew to each search; a list itself hardly comes again.
+  const isKept = !range.text.includes('kiln_list') && !range.text.includes('json_each');
+  const key = isKept ? `${range.text} ${keyOf(range.values)}` : '';
+  const known = isKept ? run.probes.get(key) : undefined;
+  if (known !== undefined && (known.count < known.most || known.most >= most)) return Math.min(known.count, most);
+  const { text, values } = sql`SELECT count(*) AS n FROM (SELECT 1 ${range} LIMIT ${most})`;
+  const count = run.statements.prepare<{ readonly n: number }>(text).get(...values)!.n;
+  if (isKept) run.probes.set(key, { count, most });
   return count;
 }

@@ -1,4 +1,4 @@
-import { EVERYTHING, type Condition, type Leaf, type Link, type SortKey } from '../../../search/query/query.js';
+import { EVERYTHING, type Condition, type Leaf, type SortKey } from '../../../search/query/query.js';
 import { asksForContained, withoutAbsentContained } from '../../contained-resources.js';
 import type { FindQuery } from '../../store.js';
 import type { Dictionary } from '../write/dictionary.js';
@@ -8,28 +8,11 @@ import { check } from './compile/check.js';
 import type { CompileContext } from './compile/compile-context.js';
 import { toGroups, type LeafGroup, type TypeNames } from './compile/leaf.js';
 import type { Lists } from './links/lists.js';
-import type { KnownOrders } from './known-orders.js';
+import type { PlanLimits } from '../../plan/limits.js';
 import type { SeenSet } from './seen-set.js';
 import type { ProbeCache } from './probe-cache.js';
 import { raw, type Sql } from './compile/sql.js';
 import type { Statements } from './compile/statements.js';
-
-/** Where one way of finding gives way to another; tests have other numbers. */
-export interface FindLimits {
-  /** So many rows of an index are collected rather than anything walked. */
-  readonly few: number;
-  /** Rows that a walk may look at before more than a few are collected that a link leads to. */
-  readonly brief: number;
-  /** Rows that a walk may look at, and a few for each resource wanted, before something else is tried. */
-  readonly patience: number;
-  /** What is found by so many rows is then collected at once; more make it worth while to walk on for a while. */
-  readonly small: number;
-  /** How far rows are counted when a walk meets too few matches. */
-  readonly deep: number;
-}
-
-/** Those of every store. */
-export const FIND_LIMITS: FindLimits = { few: 1000, brief: 400, patience: 3000, small: 5000, deep: 1_000_000 };
 
 /** What searches of a connection share. */
 export interface FindParts {
@@ -39,8 +22,7 @@ export interface FindParts {
   readonly lists: Lists;
   readonly met: SeenSet;
   readonly probes: ProbeCache;
-  readonly orders: KnownOrders;
-  readonly limits: FindLimits;
+  readonly limits: PlanLimits;
   /** Whether the keys of a type are not in the order of ids. */
   readonly isUnordered: (type: number) => boolean;
 }
@@ -57,8 +39,10 @@ export interface Trace {
 /** One search that is being done. */
 export interface Run extends FindParts, CompileContext {
   readonly query: FindQuery;
-  /** The keys of its order; without any it is that of ids, in this direction. */
+  /** The keys of its order. */
   readonly sort: readonly SortKey[];
+  /** Without any: that of ids, in this direction; or whatever order resources are found in. */
+  readonly isById: boolean;
   readonly isDescending: boolean;
   /** The order of keys is that of ids. */
   readonly isOrdered: boolean;
@@ -70,8 +54,6 @@ export interface Run extends FindParts, CompileContext {
   table<Row extends readonly unknown[]>(statement: Sql): Row[];
   /** A search of another type within this one, in no order; undefined: there never was a resource of it. */
   of(type: string): Run | undefined;
-  /** Links whose other side is too long: those it was looked for up to so many. */
-  readonly unresolved: Map<Link, number>;
   readonly trace: Trace | undefined;
 }
 
@@ -136,11 +118,11 @@ function makeRun(
     lists,
     met: parts.met,
     probes: parts.probes,
-    orders: parts.orders,
     limits: parts.limits,
     isUnordered: parts.isUnordered,
     query,
     sort: order.sort,
+    isById: order.isById,
     isDescending: order.isDescending,
     type,
     isOrdered: !parts.isUnordered(type),
@@ -148,8 +130,6 @@ function makeRun(
     of,
     param: (code) => names.param(code, 0),
     own,
-    resolved: new Map(),
-    unresolved: new Map(),
     groups(leaf) {
       const found = groups.get(leaf) ?? toGroups(leaf, names);
       groups.set(leaf, found);
@@ -184,13 +164,13 @@ function checkSize({ text, values }: Sql): void {
 }
 
 /** An order as it is gone by. */
-type Order = Pick<Run, 'sort' | 'isDescending'>;
+export type Order = Pick<Run, 'sort' | 'isById' | 'isDescending'>;
 
 /** What comes after `_id` sorts nothing any more, and `_id` ascending is what comes last anyway. */
 export function orderOf(sort: readonly SortKey[]): Order {
   const byId = sort.findIndex(({ by }) => by === 'id');
-  if (byId < 0) return { sort, isDescending: false };
+  if (byId < 0) return { sort, isById: false, isDescending: false };
   const { isDescending } = sort[byId]!;
-  if (byId === 0) return { sort: [], isDescending };
-  return { sort: sort.slice(0, isDescending ? byId + 1 : byId), isDescending: false };
+  if (byId === 0) return { sort: [], isById: true, isDescending };
+  return { sort: sort.slice(0, isDescending ? byId + 1 : byId), isById: false, isDescending: false };
 }

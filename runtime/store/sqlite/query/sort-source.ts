@@ -224,7 +224,7 @@ function* byToken(part: Part, start: Start | undefined): Generator<Ranked> {
   const better = sql`(o.code ${sign} d.code OR o.code = d.code AND o.system <> d.system AND ${text('o')} ${sign} ${text('d')})`;
   const best = isBest(part, 'token', better);
   for (const code of distinct(part, TOKEN, start === undefined ? undefined : String(start.value[0]))) {
-    const systems = systemsOf(run, param, code, Infinity).map((system) => {
+    const systems = systemsOf(run, param, code).map((system) => {
       return { system, value: [code, selectText.get(system)?.text ?? ''] };
     });
     systems.sort((a, b) => compareText(a.value[1]!, b.value[1]!) * (isDescending ? -1 : 1));

@@ -64,18 +64,6 @@ export function valueOf({ dictionary, type, look }: Run, sortKey: SortKey): Sort
   return { isDescending, join, best: best(column) };
 }
 
-/** The value of each key of a search, of the resource whose key is in this column; undefined: they are not so simple. */
-export function sortColumns({ sort, dictionary, type, look }: Run, key: Sql): readonly Sql[] | undefined {
-  const columns = sort.map((each) => {
-    const [table, column] = columnOf(each) ?? [];
-    if (table === undefined) return undefined;
-    const isOf = isOfSome(numbersOf(each, dictionary, type));
-    return sql`(SELECT ${raw(`s.${column} FROM ${table} s INDEXED BY sqlite_autoindex_${table}_1`)} WHERE s.resource = ${key}
-      AND ${isOf} AND ${look(raw('s'), 'param')} ORDER BY 1 ${raw(each.isDescending ? 'DESC' : 'ASC')} LIMIT 1)`;
-  });
-  return columns.every((column) => column !== undefined) ? columns : undefined;
-}
-
 /** Best value of a resource, ascending and descending: columns `a` and, of tokens, `b`. */
 function bestOf(key: SortKey, look: string, plain: number, canonical: number): string {
   const { by, isDescending } = key;

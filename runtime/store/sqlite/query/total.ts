@@ -1,85 +1,62 @@
 import { isEverything, type Condition } from '../../../search/query/query.js';
+import { conjunctsOf, without } from '../../plan/conjuncts.js';
 import { CHEAP_TOTAL } from '../../store.js';
 import { inBatches } from './by-key.js';
-import type { Driver } from './compile/index-range.js';
-import { conjunctsOf, residualOf } from './compile/residual.js';
-import { singleRange } from './first-of-single.js';
+import { findBest, onlyPath } from './compile/driver.js';
+import { rowsOf, type Driver, type Single } from './compile/index-range.js';
+import { join, raw, sql, type Sql } from './compile/sql.js';
 import { probe } from './probes.js';
-import { findBestLed } from './links/resolve.js';
 import type { Run } from './run.js';
-import { join, keyOf, raw, sql, type Sql } from './compile/sql.js';
+
+/** How far rows are counted where the criterion with the fewest is looked for. */
+const DEEP = 1_000_000;
+
+/** Matches that are not counted by one range of an index alone are counted up to so many: each costs some of what a page costs. */
+const FEW_ASKED = 250;
+
+/** How many resources fulfil a condition. */
+export function countAll(run: Run, where: Condition): number {
+  const conjuncts = conjunctsOf(where);
+  return countBy(run, where, findBest(run, conjuncts, { limit: DEEP, path: onlyPath(run, conjuncts) }));
+}
 
 /**
- * How many resources fulfil a condition. Undefined: a cheap total was asked for, and it would not be one.
+ * The same where that costs no more than a page does. Undefined: it is not known.
  *
- * @param best what finds them with the fewest rows, if that is known
- * @param cheap what is left of a cheap total, where there are others of it
+ * @param most a total above this is not wanted
  */
-export function countMatches(
-  run: Run,
-  where: Condition,
-  best: Driver | undefined,
-  cheap = CHEAP_TOTAL,
-): number | undefined {
-  const single = best === undefined ? undefined : matchesOnce(run, where, best);
-  if (run.query.total !== 'cheap') {
-    const { deep } = run.limits;
-    const some = single && known(run, single, () => countUpTo(run, single, deep));
-    if (some !== undefined) return some;
-    const all = best === undefined ? allMatches(run, where) : matches(run, where, best);
-    return known(run, all, () => count(run, all));
+export function countCheaply(run: Run, where: Condition, most = CHEAP_TOTAL.matches): number | undefined {
+  const conjuncts = conjunctsOf(where);
+  const few = Math.min(most, FEW_ASKED);
+  const [only, ...others] = conjuncts;
+  // What may be one range is counted once, as far as the rows of one may be.
+  let limit = only !== undefined && others.length === 0 && 'any' in only ? most : few;
+  let best = findBest(run, conjuncts, { limit });
+  const isPlain = best === undefined ? isEverything(where) : isRange(best) && isEverything(residualOf(conjuncts, best));
+  if (isPlain && best !== undefined && best.count > limit && limit < most) {
+    limit = most;
+    best = findBest(run, conjuncts, { limit });
   }
-  const keys = single ?? matches(run, where, best);
-  const total = known(run, keys, () => countCheaply(run, keys, best, cheap));
-  return total === undefined || total > cheap.matches ? undefined : total;
+  const allowed = isPlain ? most : few;
+  if ((best?.count ?? sizeOf(run, allowed)) > allowed) return undefined;
+  if (isPlain) return countBy(run, where, best);
+  return run.interrupt.within({ time: CHEAP_TOTAL.time }, () => countBy(run, where, best));
 }
 
-/** How many keys there are, if they were counted before and nothing was written since; else as they are `counted` now. */
-function known(run: Run, keys: Sql, counted: () => number | undefined): number | undefined {
-  // The numbers of lists are given anew to each search, and an explanation is to see what a search does.
-  if (run.trace !== undefined || keys.text.includes('kiln_list')) return counted();
-  const name = keyOf(['total', keys.text, ...keys.values]);
-  const before = run.orders.get(name)?.total;
-  if (before !== undefined) return before;
-  const total = counted();
-  if (total !== undefined) run.orders.keep(name, { hits: [], isEnd: true, total });
-  return total;
+/** Whether its rows are those of one range, which no others are beside. */
+function isRange({ arms, single, isFar }: Driver): boolean {
+  return !isFar && (single !== undefined || arms.length === 1);
 }
 
-/** The same where it is cheap; undefined: there are more, or they took too long. */
-function countCheaply(
-  run: Run,
-  keys: Sql,
-  best: Driver | undefined,
-  cheap: { readonly matches: number; readonly time: number },
-): number | undefined {
-  const cacheKey = keyOf(['costly', cheap.matches, keys.text, ...keys.values]);
-  // The numbers of lists are given anew to each search.
-  const isKept = !keys.text.includes('kiln_list');
-  if (isKept && run.probes.get(cacheKey) !== undefined) return undefined;
-  const time = isShort(run, best) ? Infinity : cheap.time;
-  let isInTime = false;
-  const some = run.interrupt.within({ time }, () => {
-    const counted = countUpTo(run, keys, cheap.matches);
-    isInTime = true;
-    return counted;
-  });
-  // Who asks the same again need not wait for that; what took less than the whole time may not take it the next time.
-  if (some === undefined && isKept && (isInTime || cheap === CHEAP_TOTAL)) run.probes.set(cacheKey, 1);
-  return some;
+function countBy(run: Run, where: Condition, best: Driver | undefined): number {
+  const single = best === undefined ? undefined : matchesOnce(run, where, best);
+  return count(run, single ?? matches(run, where, best));
 }
 
-/** Whether there are few rows to be looked at, so that no time need be kept. */
-function isShort(run: Run, best: Driver | undefined): boolean {
-  if (best !== undefined && best.count <= CHEAP_TOTAL.matches) return true;
+/** How many resources of the type there are, as far as that is asked. */
+function sizeOf(run: Run, limit: number): number {
   const all = sql`FROM resource r INDEXED BY resource_by_time WHERE r.type = ${run.type} AND r.deleted = 0`;
-  return probe(run, [all], CHEAP_TOTAL.matches) <= CHEAP_TOTAL.matches;
-}
-
-/** How many keys there are; undefined: more than so many. */
-function countUpTo(run: Run, keys: Sql, most: number): number | undefined {
-  const some = count(run, sql`${keys} LIMIT ${most + 1}`);
-  return some > most ? undefined : some;
+  return probe(run, [all], limit);
 }
 
 function count(run: Run, keys: Sql): number {
@@ -89,7 +66,7 @@ function count(run: Run, keys: Sql): number {
 
 /** The keys of all that match, each once. */
 export function allMatches(run: Run, where: Condition): Sql {
-  return matches(run, where, findBestLed(run, conjunctsOf(where), run.limits.deep));
+  return matches(run, where, findBest(run, conjunctsOf(where), { limit: DEEP }));
 }
 
 /** The same by an index alone, where each match is there once; nothing stops that statement. Undefined: it is not so simple. */
@@ -104,11 +81,23 @@ function matches(run: Run, where: Condition, best: Driver | undefined): Sql {
   if (best?.arms.length === 0) return sql`SELECT 0 WHERE 0`;
   const rest = best === undefined ? where : residualOf(conjunctsOf(where), best);
   const pieces = (best?.arms ?? []).map(
-    ({ key, rows }) => sql`SELECT DISTINCT ${key} ${rows} AND ${run.check(rest, key)}`,
+    (arm) => sql`SELECT DISTINCT ${arm.key} ${rowsOf(arm)} AND ${run.check(rest, arm.key)}`,
   );
   const [batch, ...more] = inBatches(pieces);
   if (batch !== undefined && more.length === 0) return join(batch, ' UNION ');
   const key = raw('r.key');
   return sql`SELECT r.key FROM resource r INDEXED BY resource_by_time
     WHERE r.type = ${run.type} AND r.deleted = 0 AND ${run.go(key)} AND ${run.check(where, key)}`;
+}
+
+/** The range in which each match of a driver is once; undefined: a resource may be there twice. */
+function singleRange(run: Run, { single }: Driver): Single | undefined {
+  if (single === undefined) return undefined;
+  const irregular = sql`SELECT 1 FROM irregular INDEXED BY irregular_by_param WHERE param = ${single.param} LIMIT 1`;
+  return run.column(irregular).length > 0 ? undefined : single;
+}
+
+/** What is left to be asked of that which a driver has found. */
+function residualOf(conjuncts: readonly Condition[], { condition, isExact }: Driver): Condition {
+  return isExact ? without(conjuncts, condition) : { all: conjuncts };
 }

@@ -3,10 +3,9 @@ import type { Database } from 'better-sqlite3';
 import type { Precondition } from '../../store.js';
 import type { Dictionary } from './dictionary.js';
 import { openFindParts } from '../query/find.js';
-import { NO_ORDERS } from '../query/known-orders.js';
 import { beginRun } from '../query/run.js';
 import { simplify } from '../query/compile/simplify.js';
-import { findHits } from '../query/strategy.js';
+import { findHits } from '../query/search.js';
 import { openQueryInterrupt } from '../file/query-interrupt.js';
 
 /**
@@ -30,8 +29,7 @@ const STEP = 1;
 
 function prepare(db: Database, dictionary: Dictionary, budget: number): PreconditionCheck {
   const stopper = openQueryInterrupt(db, Int32Array.of(UNSTOPPED));
-  // What was found among changes that are undone since must not be remembered.
-  const parts = { ...openFindParts(db, dictionary, stopper), orders: NO_ORDERS };
+  const parts = openFindParts(db, dictionary, stopper);
   const selectId = db.prepare<[number], string>('SELECT id FROM resource WHERE key = ?').pluck();
 
   /** One more than there may be is enough to know. */

@@ -1,11 +1,11 @@
 import type { Condition, Leaf } from '../../../../search/query/query.js';
 import { REGULAR_WIDTH } from '../../write/index-entries.js';
-import type { IndexRange, Driver } from './index-range.js';
+import { rangeOf, type Arm, type Driver } from './index-range.js';
 import { boundValues } from '../links/lists.js';
 import { probe } from '../probes.js';
 import type { Run } from '../run.js';
-import { listedOf, TABLES, type Bound, type RowTest } from './shape.js';
-import { and, raw, sql, type Sql } from './sql.js';
+import { column, listedOf, orderIn, TABLES, type Bound, type RowTest } from './shape.js';
+import { and, or, raw, sql, type Sql } from './sql.js';
 
 /** Bounds of one parameter that a resource has to fulfil together: one of each leaf's alternatives. */
 interface Bounded {
@@ -24,6 +24,12 @@ interface Alternative {
 
 type Limit = Bound & { readonly value: number };
 
+/** A range of values. */
+interface BetweenDriver extends Driver {
+  /** Whether it has no more rows than any of the conditions has by itself: nothing is beside the range. */
+  readonly isWhole: boolean;
+}
+
 /** Most combinations of alternatives. */
 const MOST = 8;
 
@@ -31,7 +37,12 @@ const MOST = 8;
  * Conditions on one parameter that bound it from both sides, as one range of values: which is true of resources that have one
  * value that is no wide interval. The others are few, listed, and asked one by one.
  */
-export function findBetween(run: Run, conditions: readonly Condition[], limit: number): readonly Driver[] {
+export function findBetween(
+  run: Run,
+  conditions: readonly Condition[],
+  limit: number,
+  depth: number,
+): readonly BetweenDriver[] {
   const byParam = new Map<string, Bounded>();
   for (const condition of conditions) {
     const bounded = toBounded(run, condition);
@@ -41,7 +52,7 @@ export function findBetween(run: Run, conditions: readonly Condition[], limit: n
     const both = before === undefined ? bounded : combine(before, bounded);
     if (both.alternatives.length <= MOST) byParam.set(name, both);
   }
-  return [...byParam.values()].flatMap((bounded) => toDriver(run, bounded, limit) ?? []);
+  return [...byParam.values()].flatMap((bounded) => toDriver(run, bounded, limit, depth) ?? []);
 }
 
 function toBounded(run: Run, condition: Condition): Bounded | undefined {
@@ -74,41 +85,133 @@ function combine(one: Bounded, other: Bounded): Bounded {
   return { ...one, leaves: [...one.leaves, ...other.leaves], alternatives };
 }
 
-function toDriver(run: Run, bounded: Bounded, limit: number): Driver | undefined {
+function toDriver(run: Run, bounded: Bounded, limit: number, depth: number): BetweenDriver | undefined {
   const { table, leaves, alternatives } = bounded;
-  const spans = alternatives.map(({ limits }) => lowEnds(limits, table === 'resource' ? 0 : REGULAR_WIDTH[table]));
+  const isTime = table === 'resource';
+  const spans = alternatives.map(({ limits }) => lowEnds(limits, isTime ? 0 : REGULAR_WIDTH[table]));
   if (spans.some(({ from, to }) => from === -Infinity || to === Infinity)) return undefined;
-  const key = raw(table === 'resource' ? 'd.key' : 'd.resource');
-  const arm = (range: Sql, asked: Sql): IndexRange => {
-    return { key, range, rows: sql`${range} AND ${run.go(key)} AND ${asked}`, isOrdered: false };
-  };
-  const arms = alternatives.map(({ tests }, i) => arm(rangeOf(bounded, spans[i]!), askRow(tests)));
-  if (table !== 'resource') {
-    const irregular = sql`FROM irregular d INDEXED BY irregular_by_param WHERE d.param = ${bounded.param}`;
-    arms.push(arm(irregular, run.check({ all: leaves }, key)));
-  }
-  const count = probe(run, arms.map(({ range }) => range), limit); // prettier-ignore
-  const [only, ...others] = alternatives;
-  const single =
-    table === 'resource' || others.length > 0
-      ? undefined
-      : { key, param: sql`${bounded.param}`, rows: sql`${rangeOf(bounded, spans[0]!)} AND ${askRow(only!.tests)}` };
   const condition = leaves.length === 1 ? leaves[0]! : { all: leaves };
-  return { condition, arms, count, isExact: true, ...(single && { single }) };
+  const hasIrregular = !isTime && isSomeIrregular(run, bounded);
+  const arms = alternatives.map((_, i) => armOf(run, bounded, i, spans, hasIrregular, depth));
+  // Though there are none: a page that ended here goes on here when the last one has gone.
+  if (!isTime) arms.push(irregularArm(run, bounded, depth));
+  const count = probe(run, arms.map(rangeOf), limit); // prettier-ignore
+  const [only, ...others] = alternatives;
+  const key = raw('d.resource');
+  const single =
+    isTime || others.length > 0
+      ? undefined
+      : {
+          key,
+          param: sql`${bounded.param}`,
+          rows: sql`FROM ${tableOf(bounded, ROW)} WHERE ${within(bounded, spans[0]!, ROW)} AND ${askRow(only!.tests, ROW)}`,
+        };
+  return {
+    condition,
+    arms,
+    path: 'between',
+    isWhole: !hasIrregular,
+    count,
+    isExact: true,
+    isLazy: true,
+    isFar: false,
+    repeats: false,
+    ...(single && { single }),
+  };
 }
+
+/** Those with one regular value: each is in one row, so that alternatives before this one need only be asked about that row. */
+function armOf(
+  run: Run,
+  bounded: Bounded,
+  place: number,
+  spans: readonly Span[],
+  hasIrregular: boolean,
+  depth: number,
+): Arm {
+  const { table, param, alternatives } = bounded;
+  const row = raw(`d${depth}`);
+  const isTime = table === 'resource';
+  const key = column(row, isTime ? 'key' : 'resource');
+  const isIn = (i: number, of: Sql): Sql => and([within(bounded, spans[i]!, of), askRow(alternatives[i]!.tests, of)]);
+  const irregular = (owner: Sql): Sql =>
+    sql`EXISTS (SELECT 1 FROM irregular i WHERE i.resource = ${owner} AND i.param = ${param})`;
+  const apart = hasIrregular ? [sql`NOT ${irregular(key)}`] : [];
+  const earlier = alternatives.slice(0, place).map((_, i) => isIn(i, row));
+  const other = raw('o');
+  return {
+    key,
+    levels: [
+      {
+        table: tableOf(bounded, row),
+        where: within(bounded, spans[place]!, row),
+        open: () => within(bounded, { ...spans[place]!, from: -Infinity }, row),
+        order: orderIn(isTime ? 'resource_by_time' : `${table}_by_low`).map((name) => column(row, name)),
+        asked: and([run.go(key), askRow(alternatives[place]!.tests, row), ...apart]),
+      },
+    ],
+    isLazy: true,
+    once: () => (earlier.length === 0 ? raw('1') : sql`NOT ${or(earlier)}`),
+    holds: (owner) => sql`EXISTS (SELECT 1 FROM ${raw(table)} o ${TABLES[table].byKey}
+      WHERE ${column(other, isTime ? 'key' : 'resource')} = ${owner} AND ${isIn(place, other)}
+      ${hasIrregular ? sql`AND NOT ${irregular(owner)}` : sql``})`,
+  };
+}
+
+function isSomeIrregular(run: Run, { param }: Bounded): boolean {
+  const some = sql`SELECT 1 FROM irregular INDEXED BY irregular_by_param WHERE param = ${param} LIMIT 1`;
+  return run.column(some).length > 0;
+}
+
+/** Resources with several values, or a wide one: they are few, and asked one by one. */
+function irregularArm(run: Run, { param, leaves }: Bounded, depth: number): Arm {
+  const row = raw(`d${depth}`);
+  const key = column(row, 'resource');
+  const where = sql`${row}.param = ${param}`;
+  return {
+    key,
+    levels: [
+      {
+        table: sql`irregular ${row} INDEXED BY irregular_by_param`,
+        where,
+        open: () => where,
+        order: [key],
+        // Mostly the page is full before.
+        get asked() {
+          return and([run.go(key), run.check({ all: leaves }, key)]);
+        },
+      },
+    ],
+    isLazy: true,
+    once: () => raw('1'),
+    holds: (owner) =>
+      and([
+        sql`EXISTS (SELECT 1 FROM irregular i WHERE i.resource = ${owner} AND i.param = ${param})`,
+        run.check({ all: leaves }, owner),
+      ]),
+  };
+}
+
+const ROW = raw('d');
 
 /** The row itself fulfils the tests. */
-function askRow(tests: readonly RowTest[]): Sql {
-  return and(tests.flatMap(({ shape, values }) => shape.predicate?.(raw('d'), boundValues(values)) ?? []));
+function askRow(tests: readonly RowTest[], row: Sql): Sql {
+  return and(tests.flatMap(({ shape, values }) => shape.predicate?.(row, boundValues(values)) ?? []));
 }
 
-function rangeOf({ table, param }: Bounded, { from, to }: Span): Sql {
-  if (table === 'resource') {
-    return sql`FROM resource d INDEXED BY resource_by_time
-      WHERE d.type = ${param} AND d.deleted = 0 AND d.updated >= ${from} AND d.updated <= ${to}`;
-  }
-  return sql`FROM ${raw(table)} d INDEXED BY ${raw(`${table}_by_low`)}
-    WHERE ${listedOf(TABLES[table], raw('d'), boundValues([param]))} AND d.low >= ${from} AND d.low <= ${to}`;
+function tableOf({ table }: Bounded, row: Sql): Sql {
+  return sql`${raw(table)} ${row} INDEXED BY ${raw(table === 'resource' ? 'resource_by_time' : `${table}_by_low`)}`;
+}
+
+/** The row is in a range of the index. */
+function within({ table, param }: Bounded, { from, to }: Span, row: Sql): Sql {
+  const end = column(row, table === 'resource' ? 'updated' : 'low');
+  return and([
+    listedOf(TABLES[table], row, boundValues([param])),
+    ...(table === 'resource' ? [sql`${row}.deleted = 0`] : []),
+    ...(from === -Infinity ? [] : [sql`${end} >= ${from}`]),
+    sql`${end} <= ${to}`,
+  ]);
 }
 
 interface Span {

@@ -1,7 +1,7 @@
 import type { Condition } from '../../../../search/query/query.js';
-import type { CompileContext, Resolved } from './compile-context.js';
+import type { CompileContext } from './compile-context.js';
 import type { LeafGroup } from './leaf.js';
-import { isLink } from './residual.js';
+import { isLink } from '../../../plan/conjuncts.js';
 import { isImplied } from './simplify.js';
 import { checkLink } from '../links/links.js';
 import { boundValues, from, listValues } from '../links/lists.js';
@@ -14,9 +14,6 @@ export const MAX_INLINE = 8;
 /** Up to so many alternatives are looked up one by one. */
 const MAX_SEEKS = 3;
 
-/** Links of so many alternatives are answered by these; of more, by following each. */
-const MAX_LISTED = 200;
-
 /**
  * A condition on the resource with this key, answered by its own rows: found by their primary keys. Links lead to others.
  *
@@ -28,18 +25,8 @@ export function check(condition: Condition, key: Sql, context: CompileContext, d
   if ('all' in condition) return and(condition.all.map((each) => check(each, key, context, depth)));
   if ('some' in condition) return or(condition.some.map((each) => check(each, key, context, depth)));
   if ('not' in condition) return sql`NOT ${check(condition.not, key, context, depth)}`;
-  if (isLink(condition)) {
-    const resolved = context.resolved.get(condition);
-    if (resolved === undefined || lengthOf(resolved) > MAX_LISTED) return checkLink(condition, key, context, depth);
-    if ('keys' in resolved) return sql`${key} IN (SELECT value FROM json_each(${JSON.stringify(resolved.keys)}))`;
-    return or(resolved.groups.map((group) => checkGroup(group, key, context)));
-  }
+  if (isLink(condition)) return checkLink(condition, key, context, depth);
   return or(context.groups(condition).map((group) => checkGroup(group, key, context)));
-}
-
-function lengthOf(resolved: Resolved): number {
-  if ('keys' in resolved) return resolved.keys.length;
-  return resolved.groups.reduce((sum, { alternatives }) => sum + alternatives.length, 0);
 }
 
 function checkGroup(all: LeafGroup, key: Sql, context: CompileContext): Sql {
@@ -73,18 +60,16 @@ function checkGroup(all: LeafGroup, key: Sql, context: CompileContext): Sql {
   const { finding = 0 } = shape;
   const theirs = shape.equal.map((_, i) => listValues('v')(finding + i + 1));
   const isListed = sql`(${join(own, ', ')}) IN (SELECT ${join(theirs, ', ')} FROM ${list} v)`;
-  const also = shape.also === undefined ? [] : [shape.also(row)];
   // All are of one parameter: several there are only of canonical quantities, and those are no equalities.
-  return exists(shape, 0, { key }, boundValues(alternatives[0]!), [isListed, ...also], context);
+  return exists(shape, 0, { key }, boundValues(alternatives[0]!), [isListed], context);
 }
 
 /** A part whose values are looked up in a list by those of a row: all of one parameter, and equal to something. */
 function leadingPart({ shapes, places, alternatives }: LeafGroup): number | undefined {
-  const found = shapes.findIndex(({ equal, also }, i) => {
+  const found = shapes.findIndex(({ equal }, i) => {
     const place = places[i]!;
     const param = alternatives[0]?.[place];
-    const isSimple = equal !== undefined && also === undefined;
-    return isSimple && alternatives.every((values) => values[place] === param);
+    return equal !== undefined && alternatives.every((values) => values[place] === param);
   });
   return found < 0 ? undefined : found;
 }
@@ -157,7 +142,7 @@ function without(shapes: readonly unknown[], kept: number): readonly number[] {
  */
 function accessByValue({ accesses, table }: Shape): Access | undefined {
   if (table.key === 'key') return undefined;
-  return accesses.find(({ isOrdered, rest }) => isOrdered && rest === undefined);
+  return accesses.find(({ order, rest }) => order.length === 1 && rest === undefined);
 }
 
 /** @param access finds the row by its value; absent: by the primary key, and `conditions` have to ask for the value */

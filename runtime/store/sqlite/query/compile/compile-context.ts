@@ -1,9 +1,6 @@
-import type { Condition, Leaf, Link } from '../../../../search/query/query.js';
+import type { Condition, Leaf } from '../../../../search/query/query.js';
 import type { LeafGroup } from './leaf.js';
 import type { Sql, Value } from './sql.js';
-
-/** What fulfils a link: what a leaf with these alternatives would find, or what has these keys, each once. */
-export type Resolved = { readonly groups: readonly LeafGroup[] } | { readonly keys: readonly number[] };
 
 /** What conditions are compiled with. */
 export interface CompileContext {
@@ -14,8 +11,6 @@ export interface CompileContext {
   /** Number of this server's base; undefined: no reference has it, or it is not known. */
   own(): number | undefined;
   groups(leaf: Leaf): readonly LeafGroup[];
-  /** Links whose other side was collected, as what it makes of them. */
-  readonly resolved: Map<Link, Resolved>;
   /** For conditions on resources of another type; undefined: there never was one. */
   of(type: string): CompileContext | undefined;
   /** A condition on the resource whose key is in this column. @param depth of links around it; absent: none */

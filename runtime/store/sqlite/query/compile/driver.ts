@@ -1,112 +1,192 @@
-import { append } from '../../../../fhir/lists.js';
-import type { Condition, Leaf, Link } from '../../../../search/query/query.js';
-import type { IndexRange, Driver, Single } from './index-range.js';
-import { findBetween } from './between.js';
-import { checkParts, MAX_INLINE } from './check.js';
-import type { Resolved } from './compile-context.js';
-import type { LeafGroup } from './leaf.js';
-import { isLink } from './residual.js';
+import { FhirError } from '../../../../fhir/errors.js';
+import type { Condition, Leaf } from '../../../../search/query/query.js';
+import { isLink } from '../../../plan/conjuncts.js';
+import { throughLink } from '../links/through.js';
 import { asSingleValues, boundValues, from, listValues } from '../links/lists.js';
 import { probe } from '../probes.js';
 import type { Run } from '../run.js';
-import { column, indexedBy, type Access, type Values } from './shape.js';
-import { TOKEN_BOTH, TOKEN_CODE } from './shapes.js';
-import { and, raw, sql, type Sql } from './sql.js';
+import { findBetween } from './between.js';
+import { checkParts, MAX_INLINE } from './check.js';
+import { rangeOf, type Arm, type Choice, type Driver, type Path, type Single } from './index-range.js';
+import type { LeafGroup } from './leaf.js';
+import { column, indexedBy, TABLES, type Access, type Values } from './shape.js';
+import { and, or, raw, sql, type Sql } from './sql.js';
 
-const ROW = raw('d');
+/** More alternatives than this are not gone through one after the other. */
+const MOST_ARMS = 16;
 
 /**
- * The ranges by which a condition is found with the fewest rows. Undefined: by none, all resources have to be looked at, or
- * it is a link that is not resolved.
+ * The ranges by which a condition is found with the fewest rows. Undefined: by none, all resources have to be looked at.
  *
- * @param limit how far rows are counted
+ * @param depth how many links lead to what it is a condition on
  */
-export function findDriver(run: Run, condition: Condition, limit: number): Driver | undefined {
+export function findDriver(run: Run, condition: Condition, choice: Choice, depth = 0): Driver | undefined {
   if ('not' in condition) return undefined;
   if ('all' in condition) {
-    const best = findBest(run, condition.all, limit);
+    const best = findBest(run, condition.all, choice, depth);
     const isExact = condition.all.length === 1 && best?.isExact === true;
     return best === undefined ? undefined : { ...best, condition, isExact };
   }
   if ('some' in condition) {
-    const drivers = condition.some.map((each) => findDriver(run, each, limit));
-    if (drivers.includes(undefined)) return undefined;
-    const known = drivers.filter((driver) => driver !== undefined);
-    const count = known.reduce((sum, driver) => sum + driver.count, 0);
-    const arms = known.flatMap((driver) => driver.arms);
-    return { condition, arms, count, isExact: known.every((driver) => driver.isExact) };
+    const drivers = condition.some.map((each, i) => findDriver(run, each, stepOf(choice, i), depth));
+    return drivers.every((driver) => driver !== undefined) ? united(condition, drivers) : undefined;
   }
-  const ways = waysTo(run, condition);
-  if (ways === undefined) return undefined;
-  if ('keys' in ways) {
-    const { keys } = ways;
-    return { condition, arms: [listed(run, keys)], count: keys.length, isExact: true, keys };
+  return isLink(condition) ? throughLink(run, condition, choice, depth) : findLeaf(run, condition, choice, depth);
+}
+
+/** The choice that was made within another; where there was none, it is made anew. */
+export function stepOf({ limit, path }: Choice, place: number): Choice {
+  return Array.isArray(path) ? { limit, path: (path as readonly Path[])[place] } : { limit };
+}
+
+/** What is found in one or the other. */
+function united(condition: Condition, drivers: readonly Driver[]): Driver {
+  const count = drivers.reduce((sum, { arms }) => sum + arms.length, 0);
+  const isLazy = count <= MOST_ARMS && drivers.every((driver) => driver.isLazy);
+  const arms: Arm[] = [];
+  for (const driver of drivers) {
+    const before = isLazy ? [...arms] : [];
+    for (const arm of driver.arms) arms.push(apartFrom(before, arm));
   }
-  const { groups } = ways;
+  return {
+    condition,
+    arms,
+    path: drivers.map(({ path }) => path),
+    count: drivers.reduce((sum, driver) => sum + driver.count, 0),
+    isExact: drivers.every(({ isExact }) => isExact),
+    isLazy,
+    isFar: drivers.some(({ isFar }) => isFar),
+    repeats: drivers.some(({ repeats }) => repeats),
+  };
+}
+
+/** An arm without what is in those before it. */
+function apartFrom(before: readonly Arm[], arm: Arm): Arm {
+  if (before.length === 0) return arm;
+  return { ...arm, once: () => and([arm.once(), sql`NOT ${or(before.map(({ holds }) => holds(arm.key)))}`]) };
+}
+
+function findLeaf(run: Run, condition: Leaf, choice: Choice, depth: number): Driver | undefined {
+  const groups = run.groups(condition);
   if (groups.some(({ isListed }) => !isListed)) return undefined;
-  const options = groups.map((group) => cheapest(run, group, limit));
-  const count = options.reduce((sum, option) => sum + option.count, 0);
+  const options = groups.map((group, i) => cheapest(run, group, stepOf(choice, i), depth));
+  const own = options.flatMap((option) => option.arms);
+  const isLazy = own.length <= MOST_ARMS && own.every((arm) => arm.isLazy);
+  const arms: Arm[] = [];
+  for (const arm of own) arms.push(isLazy ? apartFrom([...arms], arm) : arm);
   const single = options.length === 1 ? options[0]!.single : undefined;
-  return { condition, arms: options.flatMap(({ arms }) => arms), count, isExact: true, ...(single && { single }) };
-}
-
-/** Resources whose keys are known: a list as JSON is read the fastest. */
-function listed(run: Run, keys: readonly number[]): IndexRange {
-  const key = raw('k.value');
-  const range = sql`FROM json_each(${JSON.stringify(keys)}) k WHERE ${run.go(key)}`;
-  return { key, rows: range, range, isOrdered: false };
-}
-
-/** A leaf as alternatives, or a link as what it was resolved to; undefined: it is not. */
-function waysTo(run: Run, condition: Leaf | Link): Resolved | undefined {
-  return isLink(condition) ? run.resolved.get(condition) : { groups: run.groups(condition) };
+  return {
+    condition,
+    arms,
+    path: options.map(({ place }) => place),
+    count: options.reduce((sum, option) => sum + option.count, 0),
+    isExact: true,
+    isLazy,
+    isFar: false,
+    repeats: groups.some(({ shapes }) => shapes[0]?.table === TABLES.region),
+    ...(single && { single }),
+  };
 }
 
 /** Few enough that nothing can be gained by counting more. */
 export const FEW = 20;
 
 /** The driver of the conjunct that has the fewest rows. */
-export function findBest(run: Run, conditions: readonly Condition[], limit: number): Driver | undefined {
+export function findBest(run: Run, conditions: readonly Condition[], choice: Choice, depth = 0): Driver | undefined {
   let best: Driver | undefined;
-  for (const condition of conditions) {
-    const driver = findDriver(run, condition, limit);
-    if (driver === undefined) continue;
-    if ('param' in condition || 'has' in condition || 'updated' in condition || 'ids' in condition) {
-      run.trace?.probed(condition, driver.count, limit);
-    }
+  for (const driver of findDrivers(run, conditions, choice, depth)) {
     if (best === undefined || driver.count < best.count) best = driver;
-    if (best.count <= FEW) return best;
-  }
-  for (const driver of findBetween(run, conditions, limit)) {
-    if (best === undefined || driver.count < best.count) {
-      best = driver;
-      run.trace?.probed(driver.condition, driver.count, limit);
-    }
   }
   return best;
 }
 
+/** Whatever finds one of the conditions, or several together, as far as it may be better than those before. */
+export function* findDrivers(run: Run, conditions: readonly Condition[], choice: Choice, depth = 0): Generator<Driver> {
+  if (choice.path !== undefined) return yield findAgain(run, conditions, choice, depth);
+  let { limit } = choice;
+  const covered = new Set<Condition>();
+  for (const { isWhole, ...driver } of findBetween(run, conditions, limit, depth)) {
+    run.trace?.probed(driver.condition, driver.count, limit);
+    const { condition } = driver;
+    const together = 'all' in condition ? condition.all : [condition];
+    yield { ...driver, path: [together.map((each) => conditions.indexOf(each)), 'between'] };
+    if (driver.count <= FEW) return;
+    limit = Math.min(limit, driver.count);
+    // Each by itself has at least as many.
+    if (isWhole) for (const each of together) covered.add(each);
+  }
+  // What leads through other resources is the last to be counted.
+  const left = conditions.filter((each) => !covered.has(each));
+  for (const condition of [...left.filter((each) => !isLink(each)), ...left.filter((each) => isLink(each))]) {
+    const driver = findDriver(run, condition, { limit }, depth);
+    if (driver === undefined) continue;
+    if ('param' in condition || 'has' in condition || 'updated' in condition || 'ids' in condition) {
+      run.trace?.probed(condition, driver.count, limit);
+    }
+    yield { ...driver, path: [[conditions.indexOf(condition)], driver.path] };
+    if (driver.count <= FEW) return;
+    // What has more than another need not be counted further.
+    limit = Math.min(limit, driver.count);
+  }
+}
+
+/**
+ * The choice where there is but one, of ranges that are gone through one after the other: no rows need be counted. Undefined: there are
+ * several, or an explanation wants the counts.
+ */
+export function onlyPath(run: Run, conditions: readonly Condition[]): Path | undefined {
+  const [only, ...others] = conditions;
+  if (only === undefined || others.length > 0 || !('any' in only) || run.trace !== undefined) return undefined;
+  const [group, ...more] = run.groups(only);
+  if (group?.isListed !== true || more.length > 0 || group.alternatives.length > MAX_INLINE) return undefined;
+  const [shape, ...parts] = group.shapes;
+  return parts.length === 0 && shape?.accesses.length === 1 ? [[0], [0]] : undefined;
+}
+
+/** The driver of a page before. */
+function findAgain(run: Run, conditions: readonly Condition[], choice: Choice, depth: number): Driver {
+  const { path: places } = stepOf(choice, 0);
+  const how = stepOf(choice, 1);
+  const chosen = (Array.isArray(places) ? places : []).map((place) => conditions[Number(place)]);
+  const [condition] = chosen;
+  const driver =
+    condition === undefined || chosen.includes(undefined)
+      ? undefined
+      : how.path === 'between'
+        ? findBetween(run, chosen as readonly Condition[], 0, depth)[0]
+        : findDriver(run, condition, how, depth);
+  if (driver === undefined) throw new FhirError('page-invalid');
+  return { ...driver, path: choice.path! };
+}
+
 interface Option {
-  readonly arms: readonly IndexRange[];
+  /** Which of the ways to find it. */
+  readonly place: number;
+  readonly arms: readonly Arm[];
   readonly count: number;
   readonly single?: Single;
 }
 
 /** Of a composite by the part, of an interval by the end that has the fewest rows. */
-function cheapest(run: Run, group: LeafGroup, limit: number): Option {
+function cheapest(run: Run, group: LeafGroup, { limit, path }: Choice, depth: number): Option {
   let best: Option | undefined;
+  let place = 0;
   for (const [part, { accesses }] of group.shapes.entries()) {
     for (const access of accesses) {
+      const own = place++;
+      if (path !== undefined && own !== path) continue;
       const parts = access.beside === undefined ? [access] : [access, access.beside];
-      const arms = parts.flatMap((each) => armsOf(run, group, part, each));
-      const count = probe(run, arms.map(({ range }) => range), limit); // prettier-ignore
+      const arms = parts.flatMap((each) => armsOf(run, group, part, each, depth));
+      const count = path === undefined ? probe(run, arms.map(rangeOf), limit) : 0; // prettier-ignore
       if (best !== undefined && count >= best.count) continue;
       const single = singleOf(group, access);
-      best = { arms, count, ...(single && { single }) };
+      best = { place: own, arms, count, ...(single && { single }) };
     }
   }
-  return best ?? { arms: [], count: 0 };
+  return best ?? { place: -1, arms: [], count: 0 };
 }
+
+const ROW = raw('d');
 
 /**
  * Of one interval asked for by its bounds: of such values it is noted who has several, or a wide one. Without these, no rows are beside
@@ -123,106 +203,73 @@ function singleOf({ shapes, alternatives }: LeafGroup, access: Access): Single |
   return { key: column(ROW, shape.table.key), param: values(0), rows };
 }
 
-function armsOf(run: Run, group: LeafGroup, part: number, access: Access, most = MAX_INLINE): readonly IndexRange[] {
+function armsOf(run: Run, group: LeafGroup, part: number, access: Access, depth: number): readonly Arm[] {
   const { alternatives } = group;
-  if (alternatives.length <= most) {
-    return alternatives.map((values) => armOf(run, group, part, access, boundValues(values)));
+  if (alternatives.length <= MAX_INLINE) {
+    return alternatives.map((values) => armOf(run, group, part, access, boundValues(values), depth));
   }
   const single = asSingleValues(alternatives);
   return [
     single === undefined
-      ? armOf(run, group, part, access, listValues('v'), run.list(alternatives))
-      : armOf(run, group, part, access, single.values, sql`json_each(${single.json})`),
+      ? armOf(run, group, part, access, listValues('v'), depth, run.list(alternatives))
+      : armOf(run, group, part, access, single.values, depth, sql`json_each(${single.json})`),
   ];
 }
 
-function armOf(run: Run, group: LeafGroup, part: number, access: Access, values: Values, list?: Sql): IndexRange {
+function armOf(
+  run: Run,
+  group: LeafGroup,
+  part: number,
+  access: Access,
+  values: Values,
+  depth: number,
+  list?: Sql,
+): Arm {
   const { table } = group.shapes[part]!;
   const own = from(values, group.places[part]!);
-  const key = column(ROW, table.key);
-  const source = sql`FROM ${list === undefined ? sql`` : sql`${list} v CROSS JOIN `}${raw(table.name)} d
-    ${indexedBy(access.index)}`;
-  const seek = access.seek(ROW, own);
-  const rest = access.rest === undefined ? [] : [access.rest(ROW, own)];
-  const others =
-    group.shapes.length === 1
+  const row = raw(`d${depth}`);
+  const key = column(row, table.key);
+  /** What a row has to fulfil that the index does not answer. */
+  const asked = (of: Sql, owner: Sql): readonly Sql[] => [
+    ...(access.rest === undefined ? [] : [access.rest(of, own)]),
+    ...(group.shapes.length === 1
       ? []
-      : [checkParts(group, values, { key, group: column(ROW, 'part_group') }, run, [part])];
+      : [checkParts(group, values, { key: owner, group: column(of, 'part_group') }, run, [part])]),
+  ];
+  const other = raw('o');
+  const inRange = (owner: Sql, more: readonly Sql[]): Sql => {
+    const of = column(other, table.key);
+    const tests = and([sql`${of} = ${owner}`, access.seek(other, own), ...more, ...asked(other, of)]);
+    return sql`EXISTS (SELECT 1 FROM ${raw(table.name)} o ${table.byKey} WHERE ${tests})`;
+  };
+  // Where all rows of a range have the same value those of a resource lie side by side. Each would open the same ranges, though.
+  const isOnce = (access.order.length === 1 && depth === 0) || table.key !== 'resource';
+  const source = sql`${raw(table.name)} ${row} ${indexedBy(access.index)}`;
   return {
     key,
-    rows: sql`${source} WHERE ${seek} AND ${run.go(key)} AND ${and([...rest, ...others])}`,
-    range: sql`${source} WHERE ${seek}`,
-    isOrdered: access.isOrdered && list === undefined,
+    levels: [
+      {
+        table: list === undefined ? source : sql`${list} v CROSS JOIN ${source}`,
+        where: access.seek(row, own),
+        open: () => (access.open ?? access.seek)(row, own),
+        order: access.order.map((name) => column(row, name)),
+        asked: and([run.go(key), ...asked(row, key)]),
+      },
+    ],
+    isLazy: list === undefined,
+    once: () => (isOnce ? raw('1') : sql`NOT ${inRange(key, [sql`o.n < ${column(row, 'n')}`, run.look(other, 'n')])}`),
+    holds: (owner) => inRange(owner, [run.look(other, table.key)]),
   };
 }
 
-/** More resources than this are not read side by side that a link leads to. */
-const MAX_LED = 64;
-
-/**
- * A leaf, a link that is resolved, or alternatives of these, as few ranges in which rows come in the order of keys; undefined: it
- * is found by none such.
- */
-export function orderedArms(run: Run, condition: Condition): readonly IndexRange[] | undefined {
-  if ('all' in condition || 'not' in condition) return undefined;
-  if ('some' in condition) {
-    const arms: IndexRange[] = [];
-    for (const each of condition.some) {
-      const own = orderedArms(run, each);
-      if (own === undefined || arms.length + own.length > MAX_INLINE) return undefined;
-      append(arms, own);
-    }
-    return arms;
-  }
-  const ways = waysTo(run, condition);
-  if (ways === undefined || 'keys' in ways) return undefined;
-  const most = isLink(condition) ? MAX_LED : MAX_INLINE;
-  const arms: IndexRange[] = [];
-  for (const group of ways.groups) {
-    if (!group.isListed) return undefined;
-    const split = bySystem(run, group);
-    if (split === undefined) return undefined;
-    const part = split.shapes.findIndex(({ accesses }) => accesses.some(({ isOrdered }) => isOrdered));
-    const access = split.shapes[part]?.accesses.find(({ isOrdered }) => isOrdered);
-    if (access === undefined) return undefined;
-    append(arms, armsOf(run, split, part, access, most));
-    if (arms.length > most || !arms.every(({ isOrdered }) => isOrdered)) return undefined;
-  }
-  return arms;
-}
-
-/** Codes without a system as codes with each system that they have here: mostly that is one. */
-function bySystem(run: Run, group: LeafGroup): LeafGroup | undefined {
-  const { shapes, places, alternatives } = group;
-  const part = shapes.indexOf(TOKEN_CODE);
-  if (part < 0 || shapes.some(({ accesses }) => accesses.some(({ isOrdered }) => isOrdered))) return group;
-  if (alternatives.length > MAX_INLINE) return undefined;
-  const place = places[part]!;
-  const after = place + 2;
-  const split = alternatives.flatMap((values) =>
-    systemsOf(run, Number(values[place]), String(values[place + 1])).map((system) => [
-      ...values.slice(0, after),
-      system,
-      ...values.slice(after),
-    ]),
-  );
-  if (split.length > MAX_INLINE) return undefined;
-  return {
-    ...group,
-    shapes: shapes.map((shape, i) => (i === part ? TOKEN_BOTH : shape)),
-    places: places.map((each) => (each >= after ? each + 1 : each)),
-    alternatives: split,
-  };
-}
-
-/** The systems that a code has under a parameter; a few more than are of use. */
-export function systemsOf(run: Run, param: number, code: string, limit = MAX_INLINE + 1): readonly number[] {
+/** The systems that a code has under a parameter. */
+export function systemsOf(run: Run, param: number, code: string): readonly number[] {
   const next = run.statements.prepare<{ readonly system: number }>(
     `SELECT system FROM token INDEXED BY token_by_value
      WHERE param = ? AND part_group >= 0 AND code = ? AND system > ? ORDER BY system LIMIT 1`,
   );
   const systems: number[] = [];
-  for (let row = next.get(param, code, -1); row !== undefined && systems.length < limit;) {
+  for (let row = next.get(param, code, -1); row !== undefined;) {
     systems.push(row.system);
     row = next.get(param, code, row.system);
   }

@@ -1,16 +1,33 @@
 import type { Condition } from '../../../../search/query/query.js';
-import type { Sql } from './sql.js';
+import { and, join, sql, type Sql } from './sql.js';
 
-/** One range of an index, or a range for each row of a list, and what is asked of its rows. */
-export interface IndexRange {
+/** One range of an index on the way to resources: rows of one table. */
+export interface Level {
+  /** `token d0 INDEXED BY …`. */
+  readonly table: Sql;
+  /** The range. */
+  readonly where: Sql;
+  /** The same without where it begins. */
+  readonly open: () => Sql;
+  /** Columns in whose order its rows come; rows at the same place are of the same resource. None: there is one row at most. */
+  readonly order: readonly Sql[];
+  /** What its rows have to fulfil that the index does not answer. */
+  readonly asked: Sql;
+  /** True of one of the rows in which something on the way is; absent: there is but one. */
+  readonly once?: () => Sql;
+}
+
+/** Resources in one range of an index; or in ranges that rows of others open, one for each, in their order. */
+export interface Arm {
   /** Column of the resource's key. */
   readonly key: Sql;
-  /** `FROM … WHERE …`, all that the rows have to fulfil. */
-  readonly rows: Sql;
-  /** The same without what the index does not answer. */
-  readonly range: Sql;
-  /** Whether the rows come in the order of keys. */
-  readonly isOrdered: boolean;
+  readonly levels: readonly Level[];
+  /** Whether its rows come in the order of its levels, so that it can be gone on with from any place. */
+  readonly isLazy: boolean;
+  /** True of one of the rows in which a resource is, unless an arm before this one has it. It is decided on entries alone. */
+  readonly once: () => Sql;
+  /** Whether the resource with a key is in it. */
+  readonly holds: (key: Sql) => Sql;
 }
 
 /** A range whose rows are all that fulfil a condition: one of each resource, as long as none is irregular for the parameter. */
@@ -23,16 +40,49 @@ export interface Single {
   readonly rows: Sql;
 }
 
+/**
+ * Which of several ranges were chosen where there was a choice, so that a later page goes on in the same ones: of each leaf the indexes
+ * of its alternatives, of what has to be fulfilled together the places of what drives, and how that is found.
+ */
+export type Path = number | 'between' | readonly Path[];
+
+/** How the ranges of a condition are chosen: by their rows, counted so far; or as they were before. */
+export interface Choice {
+  readonly limit: number;
+  readonly path?: Path | undefined;
+}
+
 /** A condition as ranges of indexes: what fulfils it is in some of them. */
 export interface Driver {
+  readonly path: Path;
+  /** What of the search it answers. */
   readonly condition: Condition;
-  readonly arms: readonly IndexRange[];
+  readonly arms: readonly Arm[];
   /** Rows of the ranges; one above the limit of probes: more. */
   readonly count: number;
   /** Whether all that is in them fulfils it. */
   readonly isExact: boolean;
-  /** All that is in the ranges, where that is known. */
-  readonly keys?: readonly number[];
-  /** The same as one range, where there is one. */
+  readonly isLazy: boolean;
+  /** Whether it leads through other resources. */
+  readonly isFar: boolean;
+  /** Whether to tell the one row of a resource that counts takes a look at others that refer to it, which may be many. */
+  readonly repeats: boolean;
+  /** All of it as one range, where there is one. */
   readonly single?: Single;
+}
+
+/** `FROM … WHERE …`: all rows of an arm. */
+export function rowsOf({ levels }: Arm): Sql {
+  return sql`FROM ${tablesOf(levels)} WHERE ${and(levels.flatMap(({ where, asked }) => [where, asked]))}`;
+}
+
+/** The same without what the index does not answer, where there is but one. */
+export function rangeOf(arm: Arm): Sql {
+  const [only, ...others] = arm.levels;
+  return only === undefined || others.length > 0 ? rowsOf(arm) : sql`FROM ${only.table} WHERE ${only.where}`;
+}
+
+/** Each row of one is looked at together with those that it opens in the next. */
+export function tablesOf(levels: readonly Level[]): Sql {
+  return join(levels.map(({ table }) => table), ' CROSS JOIN '); // prettier-ignore
 }

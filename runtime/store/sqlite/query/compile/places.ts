@@ -4,7 +4,7 @@ import { AFTER_DIGITS, cellsAround, cellsOfBoxesAt } from '../../../../search/pl
 import { isAmong } from '../../../../search/places/regions.js';
 import { squaredChord, toVector } from '../../../../search/places/sphere.js';
 import type { PlaceTest } from '../../../../search/query/query.js';
-import { column, ofParam, TABLES, type RowTest, type Shape } from './shape.js';
+import { column, ofParam, orderIn, TABLES, type RowTest, type Shape } from './shape.js';
 import { and, sql, type Sql } from './sql.js';
 
 const { position, region } = TABLES;
@@ -27,9 +27,10 @@ const NEAR: Shape = (() => {
     accesses: [
       {
         index: 'position_by_cell',
-        isOrdered: false,
+        order: orderIn('position_by_cell'),
         seek: (row, values) =>
           sql`${ofParam(position, row, values)} AND ${cell(row)} >= ${values(1)} AND ${cell(row)} < ${values(2)}`,
+        open: (row, values) => sql`${ofParam(position, row, values)} AND ${cell(row)} < ${values(2)}`,
         rest: isNear,
       },
     ],
@@ -55,7 +56,7 @@ const AROUND: Shape = (() => {
     accesses: [
       {
         index: 'region_by_cell',
-        isOrdered: false,
+        order: orderIn('region_by_cell', 1),
         seek: (row, values) => sql`${ofParam(region, row, values)} AND ${column(row, 'cell')} = ${values(1)}`,
         rest: isAround,
       },

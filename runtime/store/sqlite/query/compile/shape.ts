@@ -19,10 +19,12 @@ export interface Table {
 /** A range of an index that holds all rows that fulfil a test, with those `beside` it. */
 export interface Access {
   readonly index: Index;
-  /** Whether within the range rows come in the order of `resource`. */
-  readonly isOrdered: boolean;
+  /** Columns of the index in whose order the rows of the range come; the last is the resource's key. */
+  readonly order: readonly string[];
   /** The range itself, the parameter included. */
   readonly seek: (row: Sql, values: Values) => Sql;
+  /** The same without where it begins; absent: it is what all its rows have alike. */
+  readonly open?: (row: Sql, values: Values) => Sql;
   /** What is to be asked of a row of the range besides; absent: nothing. */
   readonly rest?: (row: Sql, values: Values) => Sql;
   /** Has the rows that the range lacks; absent: it lacks none. */
@@ -41,10 +43,8 @@ export interface Shape {
   readonly finding?: number;
   /** What a row has to fulfil that is of the parameter already; absent: nothing. */
   readonly predicate?: (row: Sql, values: Values) => Sql;
-  /** Columns that have to equal the values after those of `finding`, and but for `also` nothing else has to be; absent: it is not so simple. */
+  /** Columns that have to equal the values after those of `finding`, and nothing else has to be; absent: it is not so simple. */
   readonly equal?: readonly string[];
-  /** What a row has to fulfil besides, whatever the values; a predicate asks for it, too. Absent: nothing. */
-  readonly also?: (row: Sql) => Sql;
   /** Bounds of the ends of intervals, by the values from place 1 on. */
   readonly bounds?: readonly Bound[];
   readonly accesses: readonly Access[];
@@ -52,6 +52,32 @@ export interface Shape {
 
 /** Name of an index; `words`: the full text, which is its own. */
 export type Index = string;
+
+/** Columns of the indexes behind those that every range has alike. */
+const COLUMNS: Readonly<Record<Index, readonly string[]>> = {
+  token_by_value: ['code', 'system', 'resource'],
+  string_by_value: ['folded', 'resource'],
+  date_by_low: ['low', 'high', 'resource'],
+  date_by_high: ['high', 'low', 'resource'],
+  number_by_low: ['low', 'high', 'resource'],
+  number_by_high: ['high', 'low', 'resource'],
+  reference_by_text: ['target', 'resource'],
+  reference_by_target: ['resource'],
+  reference_by_url: ['resource'],
+  reference_by_identifier: ['resource'],
+  uri_by_value: ['value', 'resource'],
+  position_by_cell: ['cell', 'x', 'y', 'z', 'resource'],
+  region_by_cell: ['cell', 'south', 'north', 'resource'],
+  beginning_by_text: ['text', 'resource'],
+  words: ['rowid'],
+  resource_by_id: ['key'],
+  resource_by_time: ['updated', 'key'],
+};
+
+/** The order of a range in which so many further columns are alike. */
+export function orderIn(index: Index, alike = 0): readonly string[] {
+  return COLUMNS[index]!.slice(alike);
+}
 
 /** Makes rows be found by an index. */
 export function indexedBy(index: Index): Sql {

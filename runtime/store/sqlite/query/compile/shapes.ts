@@ -3,6 +3,7 @@ import {
   column,
   equals,
   listedOf,
+  orderIn,
   TABLES,
   type Access,
   type Bound,
@@ -21,7 +22,7 @@ function equality(table: Table, columns: readonly string[], index: string): Shap
     accesses: [
       {
         index,
-        isOrdered: true,
+        order: orderIn(index, columns.length),
         seek: (row, values) => and([listedOf(table, row, values), ...equals(row, columns, values)]),
       },
     ],
@@ -33,15 +34,16 @@ function presence(table: Table, index: string): Shape {
   return {
     name: `${table.name} present`,
     table,
-    accesses: [{ index, isOrdered: false, seek: (row, values) => listedOf(table, row, values) }],
+    accesses: [{ index, order: orderIn(index), seek: (row, values) => listedOf(table, row, values) }],
   };
 }
 
 /** A text from value 1 on, and below value 2 where it has one. */
 function textRange(table: Table, name: string, index: string, isBounded: boolean): Shape {
+  const below = (row: Sql, values: Values): Sql => sql`${column(row, name)} < ${values(2)}`;
   const range = (row: Sql, values: Values): Sql => {
-    const text = column(row, name);
-    return isBounded ? sql`${text} >= ${values(1)} AND ${text} < ${values(2)}` : sql`${text} >= ${values(1)}`;
+    const from = sql`${column(row, name)} >= ${values(1)}`;
+    return isBounded ? sql`${from} AND ${below(row, values)}` : from;
   };
   return {
     name: `${table.name} ${name} range ${isBounded}`,
@@ -50,8 +52,9 @@ function textRange(table: Table, name: string, index: string, isBounded: boolean
     accesses: [
       {
         index,
-        isOrdered: false,
+        order: orderIn(index),
         seek: (row, values) => sql`${listedOf(table, row, values)} AND ${range(row, values)}`,
+        open: (row, values) => and([listedOf(table, row, values), ...(isBounded ? [below(row, values)] : [])]),
       },
     ],
   };
@@ -59,7 +62,7 @@ function textRange(table: Table, name: string, index: string, isBounded: boolean
 
 /** By an index of nothing but the parameter, all else asked of each row. */
 function wholeParam(table: Table, index: string, rest: NonNullable<Access['rest']>): Access {
-  return { index, isOrdered: false, seek: (row, values) => listedOf(table, row, values), rest };
+  return { index, order: orderIn(index), seek: (row, values) => listedOf(table, row, values), rest };
 }
 
 const { token, string, date, number, reference, uri, position, region, words, beginning, resource } = TABLES;
@@ -77,11 +80,8 @@ export const PRESENT = {
   region: presence(region, 'region_by_cell'),
 } as const;
 
-/** A code, with whatever system. The index has the rows of each system in the order of `resource`. */
-export const TOKEN_CODE: Shape = (() => {
-  const { accesses, ...shape } = equality(token, ['code'], 'token_by_value');
-  return { ...shape, accesses: accesses.map((access) => ({ ...access, isOrdered: false })) };
-})();
+/** A code, with whatever system. */
+export const TOKEN_CODE = equality(token, ['code'], 'token_by_value');
 
 /** A code and its system, or that it has none (0). */
 export const TOKEN_BOTH = equality(token, ['code', 'system'], 'token_by_value');
@@ -140,9 +140,10 @@ export function tokenOther(hasSystem: boolean, hasCode: boolean): Shape {
 /** A value, of an identifier whose type is a code (value 2) and, where it is given, a system (value 3). */
 export function ofType(hasSystem: boolean): Shape {
   const typed = (row: Sql, values: Values): Sql =>
-    sql`EXISTS (SELECT 1 FROM token_of_type o WHERE o.resource = ${column(row, 'resource')}
-      AND o.param = ${column(row, 'param')} AND o.part_group = ${column(row, 'part_group')} AND o.n = ${column(row, 'n')}
-      AND o.code = ${values(2)}${hasSystem ? sql` AND o.system = ${values(3)}` : sql``})`;
+    sql`EXISTS (SELECT 1 FROM token_of_type typed WHERE typed.resource = ${column(row, 'resource')}
+      AND typed.param = ${column(row, 'param')} AND typed.part_group = ${column(row, 'part_group')}
+      AND typed.n = ${column(row, 'n')}
+      AND typed.code = ${values(2)}${hasSystem ? sql` AND typed.system = ${values(3)}` : sql``})`;
   return {
     name: `of type ${hasSystem}`,
     table: token,
@@ -178,8 +179,9 @@ export const STRING_FOLDED = equality(string, ['folded'], 'string_by_value');
 
 /** The folded text lies within bounds, which are the values. */
 export function stringRange(signs: readonly Bound['sign'][]): Shape {
-  const within = (row: Sql, values: Values): Sql =>
-    and(signs.map((sign, i) => sql`${column(row, 'folded')} ${SIGNS[sign]} ${values(i + 1)}`));
+  const bounds = (row: Sql, values: Values): readonly (readonly [Bound['sign'], Sql])[] =>
+    signs.map((sign, i) => [sign, sql`${column(row, 'folded')} ${SIGNS[sign]} ${values(i + 1)}`]);
+  const within = (row: Sql, values: Values): Sql => and(bounds(row, values).map(([, bound]) => bound));
   return {
     name: `string range ${signs.join()}`,
     table: string,
@@ -187,8 +189,13 @@ export function stringRange(signs: readonly Bound['sign'][]): Shape {
     accesses: [
       {
         index: 'string_by_value',
-        isOrdered: false,
+        order: orderIn('string_by_value'),
         seek: (row, values) => and([listedOf(string, row, values), within(row, values)]),
+        open: (row, values) =>
+          and([
+            listedOf(string, row, values),
+            ...bounds(row, values).flatMap(([sign, bound]) => (isUpper(sign) ? [bound] : [])),
+          ]),
       },
     ],
   };
@@ -215,7 +222,7 @@ export const WORDS: Shape = {
   accesses: [
     {
       index: words.name,
-      isOrdered: true,
+      order: orderIn('words'),
       seek: (row, values) => sql`${column(row, 'words')} MATCH ${values(1)}`,
     },
   ],
@@ -235,7 +242,7 @@ export const RESOURCE_ID: Shape = {
   accesses: [
     {
       index: 'resource_by_id',
-      isOrdered: false,
+      order: orderIn('resource_by_id'),
       seek: (row, values) => and([listedOf(resource, row, values), ...equals(row, ['id'], values)]),
       rest: (row) => sql`${column(row, 'deleted')} = 0`,
     },
@@ -244,8 +251,9 @@ export const RESOURCE_ID: Shape = {
 
 /** Two tables have intervals. */
 export function interval(table: Table, bounds: readonly Bound[], also: Also = NOTHING_ELSE): Shape {
-  const within = (row: Sql, values: Values, end?: 'low' | 'high', at = end): Sql[] =>
+  const within = (row: Sql, values: Values, end?: 'low' | 'high', at = end, isAsked = isAny): Sql[] =>
     bounds.flatMap(({ column: name, sign }, i) => {
+      if (!isAsked(sign)) return [];
       // The low end is never above the high one: a bound from above of the high end is one of the low end too.
       const isImplied = end === 'low' ? sign.startsWith('<') : sign.startsWith('>');
       if (end !== undefined && name !== end && !isImplied) return [];
@@ -257,25 +265,32 @@ export function interval(table: Table, bounds: readonly Bound[], also: Also = NO
     (end: 'low' | 'high', at: 'low' | 'high' = end) =>
     (row: Sql, values: Values): Sql =>
       and([listedOf(table, row, values), ...within(row, values, end, at)]);
+  const open =
+    (end: 'low' | 'high', at: 'low' | 'high' = end) =>
+    (row: Sql, values: Values): Sql =>
+      and([listedOf(table, row, values), ...within(row, values, end, at, isUpper)]);
   // The range itself is all that is asked.
   const isWhole = (end: 'low' | 'high'): boolean =>
     bounds.length === 1 && bounds[0]!.column === end && also === NOTHING_ELSE;
   const asIs = (end: 'low' | 'high'): Access => ({
     index: `${table.name}_by_${end}`,
-    isOrdered: false,
+    order: orderIn(`${table.name}_by_${end}`),
     seek: seek(end),
+    open: open(end),
     ...(!isWhole(end) && { rest: asked }),
   });
   // The high end of a point is its low end, and an index of high ends has only the others.
   const byHighEnd = (): Access => ({
     index: 'number_by_low',
-    isOrdered: false,
+    order: orderIn('number_by_low'),
     seek: seek('high', 'low'),
+    open: open('high', 'low'),
     ...(!(isWhole('high') && bounds[0]!.sign.startsWith('>')) && { rest: asked }),
     beside: {
       index: 'number_by_high',
-      isOrdered: false,
+      order: orderIn('number_by_high'),
       seek: (row, values) => and([sql`${column(row, 'high')} <> ${column(row, 'low')}`, seek('high')(row, values)]),
+      open: (row, values) => and([sql`${column(row, 'high')} <> ${column(row, 'low')}`, open('high')(row, values)]),
       ...(!isWhole('high') && { rest: asked }),
     },
   });
@@ -302,26 +317,39 @@ export const NOTHING_ELSE: Also = { name: '', test: () => [] };
 
 const SIGNS = { '<': sql`<`, '<=': sql`<=`, '>': sql`>`, '>=': sql`>=` } as const;
 
+/** Whether a range ends there. */
+function isUpper(sign: Bound['sign']): boolean {
+  return sign.startsWith('<');
+}
+
+const isAny = (_sign: Bound['sign']): boolean => true;
+
 function isUsable({ column: name, sign }: Bound, end: 'low' | 'high'): boolean {
   return name === end || (end === 'low' ? sign.startsWith('<') : sign.startsWith('>'));
 }
 
 /** `meta.lastUpdated` of a resource that is there. */
 export function updatedShape(bounds: readonly Bound[]): Shape {
-  const within = (row: Sql, values: Values): Sql =>
-    and(bounds.map(({ column: name, sign }, i) => sql`${column(row, name)} ${SIGNS[sign]} ${values(i + 1)}`));
+  const within = (row: Sql, values: Values, isAsked = isAny): Sql =>
+    and(
+      bounds.flatMap(({ column: name, sign }, i) =>
+        isAsked(sign) ? [sql`${column(row, name)} ${SIGNS[sign]} ${values(i + 1)}`] : [],
+      ),
+    );
   return {
     name: `updated ${bounds.map(({ sign }) => sign).join()}`,
     table: resource,
     bounds,
-    predicate: within,
+    predicate: (row, values) => within(row, values),
     accesses: [
       {
         index: 'resource_by_time',
-        isOrdered: false,
+        order: orderIn('resource_by_time'),
         // The index is a partial one.
         seek: (row, values) =>
           and([listedOf(resource, row, values), sql`${column(row, 'deleted')} = 0`, within(row, values)]),
+        open: (row, values) =>
+          and([listedOf(resource, row, values), sql`${column(row, 'deleted')} = 0`, within(row, values, isUpper)]),
       },
     ],
   };

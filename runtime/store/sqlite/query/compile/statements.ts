@@ -9,26 +9,28 @@ export interface Statements {
   prepareTable<Row>(text: string): Statement<unknown[], Row>;
 }
 
-/** Statements kept; beyond that those go that were used longest ago. */
-const MOST = 500;
+/** Statements kept of each kind; beyond that those go that were used longest ago. */
+const MOST = 250;
 
 /** None is prepared yet. */
 export function openStatements(db: Database): Statements {
-  const kept = new Map<string, Statement<unknown[]>>();
+  const plain = keeper((text) => db.prepare<unknown[]>(text));
+  const columns = keeper((text) => db.prepare<unknown[]>(text).pluck());
+  const tables = keeper((text) => db.prepare<unknown[]>(text).raw());
+  return {
+    prepare: <Row>(text: string) => plain(text) as Statement<unknown[], Row>,
+    prepareColumn: <Value>(text: string) => columns(text) as Statement<unknown[], Value>,
+    prepareTable: <Row>(text: string) => tables(text) as Statement<unknown[], Row>,
+  };
+}
 
-  function keep(name: string, make: () => Statement<unknown[]>): Statement<unknown[]> {
-    const statement = kept.get(name) ?? make();
-    kept.delete(name);
-    kept.set(name, statement);
+function keeper(make: (text: string) => Statement<unknown[]>): (text: string) => Statement<unknown[]> {
+  const kept = new Map<string, Statement<unknown[]>>();
+  return (text) => {
+    const statement = kept.get(text) ?? make(text);
+    kept.delete(text);
+    kept.set(text, statement);
     if (kept.size > MOST) kept.delete(kept.keys().next().value!);
     return statement;
-  }
-
-  return {
-    prepare: <Row>(text: string) => keep(text, () => db.prepare<unknown[]>(text)) as Statement<unknown[], Row>,
-    prepareColumn: <Value>(text: string) =>
-      keep(`column ${text}`, () => db.prepare<unknown[]>(text).pluck()) as Statement<unknown[], Value>,
-    prepareTable: <Row>(text: string) =>
-      keep(`table ${text}`, () => db.prepare<unknown[]>(text).raw()) as Statement<unknown[], Row>,
   };
 }

@@ -13,7 +13,7 @@ import type { ReadPage } from '../page.js';
 import { beginRun, type FindParts, type Trace } from '../run.js';
 import { openReferring } from './referring.js';
 import { simplify } from '../compile/simplify.js';
-import { findHits } from '../strategy.js';
+import { findHits } from '../search.js';
 
 /** What comes with a page; nothing where nothing is asked for. Inside its transaction. */
 export type Includer = (

@@ -1,4 +1,4 @@
-import type { Chain, Has, Link } from '../../../../search/query/query.js';
+import type { Chain, Has, Link, Target } from '../../../../search/query/query.js';
 import { tooCostly } from '../../file/too-costly.js';
 import type { CompileContext } from '../compile/compile-context.js';
 import { isLocalReference } from './is-local-reference.js';
@@ -27,17 +27,47 @@ const NOTHING = raw('0');
 
 function checkChain({ param: code, chain }: Chain, key: Sql, context: CompileContext, depth: number): Sql {
   const param = context.param(code);
+  return param === undefined ? NOTHING : someLeads(chain, key, param, context, depth);
+}
+
+/**
+ * Some reference of the resource with this key leads to a target.
+ *
+ * @param also what its row has to fulfil besides
+ */
+export function someLeads(
+  chain: readonly Target[],
+  key: Sql,
+  param: number,
+  context: CompileContext,
+  depth: number,
+  also?: (row: Sql) => Sql,
+): Sql {
   const row = raw(`l${depth}`);
-  const leads = chain.flatMap(({ type, where }) => {
-    const beyond = context.of(type);
-    if (beyond === undefined) return [];
-    const target = raw(`x${depth}.key`);
-    const asked = and([beyond.go(target), beyond.check(where, target, depth + 1)]);
-    return [leadsTo(row, beyond, asked, depth)];
-  });
-  if (param === undefined || leads.length === 0) return NOTHING;
+  const leads = chain.flatMap((target) => leadsToTarget(row, target, context, depth) ?? []);
+  if (leads.length === 0) return NOTHING;
   return sql`EXISTS (SELECT 1 FROM reference ${row} INDEXED BY sqlite_autoindex_reference_1
-    WHERE ${row}.resource = ${key} AND ${row}.param = ${param} AND ${context.go(sql`${row}.resource`)} AND ${or(leads)})`;
+    WHERE ${row}.resource = ${key} AND ${row}.param = ${param} ${also === undefined ? sql`` : sql`AND ${also(row)}`}
+    AND ${context.go(sql`${row}.resource`)} AND ${or(leads)})`;
+}
+
+/**
+ * A row of a reference leads to a target; undefined: there never was one.
+ *
+ * @param also what the resource whose key it is has to be besides
+ */
+export function leadsToTarget(
+  row: Sql,
+  { type, where }: Target,
+  context: CompileContext,
+  depth: number,
+  also?: (key: Sql) => Sql,
+): Sql | undefined {
+  const beyond = context.of(type);
+  if (beyond === undefined) return undefined;
+  const target = raw(`x${depth}.key`);
+  const more = also === undefined ? [] : [also(target)];
+  return leadsTo(row, beyond, and([...more, beyond.go(target), beyond.check(where, target, depth + 1)]), depth);
 }
 
 /** A row of a reference leads to a resource of a type of which something holds; its key is that of `x`. */
@@ -63,29 +93,86 @@ function leadsTo(row: Sql, { type, param, look, own }: CompileContext, asked: Sq
 const APART = raw('LIMIT -1');
 
 /** A canonical names no version, or that of a resource. */
-function isVersion(row: Sql, key: Sql, param: number | undefined, look: CompileContext['look'], depth: number): Sql {
+export function isVersion(
+  row: Sql,
+  key: Sql,
+  param: number | undefined,
+  look: CompileContext['look'],
+  depth: number,
+): Sql {
   if (param === undefined) return sql`${row}.target_version = ''`;
   const v = raw(`v${depth}`);
   return sql`(${row}.target_version = '' OR EXISTS (SELECT 1 FROM token ${v} INDEXED BY sqlite_autoindex_token_1
     WHERE ${v}.resource = ${key} AND ${v}.param = ${param} AND ${look(v, 'resource')} AND ${v}.code = ${row}.target_version))`;
 }
 
-function checkHas({ has }: Has, key: Sql, context: CompileContext, depth: number): Sql {
+function checkHas(link: Has, key: Sql, context: CompileContext, depth: number): Sql {
+  const { has } = link;
+  if (context.param('url') === undefined) return refersById(link, key, context, depth);
   const source = context.of(has.type);
   const param = source?.param(has.param);
   if (source === undefined || param === undefined) return NOTHING;
-  const [row, x, u] = [raw(`l${depth}`), raw(`x${depth}`), raw(`u${depth}`)];
-  const asked = (found: Sql): Sql => and([source.go(found), source.check(has.where, found, depth + 1)]);
-  const byId = sql`FROM resource ${x} NOT INDEXED CROSS JOIN reference ${row} INDEXED BY reference_by_target
+  const found = raw(`s${depth}`);
+  const referring = raw(`l${depth}.resource`);
+  // What is asked of the source would double with each link if either way asked it.
+  return sql`EXISTS (SELECT 1 FROM (SELECT ${referring} AS key ${byId(param, key, context, depth)}
+    UNION ALL SELECT ${referring} ${byUrl(param, key, context, depth)} ${APART}) ${found}
+    WHERE ${askSource(has, sql`${found}.key`, source, depth)})`;
+}
+
+/**
+ * Some source refers to the resource with this key by its type and id.
+ *
+ * @param also what the row of the reference has to fulfil besides
+ */
+export function refersById(
+  { has }: Has,
+  key: Sql,
+  context: CompileContext,
+  depth: number,
+  also?: (row: Sql) => Sql,
+): Sql {
+  const source = context.of(has.type);
+  const param = source?.param(has.param);
+  if (source === undefined || param === undefined) return NOTHING;
+  const row = raw(`l${depth}`);
+  return sql`EXISTS (SELECT 1 ${byId(param, key, context, depth)} ${also === undefined ? sql`` : sql`AND ${also(row)}`}
+    AND ${askSource(has, sql`${row}.resource`, source, depth)})`;
+}
+
+/** References of a parameter that name the resource with this key by its type and id. */
+function byId(param: number, key: Sql, context: CompileContext, depth: number): Sql {
+  const [row, x] = [raw(`l${depth}`), raw(`x${depth}`)];
+  return sql`FROM resource ${x} NOT INDEXED CROSS JOIN reference ${row} INDEXED BY reference_by_target
     WHERE ${x}.key = ${key} AND ${row}.target_id = ${x}.id AND ${row}.target_id <> '' AND ${row}.param = ${param}
     AND ${row}.target_type = ${context.type} AND ${isLocalReference(row, context.own())}`;
-  const url = context.param('url');
-  if (url === undefined) return sql`EXISTS (SELECT 1 ${byId} AND ${asked(sql`${row}.resource`)})`;
-  const byUrl = sql`FROM uri ${u} INDEXED BY sqlite_autoindex_uri_1 CROSS JOIN reference ${row} INDEXED BY reference_by_url
-    WHERE ${u}.resource = ${key} AND ${u}.param = ${url} AND ${row}.url = ${u}.value AND ${row}.url <> ''
-    AND ${row}.param = ${param} AND ${row}.target_type IN (0, ${context.type})
+}
+
+/** The same by a URL of it, where its type has any. */
+function byUrl(param: number, key: Sql, context: CompileContext, depth: number): Sql {
+  const [row, u] = [raw(`l${depth}`), raw(`u${depth}`)];
+  return sql`FROM uri ${u} INDEXED BY sqlite_autoindex_uri_1 CROSS JOIN reference ${row} INDEXED BY reference_by_url
+    WHERE ${u}.resource = ${key} AND ${u}.param = ${context.param('url') ?? 0} AND ${row}.url = ${u}.value
+    AND ${row}.url <> '' AND ${row}.param = ${param} AND ${row}.target_type IN (0, ${context.type})
     AND ${isVersion(row, key, context.param('version'), context.look, depth)}`;
-  const found = raw(`s${depth}.key`);
-  return sql`EXISTS (SELECT 1 FROM (SELECT ${row}.resource AS key ${byId} UNION ALL SELECT ${row}.resource ${byUrl} ${APART})
-    ${raw(`s${depth}`)} WHERE ${asked(found)})`;
+}
+
+/** The same by its canonical. */
+export function refersByUrl(
+  { has }: Has,
+  key: Sql,
+  context: CompileContext,
+  depth: number,
+  also?: (row: Sql) => Sql,
+): Sql {
+  const source = context.of(has.type);
+  const param = source?.param(has.param);
+  if (source === undefined || param === undefined || context.param('url') === undefined) return NOTHING;
+  const row = raw(`l${depth}`);
+  return sql`EXISTS (SELECT 1 ${byUrl(param, key, context, depth)} ${also === undefined ? sql`` : sql`AND ${also(row)}`}
+    AND ${askSource(has, sql`${row}.resource`, source, depth)})`;
+}
+
+function askSource({ where }: Has['has'], key: Sql, source: CompileContext, depth: number): Sql {
+  return and([source.go(key), source.check(where, key, depth + 1)]);
 }

@@ -1,6 +1,5 @@
-import { isLocalReference } from './is-local-reference.js';
 import { and, sql, type Sql } from '../compile/sql.js';
-import { column, equals, ofParam, TABLES, type Access, type Shape, type Values } from '../compile/shape.js';
+import { column, equals, ofParam, orderIn, TABLES, type Access, type Shape, type Values } from '../compile/shape.js';
 
 const table = TABLES.reference;
 
@@ -31,13 +30,13 @@ function makeShape(name: string, columns: readonly string[], types: number): Sha
     found === undefined
       ? {
           index: 'reference_by_text',
-          isOrdered: false,
+          order: orderIn('reference_by_text'),
           seek: (row, values) => ofParam(table, row, values),
           rest: predicate,
         }
       : {
           index: found.index,
-          isOrdered: true,
+          order: orderIn(found.index),
           // The index is a partial one.
           seek: (row, values) =>
             sql`${column(row, found.by)} = ${values(1 + columns.indexOf(found.by))} AND ${column(row, found.by)} <> ''
@@ -64,27 +63,6 @@ export function versionPrefixShape(columns: readonly string[], types: number): S
   };
 }
 
-/**
- * References that name a resource of this server by type and id: parameter, id, type.
- *
- * @param own as for `isHere`
- */
-export function localReferenceShape(own: number | undefined): Shape {
-  const also = (row: Sql): Sql => isLocalReference(row, own);
-  const { name, predicate, accesses, ...shape } = referenceShape(['target_id'], 1);
-  const here =
-    (test: (row: Sql, values: Values) => Sql) =>
-    (row: Sql, values: Values): Sql =>
-      sql`${test(row, values)} AND ${also(row)}`;
-  return {
-    ...shape,
-    name: `${name} at ${own ?? 0}`,
-    predicate: here(predicate!),
-    also,
-    accesses: accesses.map((access) => ({ ...access, rest: here(access.rest!) })),
-  };
-}
-
 /** By the first of these that is asked for. */
 const INDEXES = [
   { by: 'target_id', index: 'reference_by_target' },
@@ -104,7 +82,7 @@ export function identifierShape(columns: readonly string[]): Shape {
     accesses: [
       {
         index: 'reference_by_text',
-        isOrdered: false,
+        order: orderIn('reference_by_text'),
         seek: (row, values) => ofParam(table, row, values),
         rest: predicate,
       },

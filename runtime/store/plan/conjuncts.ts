@@ -1,17 +1,11 @@
-import type { Condition, Link } from '../../../../search/query/query.js';
-import type { Driver } from './index-range.js';
+import type { Condition, Link } from '../../search/query/query.js';
 
 /** What has to be fulfilled together. */
 export function conjunctsOf(where: Condition): readonly Condition[] {
   return 'all' in where ? where.all : [where];
 }
 
-/** What is left to be asked of that which a driver has found. */
-export function residualOf(conjuncts: readonly Condition[], { condition, isExact }: Driver): Condition {
-  return isExact ? without(conjuncts, condition) : { all: conjuncts };
-}
-
-/** The others. What drives may be several of them together. */
+/** The others. What is left out may be several of them together. */
 export function without(conjuncts: readonly Condition[], condition: Condition): Condition {
   const done = 'all' in condition && !conjuncts.includes(condition) ? condition.all : [condition];
   return { all: conjuncts.filter((each) => !done.includes(each)) };

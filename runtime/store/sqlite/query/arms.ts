@@ -1,0 +1,136 @@
+import type { Condition } from '../../../search/query/query.js';
+import type { Arm, Driver, Level } from './compile/index-range.js';
+import { tablesOf } from './compile/index-range.js';
+import { and, join, keyOf, sql, type Sql, type Value } from './compile/sql.js';
+import type { Hit } from './hit.js';
+import type { Run } from './run.js';
+
+/** Which arm of a driver: its place, how many there are, and what it is whatever their number. */
+export type ArmName = readonly [place: number, count: number, name: string];
+
+/** Where in the ranges of a driver a row is. */
+export interface ArmPlace {
+  readonly arm: ArmName;
+  /** Values of the columns by which the rows of each level are in order. */
+  readonly at: readonly (readonly Value[])[];
+}
+
+/**
+ * What is in the ranges of a driver and fulfils a condition, each resource once, in the order of the ranges: arm by arm.
+ *
+ * @param driver one that is lazy
+ * @param after begins behind this place
+ * @returns undefined: there is no such place any more
+ */
+export function walkArms(
+  run: Run,
+  { arms }: Driver,
+  where: Condition,
+  after: ArmPlace | undefined,
+  wanted: number,
+): readonly Hit[] | undefined {
+  const first = after === undefined ? 0 : placeOf(arms, after);
+  if (first < 0) return undefined;
+  const hits: Hit[] = [];
+  for (let place = first; place < arms.length && hits.length < wanted; place++) {
+    const arm = arms[place]!;
+    const ordered = arm.levels.filter(({ order }) => order.length > 0);
+    if (place === first && after !== undefined && !fits(after, ordered)) return undefined;
+    let at = place === first ? after?.at : undefined;
+    const name = (): ArmName => [place, arms.length, nameOf(arm)];
+    for (let isOver = false; !isOver && hits.length < wanted;) {
+      const found = rowsAfter(run, arm, where, at, wanted - hits.length);
+      isOver = found.isOver;
+      for (const { key, at: here } of found.rows) {
+        if (hits.at(-1)?.key !== key) hits.push({ key, values: [], place: { arm: name, at: here } });
+        at = here;
+      }
+    }
+  }
+  return hits;
+}
+
+/** Where there are as many arms as before, values of theirs may be others: times that depend on the present. */
+function placeOf(arms: readonly Arm[], { arm: [place, count, name] }: ArmPlace): number {
+  const same = arms[place];
+  if (same !== undefined && nameOf(same) === name) return place;
+  const found = arms.findIndex((arm) => nameOf(arm) === name);
+  return found < 0 && arms.length === count ? place : found;
+}
+
+function fits({ at }: ArmPlace, ordered: readonly Level[]): boolean {
+  return at.length === ordered.length && ordered.every(({ order }, i) => order.length === at[i]!.length);
+}
+
+/** Tells an arm from others of the same search. */
+function nameOf({ levels }: Arm): string {
+  // FNV-1a: of a dozen arms hardly two have the same name, and then those at the same place are.
+  let hash = 0x811c9dc5;
+  for (const { where } of levels) {
+    const text = `${where.text} ${keyOf(where.values)}`;
+    for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  }
+  return (hash >>> 0).toString(36);
+}
+
+interface Row {
+  readonly key: number;
+  readonly at: readonly (readonly Value[])[];
+}
+
+/** Rows of an arm behind a place. */
+function rowsAfter(
+  run: Run,
+  arm: Arm,
+  where: Condition,
+  after: ArmPlace['at'] | undefined,
+  wanted: number,
+): { readonly rows: readonly Row[]; readonly isOver: boolean } {
+  const ordered = arm.levels.filter(({ order }) => order.length > 0);
+  const rows: Row[] = [];
+  // Behind a place are first the rows that are at the same place of all levels but the last, then those of all but the last two…
+  for (let depth = after === undefined ? 0 : ordered.length - 1; depth >= 0; depth--) {
+    const statement = statementOf(run, arm, where, ordered[depth], after, wanted - rows.length);
+    for (const [key, ...values] of run.table<readonly [number, ...Value[]]>(statement)) {
+      let from = 0;
+      const at = ordered.map(({ order }) => values.slice(from, (from += order.length)));
+      rows.push({ key, at });
+    }
+    if (rows.length >= wanted) return { rows, isOver: false };
+  }
+  return { rows, isOver: true };
+}
+
+/** @param moved the level whose rows go on behind the place; those before it stay where they are, those after it begin anew */
+function statementOf(
+  run: Run,
+  { key, levels, once }: Arm,
+  where: Condition,
+  moved: Level | undefined,
+  after: ArmPlace['at'] | undefined,
+  wanted: number,
+): Sql {
+  let isBefore = after !== undefined;
+  let place = 0;
+  const conditions = levels.flatMap((level): readonly Sql[] => {
+    const asked = level.once === undefined ? [level.asked] : [level.asked, level.once()];
+    if (!isBefore || level.order.length === 0) return [level.where, ...asked];
+    const values = after![place++]!;
+    if (level !== moved)
+      return [level.where, ...level.order.map((column, i) => sql`${column} = ${values[i]!}`), ...asked];
+    isBefore = false;
+    return [level.open(), beyond(level.order, values), ...asked];
+  });
+  const columns = levels.flatMap(({ order }) => order);
+  // Of several tables the rows come as those of the first do; SQLite does not know, and would collect and sort them.
+  const order = levels.length > 1 ? sql`` : sql`ORDER BY ${join(columns, ', ')}`;
+  return sql`SELECT ${join([key, ...columns], ', ')} FROM ${tablesOf(levels)}
+    WHERE ${join(conditions, ' AND ')} AND ${and([run.check(where, key), once()])} ${order} LIMIT ${wanted}`;
+}
+
+/** https://www.sqlite.org/rowvalue.html#scrolling_window_queries */
+function beyond(order: readonly Sql[], values: readonly Value[]): Sql {
+  if (order.length === 1) return sql`${order[0]!} > ${values[0]!}`;
+  const marks = join(values.map((value) => sql`${value}`), ', '); // prettier-ignore
+  return sql`(${join(order, ', ')}) > (${marks})`;
+}

@@ -1,0 +1,154 @@
+import { FhirError } from '../../../fhir/errors.js';
+import { printCondition, printSort } from '../../../search/query/print.js';
+import type { Condition } from '../../../search/query/query.js';
+import { choosePlan, type Order, type PlanRequest } from '../../plan/choose.js';
+import { conjunctsOf, without } from '../../plan/conjuncts.js';
+import { walkArms, type ArmPlace } from './arms.js';
+import { driven, sorted, walk } from './by-key.js';
+import { findDrivers, onlyPath } from './compile/driver.js';
+import type { Driver, Path } from './compile/index-range.js';
+import { firstSorted } from './first-sorted.js';
+import { compareHits, type Hit } from './hit.js';
+import type { Run } from './run.js';
+import { isSortable, sortedWalk } from './sorted-walk.js';
+
+/** What was found for a page. */
+export interface Found {
+  /** From the place on, as many as were wanted. */
+  readonly hits: readonly Hit[];
+  /** All that match, from the beginning, where that came to light. */
+  readonly total?: number | undefined;
+  /** What has the order of the hits. */
+  readonly source: SourceName;
+}
+
+/** What has the order of a page, for those after it: ranges of indexes, gone through or collected; all of the type by id; or a sort. */
+export type SourceName = readonly ['arms' | 'keys', Path] | 'type' | 'sort';
+
+/** Where a page begins. */
+export type Place =
+  | { readonly source: readonly ['arms', Path]; readonly at: ArmPlace }
+  | { readonly source: readonly ['keys', Path]; readonly after: Hit }
+  | { readonly source: 'type'; readonly after: Hit }
+  | { readonly source: 'sort'; readonly after: Hit };
+
+/**
+ * Finds a page: what each request of the planner asks.
+ *
+ * @param where as `simplify` made it
+ * @param place absent: the first page. A later one goes on in what the first came from; in an order that was asked for, it may come
+ * from anything that has this order
+ */
+export function findHits(run: Run, where: Condition, place: Place | undefined, wanted: number): Found {
+  if (place !== undefined && place.source !== 'sort') return goOn(run, where, place, wanted);
+  const plan = choosePlan<Driver, Found>(orderOf(run), run.limits);
+  let step = plan.next();
+  while (step.done !== true) step = plan.next(answer(run, where, place?.after, wanted, step.value));
+  return step.value;
+}
+
+function orderOf(run: Run): Order {
+  if (run.isById) return 'indexed';
+  if (run.sort.length === 0) return 'any';
+  return isSortable(run) ? 'indexed' : 'computed';
+}
+
+function answer(
+  run: Run,
+  where: Condition,
+  after: Hit | undefined,
+  wanted: number,
+  request: PlanRequest<Driver>,
+): readonly Driver[] | Found | undefined {
+  switch (request.ask) {
+    case 'sources':
+      return sourcesOf(run, conjunctsOf(where), request.most);
+    case 'walk': {
+      const { by, rows } = request;
+      const found = (): Found => {
+        if (typeof by === 'object') return through(run, where, by, undefined, wanted);
+        return by === 'type' ? byId(run, where, undefined, wanted) : inOrder(run, where, after, wanted);
+      };
+      return rows === Infinity ? found() : run.interrupt.within({ rows }, found);
+    }
+    case 'collect':
+      return collected(run, where, request.from, after, wanted);
+  }
+}
+
+function sourcesOf(run: Run, conjuncts: readonly Condition[], limit: number): readonly Driver[] {
+  const path = orderOf(run) === 'any' ? onlyPath(run, conjuncts) : undefined;
+  return [...findDrivers(run, conjuncts, { limit, path })];
+}
+
+function goOn(run: Run, where: Condition, place: Exclude<Place, { source: 'sort' }>, wanted: number): Found {
+  if (place.source === 'type') return byId(run, where, place.after, wanted);
+  const driver = findAgain(run, where, place.source[1]);
+  return 'at' in place
+    ? through(run, where, driver, place.at, wanted)
+    : collected(run, where, driver, place.after, wanted);
+}
+
+/** The driver that a page before had. @throws FhirError `page-invalid` */
+function findAgain(run: Run, where: Condition, path: Path): Driver {
+  const [driver] = findDrivers(run, conjunctsOf(where), { limit: 0, path });
+  if (driver === undefined) throw new FhirError('page-invalid');
+  return driver;
+}
+
+/** What is left to be asked of that which a driver finds. */
+function restOf(where: Condition, { condition, isExact }: Driver): Condition {
+  return isExact ? without(conjunctsOf(where), condition) : where;
+}
+
+/** In the order of the ranges of a driver. */
+function through(run: Run, where: Condition, driver: Driver, after: ArmPlace | undefined, wanted: number): Found {
+  run.trace?.drivenBy(printCondition(driver.condition));
+  const hits = driver.isLazy ? walkArms(run, driver, restOf(where, driver), after, wanted) : undefined;
+  if (hits === undefined) throw new FhirError('page-invalid');
+  return { hits, source: ['arms', driver.path] };
+}
+
+/** All of the type, in the order of ids. */
+function byId(run: Run, where: Condition, after: Hit | undefined, wanted: number): Found {
+  run.trace?.drivenBy(`every ${run.query.type}`);
+  return { hits: firstOf(walk(run, where, { isDescending: run.isDescending, after }), wanted), source: 'type' };
+}
+
+function inOrder(run: Run, where: Condition, after: Hit | undefined, wanted: number): Found {
+  if (run.isById) return { ...byId(run, where, after, wanted), source: 'sort' };
+  run.trace?.drivenBy(`the order ${printSort(run.sort)}`);
+  return { hits: firstOf(sortedWalk(run, where, after), wanted), source: 'sort' };
+}
+
+function firstOf(hits: Iterable<Hit>, wanted: number): readonly Hit[] {
+  const first: Hit[] = [];
+  if (wanted === 0) return first;
+  for (const hit of hits) if (first.push(hit) === wanted) break;
+  return first;
+}
+
+/** All that a driver finds, or all of the type, collected, and put in the order that was asked for, or in that of keys. */
+function collected(run: Run, where: Condition, from: Driver | 'type', after: Hit | undefined, wanted: number): Found {
+  const isOfAll = from === 'type';
+  run.trace?.drivenBy(isOfAll ? `every ${run.query.type}` : printCondition(from.condition));
+  const rest = isOfAll ? where : restOf(where, from);
+  const keys = (): readonly number[] =>
+    isOfAll
+      ? Array.from(walk(run, rest, { isDescending: false, after: undefined }), ({ key }) => key)
+      : driven(run, from, rest);
+  if (orderOf(run) === 'any') {
+    const all = keys();
+    const left = after === undefined ? all : all.filter((key) => key > after.key);
+    const hits = left.slice(0, wanted).map((key) => ({ key, values: [] }));
+    return { hits, total: all.length, source: isOfAll ? 'type' : ['keys', from.path] };
+  }
+  const isCounted = after === undefined && run.query.total !== 'none';
+  const first = isOfAll ? undefined : firstSorted(run, from, rest, after, wanted, isCounted);
+  if (first !== undefined) return { ...first, source: 'sort' };
+  const all = sorted(run, keys());
+  const order = compareHits(run.sort);
+  const sign = run.isDescending ? -1 : 1;
+  const left = after === undefined ? all : all.filter((hit) => order(hit, after) * sign > 0);
+  return { hits: left.slice(0, wanted), total: all.length, source: 'sort' };
+}
