@@ -12,47 +12,75 @@ export function raw(text: string): Sql {
   return { text, values: NO_VALUES };
 }
 
-/**
- * A template of SQL: pieces of it go in as they are, all else is bound. Searches put hundreds of them together, so it is
- * written for speed.
- */
-export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Value)[]): Sql {
-  let text = strings[0]!;
-  let values: readonly Value[] = NO_VALUES;
-  for (let i = 0; i < parts.length; i++) {
-    const part = parts[i]!;
-    if (typeof part === 'object') {
-      text += part.text;
-      values = appended(values, part.values);
-    } else {
-      text += '?';
-      values = appended(values, [part]);
-    }
-    text += strings[i + 1]!;
-  }
-  return { text, values };
-}
-
 const NO_VALUES: readonly Value[] = [];
 
-/** Both lists as one; lists are shared, and never changed. */
-function appended(values: readonly Value[], more: readonly Value[]): readonly Value[] {
-  if (more.length === 0) return values;
-  return values.length === 0 ? more : [...values, ...more];
+/**
+ * A template of SQL: pieces of it go in as they are, all else is bound. A search puts hundreds of them together and runs a few: the text
+ * is written when it is asked for.
+ */
+export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Value)[]): Sql {
+  return new Pieces(strings, parts);
 }
 
 /** All of them one after the other. */
 export function join(pieces: readonly Sql[], separator: string): Sql {
-  const [first, ...others] = pieces;
-  if (first === undefined) return { text: '', values: NO_VALUES };
-  if (others.length === 0) return first;
-  let { text } = first;
-  const values = [...first.values];
-  for (const piece of others) {
-    text += separator + piece.text;
-    for (const value of piece.values) values.push(value);
+  if (pieces.length === 1) return pieces[0]!;
+  return pieces.length === 0 ? raw('') : new Pieces(separator, pieces);
+}
+
+interface Written {
+  text: string;
+  readonly values: Value[];
+}
+
+class Pieces implements Sql {
+  readonly #between: readonly string[] | string;
+  readonly #parts: readonly (Sql | Value)[];
+  #written: Sql | undefined;
+
+  /** @param between what is around the parts; a text: what is between any two of them */
+  constructor(between: readonly string[] | string, parts: readonly (Sql | Value)[]) {
+    this.#between = between;
+    this.#parts = parts;
   }
-  return { text, values };
+
+  get text(): string {
+    return this.#write().text;
+  }
+
+  get values(): readonly Value[] {
+    return this.#write().values;
+  }
+
+  #write(): Sql {
+    if (this.#written === undefined) {
+      const to: Written = { text: '', values: [] };
+      this.#writeTo(to);
+      this.#written = to;
+    }
+    return this.#written;
+  }
+
+  #writeTo(to: Written): void {
+    const between = this.#between;
+    const parts = this.#parts;
+    const isList = typeof between === 'string';
+    for (let i = 0; i < parts.length; i++) {
+      if (!isList) to.text += between[i]!;
+      else if (i > 0) to.text += between;
+      const part = parts[i]!;
+      if (typeof part !== 'object') {
+        to.text += '?';
+        to.values.push(part);
+      } else if (part instanceof Pieces && part.#written === undefined) {
+        part.#writeTo(to);
+      } else {
+        to.text += part.text;
+        for (const value of part.values) to.values.push(value);
+      }
+    }
+    if (!isList) to.text += between[parts.length]!;
+  }
 }
 
 /** True where all are; without any it is true. */
@@ -67,19 +95,13 @@ export function or(conditions: readonly Sql[]): Sql {
 
 /** SQLite takes expressions of a bounded depth only, and a chain is as deep as it is long. */
 function balanced(conditions: readonly Sql[], operator: string, none: string): Sql {
-  if (conditions.length <= 8) return conditions.length === 0 ? raw(none) : bracketed(join(conditions, operator));
+  if (conditions.length <= 8) return conditions.length === 0 ? raw(none) : sql`(${join(conditions, operator)})`;
   const middle = conditions.length >> 1;
   const halves = [conditions.slice(0, middle), conditions.slice(middle)];
-  return bracketed(
-    join(
-      halves.map((half) => balanced(half, operator, none)),
-      operator,
-    ),
-  );
-}
-
-function bracketed({ text, values }: Sql): Sql {
-  return { text: `(${text})`, values };
+  return sql`(${join(
+    halves.map((half) => balanced(half, operator, none)),
+    operator,
+  )})`;
 }
 
 /** A text by which values are distinguished: that of JSON has one for all numbers that are not finite. */
