@@ -61,8 +61,8 @@ export function openFindParts(
 /** Nothing was looked for. */
 const NOTHING: Found = { hits: [], source: 'type' };
 
-function totalOf(run: Run, where: Condition): number | undefined {
-  return run.query.total === 'accurate' ? countAll(run, where) : countCheaply(run, where);
+function totalOf(run: Run, where: Condition, { drivers }: Found): number | undefined {
+  return run.query.total === 'accurate' ? countAll(run, where) : countCheaply(run, where, { drivers });
 }
 
 /** Prepares all that searches of a connection need. */
@@ -91,7 +91,7 @@ export function openFinders(
     const found = wanted === 0 ? NOTHING : findHits(run, where, undefined, wanted);
     if (query.total === 'none') return { ...found, total: undefined };
     const isAll = found.hits.length < wanted;
-    return { ...found, total: isAll ? found.hits.length : (found.total ?? totalOf(run, where)) };
+    return { ...found, total: isAll ? found.hits.length : (found.total ?? totalOf(run, where, found)) };
   }
 
   function find(query: FindQuery, trace: Trace | undefined): Omit<FindPage, 'complete'> {

@@ -137,7 +137,10 @@ function totalOf(all: readonly Part[]): number | undefined {
       continue;
     }
     const left = CHEAP_TOTAL.matches - sum;
-    const counted = performance.now() > end || left < 0 ? undefined : (found?.total ?? countCheaply(run, where, left));
+    const counted =
+      performance.now() > end || left < 0
+        ? undefined
+        : (found?.total ?? countCheaply(run, where, { most: left, drivers: found?.drivers }));
     if (counted === undefined) return undefined;
     sum += counted;
   }

@@ -20,6 +20,8 @@ export interface Found {
   readonly total?: number | undefined;
   /** What has the order of the hits. */
   readonly source: SourceName;
+  /** What could drive the search, where that was asked. */
+  readonly drivers?: readonly Driver[];
 }
 
 /** What has the order of a page, for those after it: ranges of indexes, gone through or collected; all of the type by id; or a sort. */
@@ -42,9 +44,14 @@ export type Place =
 export function findHits(run: Run, where: Condition, place: Place | undefined, wanted: number): Found {
   if (place !== undefined && place.source !== 'sort') return goOn(run, where, place, wanted);
   const plan = choosePlan<Driver, Found>(orderOf(run), run.limits);
+  let drivers: readonly Driver[] | undefined;
   let step = plan.next();
-  while (step.done !== true) step = plan.next(answer(run, where, place?.after, wanted, step.value));
-  return step.value;
+  while (step.done !== true) {
+    const { value: request } = step;
+    if (request.ask === 'sources') drivers = sourcesOf(run, conjunctsOf(where), request.most);
+    step = plan.next(request.ask === 'sources' ? drivers : page(run, where, place?.after, wanted, request));
+  }
+  return { ...step.value, ...(drivers && { drivers }) };
 }
 
 function orderOf(run: Run): Order {
@@ -53,27 +60,21 @@ function orderOf(run: Run): Order {
   return isSortable(run) ? 'indexed' : 'computed';
 }
 
-function answer(
+/** The page that the planner asks for; undefined: too many rows would have to be looked at. */
+function page(
   run: Run,
   where: Condition,
   after: Hit | undefined,
   wanted: number,
-  request: PlanRequest<Driver>,
-): readonly Driver[] | Found | undefined {
-  switch (request.ask) {
-    case 'sources':
-      return sourcesOf(run, conjunctsOf(where), request.most);
-    case 'walk': {
-      const { by, rows } = request;
-      const found = (): Found => {
-        if (typeof by === 'object') return through(run, where, by, undefined, wanted);
-        return by === 'type' ? byId(run, where, undefined, wanted) : inOrder(run, where, after, wanted);
-      };
-      return rows === Infinity ? found() : run.interrupt.within({ rows }, found);
-    }
-    case 'collect':
-      return collected(run, where, request.from, after, wanted);
-  }
+  request: Exclude<PlanRequest<Driver>, { ask: 'sources' }>,
+): Found | undefined {
+  if (request.ask === 'collect') return collected(run, where, request.from, after, wanted);
+  const { by, rows } = request;
+  const found = (): Found => {
+    if (typeof by === 'object') return through(run, where, by, undefined, wanted);
+    return by === 'type' ? byId(run, where, undefined, wanted) : inOrder(run, where, after, wanted);
+  };
+  return rows === Infinity ? found() : run.interrupt.within({ rows }, found);
 }
 
 function sourcesOf(run: Run, conjuncts: readonly Condition[], limit: number): readonly Driver[] {

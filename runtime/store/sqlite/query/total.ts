@@ -3,7 +3,7 @@ import { conjunctsOf, without } from '../../plan/conjuncts.js';
 import { CHEAP_TOTAL } from '../../store.js';
 import { inBatches } from './by-key.js';
 import { findBest, onlyPath } from './compile/driver.js';
-import { rowsOf, type Driver, type Single } from './compile/index-range.js';
+import { rangeOf, rowsOf, type Driver, type Single } from './compile/index-range.js';
 import { join, raw, sql, type Sql } from './compile/sql.js';
 import { probe } from './probes.js';
 import type { Run } from './run.js';
@@ -20,27 +20,51 @@ export function countAll(run: Run, where: Condition): number {
   return countBy(run, where, findBest(run, conjuncts, { limit: DEEP, path: onlyPath(run, conjuncts) }));
 }
 
-/**
- * The same where that costs no more than a page does. Undefined: it is not known.
- *
- * @param most a total above this is not wanted
- */
-export function countCheaply(run: Run, where: Condition, most = CHEAP_TOTAL.matches): number | undefined {
+/** What a cheap count takes into account. */
+interface CheapCount {
+  /** A total above this is not wanted. */
+  readonly most?: number;
+  /** What could drive the search, from when its page was looked for. */
+  readonly drivers?: readonly Driver[] | undefined;
+}
+
+/** The same where that costs no more than a page does. Undefined: it is not known. */
+export function countCheaply(
+  run: Run,
+  where: Condition,
+  { most = CHEAP_TOTAL.matches, drivers }: CheapCount = {},
+): number | undefined {
   const conjuncts = conjunctsOf(where);
   const few = Math.min(most, FEW_ASKED);
   const [only, ...others] = conjuncts;
   // What may be one range is counted once, as far as the rows of one may be.
   let limit = only !== undefined && others.length === 0 && 'any' in only ? most : few;
-  let best = findBest(run, conjuncts, { limit });
+  let best = fewest(run, conjuncts, limit, drivers);
   const isPlain = best === undefined ? isEverything(where) : isRange(best) && isEverything(residualOf(conjuncts, best));
   if (isPlain && best !== undefined && best.count > limit && limit < most) {
     limit = most;
-    best = findBest(run, conjuncts, { limit });
+    best = fewest(run, conjuncts, limit, drivers);
   }
   const allowed = isPlain ? most : few;
   if ((best?.count ?? sizeOf(run, allowed)) > allowed) return undefined;
   if (isPlain) return countBy(run, where, best);
   return run.interrupt.within({ time: CHEAP_TOTAL.time }, () => countBy(run, where, best));
+}
+
+/** The driver with the fewest rows, counted as far as that is wanted. */
+function fewest(
+  run: Run,
+  conjuncts: readonly Condition[],
+  limit: number,
+  drivers: readonly Driver[] | undefined,
+): Driver | undefined {
+  if (drivers === undefined || drivers.some(({ isFar }) => isFar)) return findBest(run, conjuncts, { limit });
+  let best: Driver | undefined;
+  for (const driver of drivers) {
+    const count = probe(run, driver.arms.map(rangeOf), best?.count ?? limit); // prettier-ignore
+    if (best === undefined || count < best.count) best = { ...driver, count };
+  }
+  return best;
 }
 
 /** Whether its rows are those of one range, which no others are beside. */
