@@ -142,7 +142,9 @@ function print(rows) {
 function printTime(row, name) {
   const time = row.measured.times?.[name];
   const factor = timesOf(row)[name];
-  return time === undefined ? '' : `${time.toFixed(2)} ms${factor === undefined ? '' : `, ${factor.toFixed(2)} x`}`;
+  return typeof time !== 'number'
+    ? ''
+    : `${time.toFixed(2)} ms${factor === undefined ? '' : `, ${factor.toFixed(2)} x`}`;
 }
 
 function amount(number) {

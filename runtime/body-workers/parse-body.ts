@@ -11,6 +11,7 @@ import type { Services } from '../core/services.js';
 import { extractContained } from '../search/contained.js';
 import { jsonBytes } from '../search/entry-bytes.js';
 import type { Fault, JsonPath } from '../validate/fault.js';
+import { fitWords } from '../search/text/fit-words.js';
 import { locateFaults, type LocatedFault } from '../validate/locate-faults.js';
 
 /** What a body is taken in with. */
@@ -154,7 +155,7 @@ function contentOf(resource: Resource, { extract, limits }: Pick<BodyServices, '
   const { resourceType: _type, ...others } = rest;
   const text = jsonMembers(others);
   const bytes = Buffer.byteLength(text);
-  const entries = bytes > limits.resource ? [] : extract(rest as Resource);
+  const entries = bytes > limits.resource ? [] : fitWords(extract(rest as Resource), rest, text.length);
   const entryBytes = bytes > limits.resource ? Infinity : jsonBytes(entries);
   if (bytes + entryBytes > limits.resource) return TOO_LARGE;
   return { members: text, entries, entryBytes, ...extractContained(rest, extract, limits.resource) };

@@ -48,7 +48,7 @@ export async function runReindex({ type }: ReindexFlags, flags: Flags, terminal:
       throw new Error(`there is no store at ${config.store}`);
     const core = await openCore({ ...config, 'limits.query.time': QUERY_TIME } satisfies Config);
     close = () => core.store.close();
-    const { extract, record } = await agree(core, stop.signal);
+    const { extract, refit, record } = await agree(core, stop.signal);
     const before = describeStaleIndex(await core.indexStatus.notCurrent());
     terminal.err(before ?? 'All index entries are current; they are made anew all the same');
     const counts = await core.store.counts();
@@ -63,7 +63,7 @@ export async function runReindex({ type }: ReindexFlags, flags: Flags, terminal:
       for (const each of types) {
         replaced += await reindexType(each, {
           store: core.store,
-          extract,
+          ...{ extract, refit, largeTexts: undefined },
           record,
           signal: stop.signal,
           limits: { resource: config['limits.resource'] },
@@ -99,10 +99,10 @@ export async function runReindex({ type }: ReindexFlags, flags: Flags, terminal:
 async function agree(
   { store, definitions }: Pick<Core, 'store' | 'definitions'>,
   signal: AbortSignal,
-): Promise<Pick<LiveSet, 'extract'> & { readonly record: ReindexRecord }> {
+): Promise<Pick<LiveSet, 'extract' | 'refit'> & { readonly record: ReindexRecord }> {
   for (;;) {
     const set = definitions.current();
     const record = await openReindexRecord(store, set.maker);
-    if (await definitions.agreed(signal, set)) return { extract: set.extract, record };
+    if (await definitions.agreed(signal, set)) return { extract: set.extract, refit: set.refit, record };
   }
 }

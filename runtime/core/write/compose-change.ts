@@ -8,11 +8,10 @@ import { writeJson } from '../../format/write-json.js';
 import { sizeOf } from '../../path/size-of.js';
 import { countContained, CUT_ENTRY, extractContainedYielding, MOST_CONTAINED } from '../../search/contained.js';
 import { jsonBytes } from '../../search/entry-bytes.js';
-import { fitWords } from '../../search/text/fit-words.js';
 import { stampBody, type BodyTemplate } from '../../store/body.js';
 import { expecting, type Put, type StoredVersion } from '../../store/store.js';
 import { liveVersion } from './preconditions.js';
-import { parsedIndexEntries } from './parsed-entries.js';
+import { fitUnlessFitted, parsedIndexEntries } from './parsed-entries.js';
 import { parsedBodyOf, type ParsedContent } from './parsed-bodies.js';
 import { STORED_DEPTH } from '../read-stored.js';
 import type { Services } from '../services.js';
@@ -77,7 +76,8 @@ export async function composePut(
   const made = known === undefined ? extract(resource) : parsedIndexEntries(resource, known, extract);
   const all = refit(resource, made);
   await yieldIfDue();
-  const entryBytes = all === made ? known?.entryBytes : undefined;
+  const knownOfAll = all === made ? known : undefined;
+  const entryBytes = knownOfAll?.entryBytes;
   // A small resource may have large entries: the expression of a stored parameter can repeat a value many times.
   const areSmall = (entryBytes ?? sizeOf(all, most)) <= most;
   if (!(size === undefined && areSmall)) {
@@ -88,7 +88,8 @@ export async function composePut(
   const { contained, isCut } =
     known ?? (await extractContainedYielding(resource, extract, limits.resource, yieldIfDue));
   await yieldIfDue();
-  const entries = fitWords(isCut ? [...all, CUT_ENTRY] : all, resource, body.head.length + body.tail.length);
+  const characters = body.head.length + body.tail.length;
+  const entries = fitUnlessFitted(isCut ? [...all, CUT_ENTRY] : all, resource, characters, knownOfAll);
   await yieldIfDue();
   return {
     type: resource.resourceType,

@@ -24,6 +24,7 @@ export interface Judgement extends RuleFindings {
 export interface ParsedContent extends ContainedExtract {
   /** The JSON text of all members but `resourceType`, `id` and `meta`, each with a comma before it. */
   readonly members: string;
+  /** With as many of the words as there is room for. */
   readonly entries: readonly IndexEntry[];
   /** Bytes of the entries as JSON; infinite: the resource is too large, and text and entries are left out. */
   readonly entryBytes: number;

@@ -1,5 +1,6 @@
 import type { Resource } from '../../fhir/resource.js';
 import type { IndexEntry } from '../../search/entry.js';
+import { fitWords } from '../../search/text/fit-words.js';
 import { joinWords } from '../../search/text/join-words.js';
 import { readStored } from '../read-stored.js';
 import { parsedBodyOf, type ParsedContent } from './parsed-bodies.js';
@@ -36,4 +37,23 @@ export function parsedIndexEntries(
   const head = { resourceType, ...(id === undefined ? {} : { id }), ...(meta === undefined ? {} : { meta }) };
   const ofHead = extract(head).filter(({ param }) => !always.has(param));
   return joinWords([...entries, ...ofHead]);
+}
+
+/** Characters of id and `meta` that change little of the room for words. */
+const SHORT = 32 * 1024;
+
+/**
+ * Returns the entries with as many words as there is room for. A worker has fitted those that it made.
+ *
+ * @param known is absent where the entries are not only those of a worker
+ * @param characters of the resource as JSON
+ */
+export function fitUnlessFitted(
+  entries: readonly IndexEntry[],
+  resource: Resource,
+  characters: number,
+  known: ParsedContent | undefined,
+): readonly IndexEntry[] {
+  const isFitted = known !== undefined && characters - known.members.length <= SHORT;
+  return isFitted ? entries : fitWords(entries, resource, characters);
 }

@@ -1,5 +1,4 @@
 import { searchAccess } from '../../auth/access/search-access.js';
-import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import type { Condition } from '../../search/query/query.js';
 import type { Reindexed } from '../../store/store.js';
@@ -82,8 +81,7 @@ type Part = ReindexInput['parts'][number];
  * search finds lies within the scopes of the client. Of Binaries a `securityContext` may hide some from a client that may search all.
  */
 function isCounted({ type, where }: Part, { principal: { access }, services }: ChunkContext): boolean {
-  if (where !== undefined || access === OPEN_ACCESS) return true;
-  return searchAccess(access, services.tables.resourceTypes).isWhole(type, 's');
+  return where !== undefined || searchAccess(access, services.tables.resourceTypes).isWhole(type, 's');
 }
 
 async function readPage(
@@ -97,14 +95,15 @@ async function readPage(
   const { services, signal, breathe, stepSize } = context;
   const { type, where } = part;
   const failures: string[] = [];
-  const { store, limits, extract } = services;
+  const { store } = services;
   const find = store.find.bind(store);
   const reindex = (items: readonly Reindexed[]) =>
     makesEntries ? stepSize.measure(items.length, () => store.reindex(items)) : Promise.resolve(0);
   const page = await reindexPage(
     { type, size, after, ...(where !== undefined && { where }) },
     {
-      ...{ signal, breathe, limits, extract },
+      ...services,
+      ...{ signal, breathe },
       store: { find, reindex },
       onFailure: ({ id }, error) =>
         failures.push(`${type}/${id}: ${error instanceof Error ? error.message : 'failed'}`),

@@ -1,37 +1,35 @@
 import { append } from '../../fhir/lists.js';
 import { FhirError } from '../../fhir/errors.js';
-import { DEFAULT_LIMITS, type Limits } from '../../fhir/limits.js';
+import type { Limits } from '../../fhir/limits.js';
 import { clientMeta, withMeta } from '../../fhir/meta.js';
 import { yieldToEventLoop, type Yield } from '../../fhir/yield-to-event-loop.js';
 import { CUT_ENTRY, CUT_REASON, extractContainedYielding } from '../../search/contained.js';
 import { EVERYTHING, type Condition } from '../../search/query/query.js';
-import { fitWords } from '../../search/text/fit-words.js';
 import type { FindPage, Reindexed, Store, StoredVersion } from '../../store/store.js';
 import { cutByMembers } from '../../store/write-contained.js';
 import type { ReindexRecord } from './reindex-record.js';
 import type { Services } from '../../core/services.js';
-import { parsedIndexEntries, readWithEntries } from '../../core/write/parsed-entries.js';
+import { fitUnlessFitted, parsedIndexEntries, readWithEntries } from '../../core/write/parsed-entries.js';
 
 /** What reindexing a page needs. */
-export interface ReindexPageJob extends Pick<Services, 'extract'>, Partial<Pick<Services, 'refit' | 'largeTexts'>> {
+export interface ReindexPageJob extends Pick<Services, 'extract' | 'refit' | 'largeTexts'> {
   readonly store: Pick<Store, 'find' | 'reindex'>;
   /** When it aborts, reindexing stops before the next page. */
   readonly signal: AbortSignal;
-  /** Absent: the default limits. */
-  readonly limits?: Pick<Limits, 'resource'>;
+  readonly limits: Pick<Limits, 'resource'>;
   /** Called for a resource with contained resources that searches cannot find, with the reason. */
   readonly onUnindexed?: (version: StoredVersion, reason: string) => void;
   /** Called for a resource of which no entries can be made: it keeps those that it has. Absent: reindexing fails. */
   readonly onFailure?: (version: StoredVersion, error: unknown) => void;
-  /** Retries an action while the store is temporarily unavailable. */
-  readonly persist?: <T>(action: () => Promise<T>) => Promise<T>;
-  /** To be awaited between resources; absent: the work yields to the event loop. */
-  readonly breathe?: Yield;
+  /** To be awaited between resources. */
+  readonly breathe: Yield;
 }
 
 /** What reindexing a type needs. */
-export interface ReindexJob extends ReindexPageJob {
+export interface ReindexJob extends Omit<ReindexPageJob, 'breathe'> {
   readonly record: ReindexRecord;
+  /** Retries an action while the store is temporarily unavailable. */
+  readonly persist: <T>(action: () => Promise<T>) => Promise<T>;
   /** Called after each page with its number of resources. */
   readonly onStep: (count: number) => void;
 }
@@ -50,16 +48,20 @@ const REMEMBERED = 2000;
  * @returns how many resources have new entries
  */
 export async function reindexType(type: string, job: ReindexJob): Promise<number> {
-  const { record, signal, persist = (action) => action() } = job;
+  const { record, signal, persist } = job;
   const begun = await persist(() => record.read(type));
   if (begun.isDone) return 0;
   let { after } = begun;
   let replaced = 0;
   let size = FIRST_PAGE;
   let unsaved = 0;
-  const breathe = job.breathe ?? yieldToEventLoop();
+  const store: ReindexPageJob['store'] = {
+    find: (...asked) => persist(() => job.store.find(...asked)),
+    reindex: (items) => persist(() => job.store.reindex(items)),
+  };
+  const pageJob = { ...job, store, breathe: yieldToEventLoop() };
   for (;;) {
-    const page = await reindexPage({ type, size, after }, { ...job, breathe });
+    const page = await reindexPage({ type, size, after }, pageJob);
     replaced += page.replaced;
     job.onStep(page.looked);
     if (page.next === undefined) break;
@@ -106,11 +108,10 @@ export async function reindexPage(
   { type, size, after, where = EVERYTHING }: ReindexPlace,
   job: ReindexPageJob,
 ): Promise<ReindexedPage> {
-  const { store, signal, persist = (action) => action(), breathe = yieldToEventLoop() } = job;
+  const { store, signal } = job;
   signal.throwIfAborted();
   const query = { type, where, sort: [], count: size, total: 'none' as const };
-  const find = (from: string | undefined) =>
-    persist(() => store.find({ ...query, ...(from !== undefined && { after: from }) }));
+  const find = (from: string | undefined) => store.find({ ...query, ...(from !== undefined && { after: from }) });
   const page: FindPage = await find(after).catch((error: unknown) => {
     // Another version of the program saved this cursor: start the type again.
     if (after === undefined || !(error instanceof FhirError) || error.code !== 'page-invalid') throw error;
@@ -119,18 +120,21 @@ export async function reindexPage(
   const items: Reindexed[] = [];
   for (const version of page.versions) {
     try {
-      append(items, await toReindexed(version, job, breathe));
+      append(items, await toReindexed(version, job));
     } catch (error) {
       if (job.onFailure === undefined) throw error;
       job.onFailure(version, error);
     }
   }
   let replaced = 0;
-  for (const piece of cutByMembers(items, ({ contained = [] }) => contained.length)) {
-    replaced += await persist(() => store.reindex(piece));
-  }
+  for (const piece of cutByMembers(items, countEntries)) replaced += await store.reindex(piece);
   const { next } = page;
   return { looked: page.versions.length, replaced, size: nextSize(page), ...(next !== undefined && { next }) };
+}
+
+/** How many entries a resource has with all that is contained in it: very many are handed to a store one resource at a time. */
+function countEntries({ entries, contained = [] }: Reindexed): number {
+  return contained.reduce((sum, each) => sum + each.entries.length, entries.length);
 }
 
 /** Page size at which the next page has about `PAGE_TEXT` characters, if its resources are as large as these. */
@@ -143,22 +147,19 @@ function nextSize({ versions }: FindPage): number {
 /** The index entries, extracted as on a write: from the content without the `meta` elements that the server sets. */
 async function toReindexed(
   stored: StoredVersion,
-  { extract, refit, largeTexts, limits = DEFAULT_LIMITS, onUnindexed }: ReindexPageJob,
-  yieldIfDue: Yield,
+  { extract, refit, largeTexts, limits, onUnindexed, breathe }: ReindexPageJob,
 ): Promise<Reindexed[]> {
   const { type, id, version, amended, json } = stored;
   if (json === undefined) return [];
-  const { content, known } = await readWithEntries(json, { largeTexts: refit && largeTexts });
+  const { content, known } = await readWithEntries(json, { largeTexts });
   const resource = withMeta(content, id, clientMeta(content));
-  const entries =
-    known === undefined || refit === undefined
-      ? extract(resource)
-      : refit(resource, parsedIndexEntries(resource, known, extract));
-  const { contained, isCut } =
-    known ?? (await extractContainedYielding(resource, extract, limits.resource, yieldIfDue));
+  const made = known === undefined ? extract(resource) : parsedIndexEntries(resource, known, extract);
+  const all = refit(resource, made);
+  await breathe();
+  const { contained, isCut } = known ?? (await extractContainedYielding(resource, extract, limits.resource, breathe));
   if (isCut) onUnindexed?.(stored, CUT_REASON);
-  const all = isCut ? [...entries, CUT_ENTRY] : entries;
-  await yieldIfDue();
-  const read = { type, id, version, ...(amended !== undefined && { amended }) };
-  return [{ ...read, entries: fitWords(all, resource, json.length), contained }];
+  const knownOfAll = all === made ? known : undefined;
+  const entries = fitUnlessFitted(isCut ? [...all, CUT_ENTRY] : all, resource, json.length, knownOfAll);
+  await breathe();
+  return [{ type, id, version, ...(amended !== undefined && { amended }), entries, contained }];
 }

@@ -1,14 +1,15 @@
 import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
-import { parsedIndexEntries, readWithEntries } from '../../core/write/parsed-entries.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import type { JsonObject } from '../../fhir/resource.js';
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { read } from '../../interactions/read/read.js';
-import { reindexPage } from '../../jobs/reindex/reindex.js';
+import { reindexPage, type ReindexPageJob } from '../../jobs/reindex/reindex.js';
 import type { IndexEntry } from '../../search/entry.js';
 import { searchDefinitions } from '../../search/parse/definitions.js';
 import { unionOf } from '../../search/parse/parse-union.js';
+import type { Store } from '../../store/store.js';
 import { readArguments, valuesOf } from '../arguments.js';
 
 /**
@@ -19,11 +20,7 @@ import { readArguments, valuesOf } from '../arguments.js';
  */
 export async function reindexInstance(call: Call, services: Services): Promise<Reply> {
   readArguments(call, services);
-  const { type = '', id = '' } = call;
-  const entries = await entriesOf(call, services);
-  const signal = call.signal ?? new AbortController().signal;
-  const place = { type, size: 1, after: undefined, where: { ids: [id] } };
-  const { replaced } = await reindexPage(place, { ...services, signal });
+  const { entries, replaced } = await makeEntries(call, services, (items) => services.store.reindex(items));
   const message =
     replaced > 0 ? 'The index entries were made anew' : 'The resource was written meanwhile, with new entries';
   return show(call, [message], entries);
@@ -43,18 +40,37 @@ export async function reindexDryrun(call: Call, services: Services): Promise<Rep
   if (unknown !== undefined) {
     throw new FhirError('parameter-invalid', `${type} has no search parameter ${JSON.stringify(unknown.slice(0, 64))}`);
   }
-  const entries = await entriesOf(call, services);
+  const { entries } = await makeEntries(call, services, () => Promise.resolve(0));
   const having = codes.flatMap((code) => unionOf(rows.get(code)!, rows) ?? [code]);
   const wanted = codes.length === 0 ? entries : entries.filter(({ param }) => having.includes(param));
   return show(call, ['Nothing was changed: this is a dry run'], wanted);
 }
 
-async function entriesOf(call: Call, services: Services): Promise<readonly IndexEntry[]> {
-  const { json } = await read({ ...call, params: new URLSearchParams(), conditions: {} }, services);
-  if (json === undefined) throw new Error('a read without content');
-  const { content, known } = await readWithEntries(json, services);
-  if (known === undefined) return services.extract(content, 'words');
-  return services.refit(content, parsedIndexEntries(content, known, services.extract));
+/**
+ * Makes the index entries of a resource that the client may read.
+ *
+ * @param reindex what is done with them
+ */
+async function makeEntries(
+  call: Call,
+  services: Services,
+  reindex: Store['reindex'],
+): Promise<{ readonly entries: readonly IndexEntry[]; readonly replaced: number }> {
+  await read({ ...call, params: new URLSearchParams(), conditions: {} }, services);
+  const { type = '', id = '' } = call;
+  let entries: readonly IndexEntry[] = [];
+  const store: ReindexPageJob['store'] = {
+    find: (query, signal) => services.store.find(query, signal),
+    reindex(items) {
+      entries = items.flatMap((item) => item.entries);
+      return reindex(items);
+    },
+  };
+  const signal = call.signal ?? new AbortController().signal;
+  const place = { type, size: 1, after: undefined, where: { ids: [id] } };
+  const job = { ...services, store, signal, breathe: yieldToEventLoop() };
+  const { replaced } = await reindexPage(place, job);
+  return { entries, replaced };
 }
 
 /** Names of the groups in the answer, by kind of entry. */

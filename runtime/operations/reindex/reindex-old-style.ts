@@ -5,6 +5,7 @@ import { ENDED, type Job } from '../../core/jobs.js';
 import { isOwnJob } from '../../core/own-job.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { REINDEX, type ReindexInput } from '../../jobs/reindex/reindex-job.js';
 import { FIRST_PAGE, reindexPage } from '../../jobs/reindex/reindex.js';
 import { sumOf, type Counts } from '../../jobs/reindex/report.js';
@@ -105,10 +106,11 @@ const TERMINOLOGY = ['CodeSystem', 'ConceptMap', 'NamingSystem', 'ValueSet'];
 export async function reindexTerminology(call: Call, services: Services): Promise<Reply> {
   readArguments(call, services);
   const signal = call.signal ?? new AbortController().signal;
+  const job = { ...services, signal, breathe: yieldToEventLoop() };
   for (const type of TERMINOLOGY.filter((each) => services.tables.resourceTypes.includes(each))) {
     let place: { size: number; after: string | undefined } = { size: FIRST_PAGE, after: undefined };
     do {
-      const page = await reindexPage({ type, ...place }, { ...services, signal });
+      const page = await reindexPage({ type, ...place }, job);
       place = { size: page.size, after: page.next };
     } while (place.after !== undefined);
   }

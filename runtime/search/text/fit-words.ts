@@ -8,6 +8,11 @@ const ROOM = 15 * 1024 * 1024;
 /** A resource of fewer characters, with fewer characters of words, is far below that, and need not be measured. */
 const SURELY_SMALL = 512 * 1024;
 
+const LAST_ASCII = 127;
+
+/** The most bytes that a character of a text takes, with what the words of that text take: `é é é …`. */
+const MOST_BYTES = 10;
+
 /** Entries may become several rows, for each way of finding them; with their names measured in all examples it is less than this. */
 const ROWS = 2;
 
@@ -29,6 +34,7 @@ export function fitWords(entries: readonly IndexEntry[], content: unknown, chara
   if (length === 0 || (characters <= SURELY_SMALL && length <= SURELY_SMALL)) return entries;
   const others = entries.filter((entry) => !isWords(entry));
   let room = ROOM - bytesOf(content) - ROWS * bytesOf(others);
+  if (words.length * AROUND.entry + length * MOST_BYTES <= room) return entries;
   const fit = (text: string): string => {
     const { end, bytes } = measure(text, room);
     room -= bytes;
@@ -76,12 +82,22 @@ function measure(text: string, room: number): { readonly end: number; readonly b
 
 /** What a value takes as BSON, or somewhat more. https://bsonspec.org/spec.html */
 function bytesOf(value: unknown): number {
-  if (typeof value === 'string') return AROUND.text + Buffer.byteLength(value);
+  if (typeof value === 'string') return AROUND.text + byteLength(value);
   if (value instanceof Decimal) return NUMBER.value + NUMBER.note + value.text.length;
   if (typeof value !== 'object' || value === null) return NUMBER.value;
   let bytes: number = AROUND.object;
   for (const name in value) {
-    bytes += AROUND.name + Buffer.byteLength(name) + bytesOf((value as Readonly<Record<string, unknown>>)[name]);
+    bytes += AROUND.name + byteLength(name) + bytesOf((value as Readonly<Record<string, unknown>>)[name]);
   }
   return bytes;
+}
+
+/** Characters of which it takes less time to look at each than to ask for their bytes. */
+const SHORT = 40;
+
+/** The bytes of a text as UTF-8. */
+function byteLength(text: string): number {
+  if (text.length > SHORT) return Buffer.byteLength(text);
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > LAST_ASCII) return Buffer.byteLength(text);
+  return text.length;
 }

@@ -1,6 +1,30 @@
-import { get, many, parameters, send, type StallCase } from './stall-case.js';
+import { get, many, parameters, put, send, type HostileRequest, type StallCase } from './stall-case.js';
 
 const ASYNC = { prefer: 'respond-async', accept: 'application/fhir+json' };
+
+/** Resources of a megabyte each, with many values and with long texts. */
+const INDEXED = [
+  ...many(4, (n) => ({
+    resourceType: 'Person',
+    id: `indexed-${n}`,
+    identifier: many(8000, (i) => ({ system: 'urn:indexed', value: `indexed-${n}-${i}` })),
+    telecom: many(4000, (i) => ({ system: 'phone', value: `+49 ${n} ${i}` })),
+  })),
+  ...many(4, (n) => ({
+    resourceType: 'Person',
+    id: `indexed-names-${n}`,
+    name: many(12_000, (i) => ({ family: `Indexed ${i}`, given: [`Person ${n} ${i}`], text: 'x' })),
+  })),
+  ...many(4, (n) => ({
+    resourceType: 'Person',
+    id: `indexed-text-${n}`,
+    text: {
+      status: 'generated',
+      div: `<div xmlns="http://www.w3.org/1999/xhtml">${many(120_000, (i) => `word${i}`).join(' ')}</div>`,
+    },
+    name: [{ text: 'naïve '.repeat(20_000) }],
+  })),
+];
 
 /** What goes on after its answer is measured beside reads for a while by the row after it. */
 export const JOB_CASES: readonly StallCase[] = [
@@ -50,6 +74,22 @@ export const JOB_CASES: readonly StallCase[] = [
     name: '$reindex of a type',
     requests: () => [parameters('/$reindex', [{ name: 'url', valueString: 'Basic?' }])],
     status: 202,
+  },
+  {
+    name: '$reindex of one large resource',
+    before: () => INDEXED.map(put),
+    requests: () => INDEXED.map(({ resourceType, id }) => send('POST', `/${resourceType}/${id}/$reindex`, '')),
+    status: 200,
+  },
+  {
+    // A pass waits for the job.
+    name: '$reindex of large resources by a job',
+    before: (): HostileRequest[] => [
+      ...INDEXED.map(put),
+      parameters('/$reindex', [{ name: 'url', valueString: 'Person?' }]),
+    ],
+    requests: () => [parameters('/$perform-reindexing-pass', [])],
+    status: 200,
   },
   {
     name: '$svc.fhir.reindex-status',

@@ -52,6 +52,7 @@ export function jobsServer(
     validate: createValidator(tables),
     subset,
     ...more,
+    ...(more.large !== undefined && { largeTexts: more.large }),
   };
   const engine = (holder: string, atOnce: number): JobEngine =>
     createJobEngine({

@@ -1,7 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { NONE_NEEDED } from '../../../runtime/auth/access/needed-scopes.js';
 import { SERVER } from '../../../runtime/auth/scopes/principal.js';
+import { openBodyWorkers, type BodyWorkers } from '../../../runtime/body-workers/body-workers.js';
+import { startBodyWorker } from '../../../runtime/body-workers/start-thread.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { neededBy } from '../auth/scoped.js';
 import { putAll, type Sendable } from '../search-server.js';
@@ -10,11 +12,24 @@ import { jobsServer } from './jobs-server.js';
 
 const ADMIN = '__admin.reindex';
 
+const THREAD = { zone: 'UTC', validation: 'full', limits: { nesting: 100, entries: 50, resource: 2 ** 24 } } as const;
+
 /** `$reindex` and what belongs to it, on any store */
 export function reindexing(store: Store): void {
   /** Names of parameters whose entries other definitions made. */
   const stale: string[] = [];
-  const server = jobsServer(store, { indexStatus: { notCurrent: () => Promise.resolve(stale) } });
+  /** How often a thread made the entries of a resource. */
+  let extracted = 0;
+  const threads = openBodyWorkers(() => startBodyWorker(THREAD, 512), { body: 20 * 2 ** 20, threads: 1, idle: 200 });
+  const large: BodyWorkers = {
+    ...threads,
+    parse(json, depth, purpose) {
+      if (purpose === 'extract') extracted++;
+      return threads.parse(json, depth, purpose);
+    },
+  };
+  afterAll(() => threads.close());
+  const server = jobsServer(store, { large, indexStatus: { notCurrent: () => Promise.resolve(stale) } });
   const { all } = server;
   /** Counts are shown to who may search. */
   const admin = server.as(`${ADMIN} system/*.s`, 'admin');
@@ -167,6 +182,56 @@ export function reindexing(store: Store): void {
       expect(neededBy(await everything.send('GET', '/$svc.fhir.reindex-status?_jobId=1'))).toBe(ADMIN);
       expect(neededBy(await everything.send('POST', '/Patient/a/$reindex'))).toContain(ADMIN);
       expect(neededBy(await server.as(ADMIN).send('POST', '/Patient/a/$reindex'))).toContain('system/Patient.r');
+    });
+  });
+
+  describe('of large resources', () => {
+    const url = 'urn:test:large';
+    const resources = [
+      {
+        resourceType: 'Patient',
+        id: 'large',
+        name: [{ family: 'Delta' }],
+        identifier: Array.from({ length: 7000 }, (_, n) => ({ system: url, value: `large-${n}` })),
+        text: { status: 'generated', div: '<div xmlns="http://www.w3.org/1999/xhtml">Long words</div>' },
+      },
+      {
+        resourceType: 'CodeSystem',
+        id: 'large',
+        ...{ url, status: 'active', content: 'complete' },
+        concept: Array.from({ length: 7000 }, (_, n) => ({ code: `c${n}`, display: `The display of ${n}` })),
+      },
+    ];
+    const reader = server.as(`${ADMIN} system/Patient.r`);
+    const isFound = async (path: string): Promise<boolean> => (await all.send('GET', path)).json().total === 1;
+
+    beforeAll(async () => {
+      for (const each of resources) {
+        const answer = await all.send('PUT', `/${each.resourceType}/${each.id}`, each);
+        expect(answer.status, answer.text.slice(0, 500)).toBe(201);
+      }
+    });
+    afterAll(async () => {
+      for (const { resourceType, id } of resources) await all.send('DELETE', `/${resourceType}/${id}`);
+    });
+
+    it.each([
+      ['one', 'Patient', () => reader.send('POST', '/Patient/large/$reindex')],
+      ['a type, by a job', 'Patient', () => start({ name: 'url', valueString: 'Patient?' })],
+      ['the terminology', 'CodeSystem', () => post('/$reindex-terminology')],
+    ] as const)('has a thread make the entries of %s, once', async (_, type, reindex) => {
+      const criteria = {
+        Patient: ['family=delta', `identifier=${url}|large-6999`, '_text=words'],
+        CodeSystem: [`url=${url}`, 'code=c6999'],
+      }[type];
+      const { version = 0 } = (await store.read(type, 'large')) ?? {};
+      await store.reindex([{ type, id: 'large', version, entries: [] }]);
+      for (const each of criteria) expect(await isFound(`/${type}?${each}`), each).toBe(false);
+      extracted = 0;
+      await reindex();
+      await server.finish();
+      for (const each of criteria) expect(await isFound(`/${type}?${each}`), each).toBe(true);
+      expect(extracted).toBe(1);
     });
   });
 

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
+import { DEFAULT_SERVICES } from '../../../runtime/core/default-services.js';
 import { openReindexRecord } from '../../../runtime/jobs/reindex/reindex-record.js';
 import { reindexType } from '../../../runtime/jobs/reindex/reindex.js';
 import { openBodyWorkers } from '../../../runtime/body-workers/body-workers.js';
@@ -99,7 +100,13 @@ describe.each([
   it('kiln reindex', async () => {
     const record = await openReindexRecord(store, describeIndex(tables.search, 'UTC'));
     const signal = new AbortController().signal;
-    const reindex = () => reindexType('MedicationRequest', { store, record, extract, signal, onStep: () => {} });
+    const reindex = () =>
+      reindexType('MedicationRequest', {
+        ...DEFAULT_SERVICES,
+        ...{ store, record, extract, signal },
+        persist: (action) => action(),
+        onStep: () => {},
+      });
     const longest = await longestWait(async () => expect(await reindex()).toBe(2));
     expect(longest).toBeLessThan(atMost(350));
   }, 60_000);

@@ -8,7 +8,7 @@ import { DEFAULT_LIMITS } from '../../../runtime/fhir/limits.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { composePut } from '../../../runtime/core/write/compose-change.js';
 import { openReindexRecord } from '../../../runtime/jobs/reindex/reindex-record.js';
-import { reindexType } from '../../../runtime/jobs/reindex/reindex.js';
+import { reindexType, type ReindexJob } from '../../../runtime/jobs/reindex/reindex.js';
 import { createExtractor } from '../../../runtime/search/extract.js';
 import { describeIndex } from '../../../runtime/search/index-record.js';
 import type { Store } from '../../../runtime/store/store.js';
@@ -50,7 +50,13 @@ function behaviour(open: () => Promise<Store>): void {
       await expectFound(store);
       const signal = new AbortController().signal;
       const record = await openReindexRecord(store, describeIndex(tables.search, 'UTC'));
-      expect(await reindexType('Basic', { store, record, extract, signal, onStep: () => {} })).toBe(1);
+      const job: ReindexJob = {
+        ...DEFAULT_SERVICES,
+        ...{ store, record, extract, signal },
+        persist: (action) => action(),
+        onStep: () => {},
+      };
+      expect(await reindexType('Basic', job)).toBe(1);
       await expectFound(store);
       await copyVersions({
         ...{ source: store, target, extract, knownTypes: new Set(['Basic']), signal },

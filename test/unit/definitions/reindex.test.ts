@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { SearchRow, SearchTable } from '../../../runtime/contract/search.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
+import { DEFAULT_SERVICES } from '../../../runtime/core/default-services.js';
 import { readIndexStatus, markWriter, watchIndexStatus } from '../../../runtime/core/definitions/index-status.js';
 import { openReindexRecord } from '../../../runtime/jobs/reindex/reindex-record.js';
 import { reindexType, type ReindexJob } from '../../../runtime/jobs/reindex/reindex.js';
@@ -47,7 +48,13 @@ async function filledStore(count: number) {
 
 async function jobOn(store: ReturnType<typeof createToyStore>, more: Partial<ReindexJob> = {}): Promise<ReindexJob> {
   const record = await openReindexRecord(store, after);
-  return { store, record, extract: madeBy('new'), signal: new AbortController().signal, onStep: () => {}, ...more };
+  return {
+    ...DEFAULT_SERVICES,
+    ...{ store, record, extract: madeBy('new'), signal: new AbortController().signal },
+    persist: (action) => action(),
+    onStep: () => {},
+    ...more,
+  };
 }
 
 async function foundBy(store: ReturnType<typeof createToyStore>, type: string, param: string, code: string) {

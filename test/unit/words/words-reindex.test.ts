@@ -7,8 +7,9 @@ import { afterAll, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
 import { readIndexStatus } from '../../../runtime/core/definitions/index-status.js';
+import { DEFAULT_SERVICES } from '../../../runtime/core/default-services.js';
 import { openReindexRecord } from '../../../runtime/jobs/reindex/reindex-record.js';
-import { reindexType } from '../../../runtime/jobs/reindex/reindex.js';
+import { reindexType, type ReindexJob } from '../../../runtime/jobs/reindex/reindex.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { createExtractor, createValueExtractor } from '../../../runtime/search/extract.js';
 import { describeIndex } from '../../../runtime/search/index-record.js';
@@ -55,11 +56,10 @@ it('a SQLite file from before full text opens, says that its words are missing, 
   expect((await readIndexStatus(store, maker)).sort()).toEqual(WORDS);
   expect(await find(store, { phrase: ['chalmers'] })).toEqual([]);
   const record = await openReindexRecord(store, maker);
-  const job = {
-    store,
-    record,
-    extract: createExtractor(tables),
-    signal: new AbortController().signal,
+  const job: ReindexJob = {
+    ...DEFAULT_SERVICES,
+    ...{ store, record, extract: createExtractor(tables), signal: new AbortController().signal },
+    persist: (action) => action(),
     onStep: () => {},
   };
   expect(await reindexType('Patient', job)).toBe(1);
