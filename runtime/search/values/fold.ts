@@ -23,7 +23,7 @@ export function fold(text: string): string {
  */
 export function foldString(text: string): string {
   const folded = fold(text);
-  return PUNCTUATION.test(folded) ? fold(folded.replace(ALL_PUNCTUATION, '')) : folded;
+  return PUNCTUATION.test(folded) ? collapse(folded.replace(ALL_PUNCTUATION, '')) : folded;
 }
 
 /** What the index entry of this very text can be folded to: as `foldString` does now, or less, as older servers did. */
@@ -33,7 +33,7 @@ export function foldingsOf(text: string): readonly string[] {
   return [...new Set([foldString(whole), fold(whole), whole.toLowerCase(), whole])];
 }
 
-const PUNCTUATION = /[^a-z0-9 ]/u;
+const PUNCTUATION = /\p{P}/u;
 const ALL_PUNCTUATION = /\p{P}/gu;
 
 const SPACE = 32;
