@@ -1,5 +1,4 @@
 import { greatest } from '../fhir/lists.js';
-import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import type { Access } from '../auth/scopes/access.js';
 import { searchAccess } from '../auth/access/search-access.js';
 import { withinReach } from '../auth/scopes/reach.js';
@@ -65,7 +64,7 @@ export function storedFinder(
   const { store, tables } = services;
   const memory = memories.get(store) ?? { known: new Map(), parsed: new Map(), size: 0 };
   memories.set(store, memory);
-  const recorded = recordConstraints(access === OPEN_ACCESS ? access : searchAccess(access, tables.resourceTypes));
+  const recorded = recordConstraints(searchAccess(access, tables.resourceTypes));
   const find = async (type: TerminologyType, url: string): Promise<Known> => {
     const reach = recorded.onAny(type, ['r', 's']);
     if (reach === 'nothing') return NOTHING_KNOWN;

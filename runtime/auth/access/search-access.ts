@@ -20,6 +20,7 @@ const known = new WeakMap<Access, { readonly resourceTypes: readonly string[]; r
  * may read, if they have one. https://hl7.org/fhir/R5/binary.html#security
  */
 export function searchAccess(access: Access, resourceTypes: readonly string[]): Access {
+  if (access === OPEN_ACCESS) return access;
   const before = known.get(access);
   if (before?.resourceTypes === resourceTypes) return before.access;
   let condition: Condition | undefined;

@@ -1,6 +1,5 @@
 import { searchAccess } from '../../auth/access/search-access.js';
 import type { Access } from '../../auth/scopes/access.js';
-import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import type { Target } from '../../search/query/query.js';
 import { checkConstraintIndexes, recordConstraints } from './constraint-index-status.js';
 import type { Services } from '../services.js';
@@ -19,7 +18,7 @@ export async function anyVisible<T extends { readonly parts: readonly Target[] }
   signal?: AbortSignal,
 ): Promise<readonly T[]> {
   const { store, tables } = services;
-  const seen = recordConstraints(access === OPEN_ACCESS ? access : searchAccess(access, tables.resourceTypes));
+  const seen = recordConstraints(searchAccess(access, tables.resourceTypes));
   const questions = ask(seen);
   await checkConstraintIndexes(seen.constraints, services);
   const answered: T[] = [];

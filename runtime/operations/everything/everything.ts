@@ -1,6 +1,5 @@
 import { append } from '../../fhir/lists.js';
 import { searchAccess } from '../../auth/access/search-access.js';
-import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { withinReach, type Reach } from '../../auth/scopes/reach.js';
 import {
   checkConstraintIndexes,
@@ -54,7 +53,7 @@ export async function everything(call: Call, services: Services): Promise<Reply>
   const walk = opened ?? { asked: readAsked(call, services), position: { shown: '' } };
   const { tables, limits } = services;
   const { access } = call.principal;
-  const recorded = recordConstraints(access === OPEN_ACCESS ? access : searchAccess(access, tables.resourceTypes));
+  const recorded = recordConstraints(searchAccess(access, tables.resourceTypes));
   const before = await services.indexStatus.notCurrent();
   const page = await withinBudget(limits.queryTime, call.signal, (signal) =>
     new RecordReader(call, services, recorded, walk, signal).readPage(),

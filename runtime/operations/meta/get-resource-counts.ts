@@ -1,5 +1,4 @@
 import { searchAccess } from '../../auth/access/search-access.js';
-import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { checkConstraintIndexes, recordConstraints } from '../../core/access/constraint-index-status.js';
 import type { Call, Reply } from '../../core/call.js';
 import { withinBudget } from '../../core/search/execute/search-budget.js';
@@ -17,7 +16,7 @@ export async function getResourceCounts(call: Call, services: Services): Promise
   readArguments(call, services);
   const { store, tables, limits } = services;
   const { access } = call.principal;
-  const recorded = recordConstraints(access === OPEN_ACCESS ? access : searchAccess(access, tables.resourceTypes));
+  const recorded = recordConstraints(searchAccess(access, tables.resourceTypes));
   const stored = await store.counts();
   const reaches = [...stored].map(([type, count]) => ({ type, count, reach: recorded.on(type, 's') }));
   await checkConstraintIndexes(recorded.constraints, services);

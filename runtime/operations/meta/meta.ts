@@ -1,5 +1,4 @@
 import { searchAccess } from '../../auth/access/search-access.js';
-import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { checkConstraintIndexes, recordConstraints } from '../../core/access/constraint-index-status.js';
 import type { Call, Reply } from '../../core/call.js';
 import { describeStaleIndex, staleParameters } from '../../core/definitions/index-status.js';
@@ -65,7 +64,7 @@ const PAGE = 500;
 async function metaInUse(types: readonly string[], call: Call, services: Services): Promise<JsonObject> {
   const { store, tables, limits } = services;
   const { access } = call.principal;
-  const recorded = recordConstraints(access === OPEN_ACCESS ? access : searchAccess(access, tables.resourceTypes));
+  const recorded = recordConstraints(searchAccess(access, tables.resourceTypes));
   const reaches = types.map((type) => ({ type, reach: recorded.on(type, 's') }));
   await checkConstraintIndexes(recorded.constraints, services);
   await checkLists(types, services);

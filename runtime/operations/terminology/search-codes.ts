@@ -1,5 +1,4 @@
 import { searchAccess } from '../../auth/access/search-access.js';
-import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { withinReach } from '../../auth/scopes/reach.js';
 import { MOST_SEARCHED_CODES, type CodeReader, type FoundCode } from '../../core/search/code-finder.js';
 import { readStored } from '../../core/read-stored.js';
@@ -85,7 +84,7 @@ async function readById(
   { access, signal }: CodeReader,
   services: Pick<Services, 'store' | 'tables' | 'largeTexts'>,
 ): Promise<Resource | undefined> {
-  const seen = access === OPEN_ACCESS ? access : searchAccess(access, services.tables.resourceTypes);
+  const seen = searchAccess(access, services.tables.resourceTypes);
   const reach = seen.onAny('ValueSet', ['r', 's']);
   if (reach === 'nothing') return undefined;
   const query = { type: 'ValueSet', where: withinReach({ ids: [id] }, reach), sort: [], count: 1, total: 'none' } as const; // prettier-ignore

@@ -2,7 +2,6 @@ import { append } from '../../../fhir/lists.js';
 import { includeReach } from '../../../auth/access/narrow-includes.js';
 import { searchAccess } from '../../../auth/access/search-access.js';
 import type { Access } from '../../../auth/scopes/access.js';
-import { OPEN_ACCESS } from '../../../auth/scopes/principal.js';
 import { withinReach } from '../../../auth/scopes/reach.js';
 import { FhirError } from '../../../fhir/errors.js';
 import { checkAborted } from '../../../fhir/yield-until.js';
@@ -74,7 +73,7 @@ export async function planGraph(
   const { call, services, pace } = source;
   const { tables } = services;
   const given = call.principal.access;
-  const access = recordConstraints(given === OPEN_ACCESS ? given : searchAccess(given, tables.resourceTypes));
+  const access = recordConstraints(searchAccess(given, tables.resourceTypes));
   const reach = access.on(GRAPH, 'r');
   // Errors reveal parts of the graph, so the constraints are checked first.
   await checkConstraintIndexes(access.constraints, services);
