@@ -40,7 +40,7 @@ export function parameterName({ name, $ref: reference }: JsonObject): string {
 }
 
 /** The parameters that are no criteria, as components of a document. */
-export function describeControls(services: Pick<Services, 'subset'>): JsonObject {
+export function defineControls(services: Pick<Services, 'subset'>): JsonObject {
   return Object.fromEntries(
     Object.entries(groupsOf(services)).flatMap(([group, listed]) =>
       listed.map(([name, { about, values }]) => [

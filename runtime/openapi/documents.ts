@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from '../fhir/resource.js';
 import { yieldToEventLoop } from '../fhir/yield-to-event-loop.js';
 import { describeCommon, describeSearch } from '../interactions/capabilities/describe-search.js';
 import { isWired } from '../interactions/registry.js';
-import { controlComponents, describeControls, queryParameter } from './controls.js';
+import { controlComponents, defineControls, queryParameter } from './controls.js';
 import type { PathContext } from './path-context.js';
 import { operationOf, pathOf } from './paths.js';
 import { ANY_RESOURCE, anyResource, schemaOf, type PrimitiveForm } from './schemas.js';
@@ -258,7 +258,7 @@ function sharedComponents(
   const content = { 'application/fhir+json': { schema: { $ref: refTo('OperationOutcome') } } };
   return {
     schemas: { ...Object.fromEntries(schemas), [ANY_RESOURCE]: anyResource(tables.resourceTypes, form) },
-    parameters: describeControls(services),
+    parameters: defineControls(services),
     responses: { Error: { description: 'An OperationOutcome that says what was wrong, and where', content } },
   };
 }

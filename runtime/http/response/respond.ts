@@ -19,7 +19,7 @@ import { joinBundle, type Reply, type ReplyBody } from '../../core/call.js';
 import type { Codecs, Writer } from './codecs.js';
 import { headOf, typeOf, varyOf, type Presentation } from './presentation.js';
 import { sendBody } from './send-body.js';
-import { inPieces, sendBundle } from './send-bundle.js';
+import { inPieces, LONGEST_PART, sendBundle } from './send-bundle.js';
 import { joinAround, sendAround, sendContent } from './send-content.js';
 
 /** What answers are written with. */
@@ -52,9 +52,6 @@ const turn = yieldToEventLoop();
 
 /** Longer texts take the main thread some milliseconds to send. In characters. */
 const LONG_TEXT = 128 * 1024;
-
-/** Longer texts are sent no faster than the client takes them. In characters. */
-const VERY_LONG_TEXT = 1024 * 1024;
 
 /** Pages are never kept: each has a nonce of its own. */
 const written = new WeakMap<Reply, Written>();
@@ -203,7 +200,7 @@ function sendText(
   if (encoding !== undefined) return sendCompressed(res, reply, text, encoding, look, headers);
   headers.push('Content-Length', String(Buffer.byteLength(text)));
   res.writeHead(reply.status, headers);
-  if (text.length > VERY_LONG_TEXT) return pipeline(Readable.from(inPieces([text]), { objectMode: false }), res);
+  if (text.length > LONGEST_PART) return pipeline(Readable.from(inPieces([text]), { objectMode: false }), res);
   res.end(text);
 }
 

@@ -8,17 +8,15 @@ import type { JsonObject } from '../../fhir/resource.js';
 import { chooseEncoding, openCompressor } from '../../format/compress.js';
 import { readJson } from '../../format/read-json.js';
 import type { ReplyBundle } from '../../core/call.js';
+import { STORED_DEPTH } from '../../core/read-stored.js';
 import type { Writer } from './codecs.js';
 import { typeOf, varyOf, type Presentation } from './presentation.js';
 
 /** Characters that are handed on at a time. */
 const PIECE = 64 * 1024;
 
-/** Parts of a longer text are encoded one by one. In characters. */
-const LONG = 1024 * 1024;
-
-/** Deeper than anything that a client may write. */
-const DEPTH = 10_000;
+/** A longer text is encoded and sent in parts, no faster than the client takes them: the whole would be in memory twice. In characters. */
+export const LONGEST_PART = 1024 * 1024;
 
 /**
  * Sends a large Bundle entry by entry, no faster than the client takes it; others are served in between, and the whole is never in
@@ -75,9 +73,9 @@ export type BundleWriter = NonNullable<Writer['writeBundle']>;
 
 /** Each entry is read, and written again. */
 async function writtenTexts({ head, entries, tail }: ReplyBundle, write: BundleWriter, pretty: boolean) {
-  const { entry: _none, ...around } = readJson(`${head}${tail}`, DEPTH) as JsonObject;
+  const { entry: _none, ...around } = readJson(`${head}${tail}`, STORED_DEPTH) as JsonObject;
   const read = function* (): Generator<JsonObject> {
-    for (const entry of entries) yield readJson(entry, DEPTH) as JsonObject;
+    for (const entry of entries) yield readJson(entry, STORED_DEPTH) as JsonObject;
   };
   return write(around, read(), pretty);
 }
@@ -87,7 +85,7 @@ function* cut(texts: Iterable<string>): Generator<string> {
   for (const text of texts) {
     for (let at = 0; at < text.length;) {
       // The halves of a character that has two stay together.
-      const end = at + LONG - (isFirstHalf(text.charCodeAt(at + LONG - 1)) ? 1 : 0);
+      const end = at + LONGEST_PART - (isFirstHalf(text.charCodeAt(at + LONGEST_PART - 1)) ? 1 : 0);
       yield text.slice(at, end);
       at = end;
     }

@@ -55,13 +55,13 @@ function describeSystemSearch(): string {
 }
 
 /** Interactions that have no code of their own, and what they do. https://hl7.org/fhir/R5/http.html#delete-history */
-const EXPUNGING: readonly (readonly [Interaction, string])[] = [
+const REMOVALS: readonly (readonly [Interaction, string])[] = [
   ['delete-history', 'removes all versions but the current one for good'],
   ['delete-history-version', 'removes one of them for good'],
 ];
 
 function describeExpunging({ tables, wired }: Pick<Services, 'tables' | 'wired'>): string | undefined {
-  const sentences = EXPUNGING.flatMap(([interaction, does]) => {
+  const sentences = REMOVALS.flatMap(([interaction, does]) => {
     const route = wired.has(interaction) ? tables.routes.find((each) => each.interaction === interaction) : undefined;
     return route === undefined ? [] : [`${route.method} ${route.path} ${does}`];
   });
