@@ -60,7 +60,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     await run(runWorker(terminal));
   });
 
-  withSettings(program.command('load'), [...STORE_SETTINGS, ...ADDRESS_SETTINGS])
+  withSettings(program.command('load'), [...STORE_SETTINGS, ...ADDRESS_SETTINGS], undefined, helpOnLoad)
     .description(
       'put resources into a store or a server. One whose id is there already replaces that, or changes nothing where ' +
         'it says the same; one without id is created anew each time; of two with the same id the later stays',
@@ -236,17 +236,19 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
  * Gives a command the options of some settings, or of all, and those of later ones, to be refused with a word.
  *
  * @param shown settings that the help names; absent: all of them
+ * @param helpOf what the help says of a setting, where it is another thing to this command
  */
 function withSettings(
   command: Command,
   keys: Iterable<string> = ALL_SETTINGS.keys(),
   shown?: ReadonlySet<string>,
+  helpOf = (_key: string, help: string): string => help,
 ): Command {
   for (const key of keys) {
     const setting = ALL_SETTINGS.get(key);
     if (setting === undefined) continue;
     const initial = setting.initialText ?? String(setting.initial);
-    const help = `${setting.help} (default ${initial}; also ${variableOf(key)})`;
+    const help = `${helpOf(key, setting.help)} (default ${initial}; also ${variableOf(key)})`;
     command.addOption(
       new Option(`--${optionOf(key)} <${setting.placeholder}>`, help).hideHelp(shown?.has(key) === false),
     );
@@ -256,6 +258,12 @@ function withSettings(
     if (!key.endsWith('.')) command.addOption(new Option(`--${optionOf(key)} <value>`).hideHelp());
   }
   return command;
+}
+
+/** What tells where a server is: `load` does not listen there. */
+function helpOnLoad(key: string, help: string): string {
+  const isAddress = (ADDRESS_SETTINGS as readonly string[]).includes(key);
+  return isAddress ? `of the server that --running looks for, as serve has it: ${help}` : help;
 }
 
 /** Commander turns `--base-url` into `baseUrl`; settings go by their names. */

@@ -66,6 +66,9 @@ describe('the command line', () => {
     for (const option of ['--limits-body', '50 MB', '--port', '--host', '--store', '--auth', 'KILN_PORT', '8080'])
       expect(out).toContain(option);
     expect(out).not.toContain('--integrity');
+    const load = (await kiln(['load', '--help'])).out.replaceAll(/\s+/g, ' ');
+    for (const option of ['host <ADDRESS>', 'port <N>', 'base-url <URL>'])
+      expect(load).toContain(`--${option} of the server that --running looks for`);
     expect((await kiln(['--help'])).out).toMatch(/serve[^]*load[^]*backup[^]*config[^]*generate[^]*explain/);
   });
 
