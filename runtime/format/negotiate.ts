@@ -16,6 +16,9 @@ export type AnswerFormat = FormatName | 'html';
 /** Names for pages. */
 export const PAGE_NAMES: readonly string[] = ['text/html', 'html'];
 
+/** What a refusal says of pages. */
+export const PAGE_HINT = `${PAGE_NAMES[0]} is a page for people`;
+
 /** Names for the formats: media types, their aliases, and the short forms of `_format`. */
 const FORMATS: Readonly<Record<string, AnswerFormat>> = {
   'application/fhir+json': 'json',
@@ -101,7 +104,7 @@ function judgeAll(accept: string | undefined, format: string | undefined, served
     const types = served.map((each) => MEDIA_TYPES[each]).join(' or ');
     const isOther = ranges.some(({ name, parameters }) => FORMATS[name] !== undefined && !isServedVersion(parameters));
     const release = isOther ? ' of FHIR 5.0 (fhirVersion=5.0)' : '';
-    throw new FhirError('not-acceptable', `The server answers ${types}${release}, not ${quote(wanted)}`);
+    throw new FhirError('not-acceptable', `The server answers ${types}${release}, not ${quote(wanted)}; ${PAGE_HINT}`);
   }
   return described(best.format, format === undefined ? best : undefined);
 }

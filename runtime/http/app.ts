@@ -12,7 +12,7 @@ import { GRAPHQL, UI_PATH, type Site } from '../pages/site.js';
 import { authRouter, type AuthRoutes } from './auth-routes.js';
 import { createLanding } from './landing.js';
 import { createFhirServer, peerAddress, servingOf, type KilnOptions } from './kiln.js';
-import { openApiRoutes } from './openapi-routes.js';
+import { OPENAPI_PATH, openApiRoutes } from './openapi-routes.js';
 import { createPages } from './pages.js';
 import { requestId, returnCorrelationId } from './request/request-id.js';
 import { HTML_FORM, PLAIN, sendError } from './response/respond.js';
@@ -104,8 +104,7 @@ function isBelow(url: string, path: string): boolean {
 /** Where the reference pages are, under the root of the server. */
 const DOCS_PATH = '/docs';
 
-/** Where the OpenAPI documents are, and where tokens are given. */
-const OPENAPI_PATH = '/openapi';
+/** Where tokens are given. */
 const TOKEN_PATH = '/auth/token';
 
 /** What all pages have in common; their tables are those in effect. @param fhirPath of FHIR, under the root */
@@ -180,6 +179,10 @@ function createRest(
     // Thrown for a part of the path that cannot be decoded.
     if (error instanceof URIError) {
       void sendError(res, new FhirError('url-invalid', 'The URL has a wrong percent-encoding'), look);
+      return;
+    }
+    if (error instanceof FhirError) {
+      void sendError(res, error, look);
       return;
     }
     log.defect(look.requestId, error);

@@ -4,7 +4,14 @@ import { scopeTargetOf } from '../auth/access/scope-rows.js';
 import { OPEN_ACCESS, type Principal } from '../auth/scopes/principal.js';
 import { FhirError } from '../fhir/errors.js';
 import { parseQuery } from '../fhir/parse-query.js';
-import { asksForResource, namedType, negotiate, type FormatName, type Negotiated } from '../format/negotiate.js';
+import {
+  asksForResource,
+  namedType,
+  negotiate,
+  PAGE_HINT,
+  type FormatName,
+  type Negotiated,
+} from '../format/negotiate.js';
 import type { Call, Trace } from '../core/call.js';
 import { sendAudited, type FailedCall } from '../core/call-audit.js';
 import type { LargeBodies } from '../core/write/large-bodies.js';
@@ -359,7 +366,7 @@ function formOfAnswer(exchange: Exchange, { row }: Destination, { formats, table
   try {
     const form = negotiated(exchange, formats);
     if (form.format === 'xml' && hasOnlyJson(row, exchanges) && !takesJson(exchange.req)) {
-      throw new FhirError('not-acceptable', 'The answer is JSON; accept application/fhir+json');
+      throw new FhirError('not-acceptable', `The answer is JSON; accept application/fhir+json; ${PAGE_HINT}`);
     }
     return form;
   } catch (error) {

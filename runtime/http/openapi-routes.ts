@@ -5,11 +5,15 @@ import { createGunzip, gzip } from 'node:zlib';
 
 import { Router } from 'express';
 
+import { FhirError } from '../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
 import { yieldToEventLoop } from '../fhir/yield-to-event-loop.js';
 import { writeJson } from '../format/write-json.js';
 import type { DocumentServices, DocumentUrls } from '../openapi/documents.js';
 import type { PrimitiveForm } from '../openapi/schemas.js';
+
+/** Where the documents are. */
+export const OPENAPI_PATH = '/openapi';
 
 /** Name of the document with all others in it. */
 const WHOLE = 'all';
@@ -32,14 +36,18 @@ export function openApiRoutes(servicesNow: () => DocumentServices, urls: Documen
   router.get('/:file', (req, res, next) => {
     const name = /^([A-Za-z]+)\.json$/.exec(req.params.file)?.[1];
     const form = formOf(req.query['primitives']);
+    if (form === undefined) {
+      const text = `There is no such form; primitives is ${FORMS.join(' or ')}, and without it the document is ${FORMS[0]}`;
+      next(new FhirError('unknown-path', text));
+      return;
+    }
     const services = servicesNow();
     const documents = made.get(services.tables) ?? (new Map() as Made);
     made.set(services.tables, documents);
     const send = async (): Promise<void> => {
-      const packed =
-        name === undefined || form === undefined ? undefined : await find({ name, form }, documents, services, urls);
+      const packed = name === undefined ? undefined : await find({ name, form }, documents, services, urls);
       if (packed === undefined) {
-        next();
+        next(new FhirError('unknown-path', `There is no such document; ${OPENAPI_PATH}/${INDEX}.json lists them`));
         return;
       }
       res.set({ 'Content-Type': 'application/json; charset=utf-8', 'X-Content-Type-Options': 'nosniff' });
@@ -55,9 +63,11 @@ export function openApiRoutes(servicesNow: () => DocumentServices, urls: Documen
   return router;
 }
 
+const FORMS = ['full', 'plain'] as const;
+
 /** The form that a query asks for; undefined: there is no such form. */
 function formOf(asked: unknown): PrimitiveForm | undefined {
-  return asked === undefined ? 'full' : (['full', 'plain'] as const).find((each) => each === asked);
+  return asked === undefined ? FORMS[0] : FORMS.find((each) => each === asked);
 }
 
 /** Undefined: there is no such document. */

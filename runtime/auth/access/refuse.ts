@@ -1,7 +1,7 @@
 import { ACCESS_ERRORS, type AccessErrorCode } from '../../fhir/catalog/access-errors.js';
 import { FhirError } from '../../fhir/errors.js';
 import { parseScope } from '../scopes/parse-scope.js';
-import { commonLetters, type Scope } from '../scopes/scope.js';
+import { commonLetters, type Pair, type Scope } from '../scopes/scope.js';
 import type { Access } from '../scopes/access.js';
 import { lackedOf, printNeeded, type NeededScopes } from './needed-scopes.js';
 
@@ -26,12 +26,16 @@ const CHALLENGES: Readonly<Partial<Record<AccessErrorCode, string>>> = {
   'scope-missing': 'insufficient_scope',
 };
 
+/** What is said where the token lacks no letter, so that constraints are the reason. */
+const BOUND = '; it gives this under a constraint alone, which is not enough here';
+
 /** A refusal for want of a token or a scope. */
 export function refusal(code: AccessErrorCode, details: RefusalDetails = {}): FhirError {
   const { needed, lacked, retryAfter, text = ACCESS_ERRORS[code].text } = details;
   const scope = needed === undefined ? '' : printNeeded(needed);
   const missing = lacked === undefined ? '' : printNeeded(lacked);
-  const which = missing === '' || missing === scope ? '' : `; it lacks ${missing}`;
+  const isBound = lacked !== undefined && missing === '';
+  const which = isBound ? BOUND : missing === '' || missing === scope ? '' : `; it lacks ${missing}`;
   const logged = withoutConstraints([lacked, needed]);
   const error = CHALLENGES[code];
   return new FhirError(code, scope === '' ? text : `${text}: ${scope}${which}`, {
@@ -70,16 +74,28 @@ export function scopeMissing(needed: NeededScopes, access: Access): FhirError {
  * @param held canonical scopes of the token
  */
 export function constraintsMissed(what: string, needed: NeededScopes, held: string): FhirError {
-  const given = held.split(' ').filter((text) => {
+  const given = held.split(' ').flatMap((text) => {
     // Canonical ones are in letters: no word has to be read.
     const scope = parseScope(text, 'rs');
-    if (scope === undefined) return false;
+    if (scope === undefined) return [];
     const concerns = (of: Scope): boolean =>
       (scope.type === of.type || scope.type === '*') && commonLetters(scope.letters, of.letters) !== '';
-    return needed.scopes.some(concerns);
+    return needed.scopes.some(concerns) ? [{ text, scope }] : [];
   });
-  const text = `${what} lies outside of what the token gives (${given.join(' ')}), and needs`;
+  const constraints = given.flatMap(({ scope: { pairs } }) => (pairs.length === 0 ? [] : [printPairs(pairs)]));
+  const scopes = given.map(({ text: each }) => each).join(' ');
+  const text = `${what} lies outside of what the token gives (${scopes}): ${unmet(constraints)}; beyond that it needs`;
   return refusal('scope-missing', { needed, text });
+}
+
+function unmet(constraints: readonly string[]): string {
+  return constraints.length === 1
+    ? `the constraint ${constraints[0]} is not met`
+    : `of the constraints ${constraints.join(', ')} not enough are met`;
+}
+
+function printPairs(pairs: readonly Pair[]): string {
+  return pairs.map(([name, value]) => `${name}=${value}`).join('&');
 }
 
 /** https://www.rfc-editor.org/rfc/rfc6750#section-3 */

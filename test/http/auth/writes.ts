@@ -36,6 +36,7 @@ export function writes(store: Store): void {
       expect(outcome(refused)).toEqual([403, 'scope-missing']);
       expect(refused.headers['www-authenticate']).toContain('scope="system/Observation.c"');
       expect(refused.text).toContain(`outside of what the token gives (system/Observation.cruds?${LAB})`);
+      expect(refused.text).toContain(`the constraint ${LAB} is not met; beyond that it needs: system/Observation.c`);
       const path = `/Observation/${word()}`;
       expect(outcome(await lab.send('PUT', path, at(path, 'vital-signs')))).toEqual([403, 'scope-missing']);
       expect((await admin.send('GET', path)).status).toBe(404);

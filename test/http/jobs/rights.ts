@@ -289,6 +289,13 @@ export function rights(store: Store): void {
     expect((await all.send('GET', '/List/refers')).json().subject[0].reference).toBe('Basic/from');
   });
 
+  it('a start that a constraint forbids says that this is why, and not that a scope is missing which the token has', async () => {
+    const bound = server.as('system/Patient.rs?active=true', 'bound');
+    const refused = await bound.send('GET', '/Patient/$export', undefined, ASYNC);
+    expectRefusal(refused, 403, 'scope-missing', 'under a constraint alone');
+    expect(refused.text).not.toContain('lacks');
+  });
+
   describe('a reindexing tells how many resources there are only who may search them', () => {
     const found = async (scopes: string, ...given: object[]): Promise<string> => {
       const who = server.as(scopes);

@@ -136,8 +136,14 @@ describe('OpenAPI documents for generators of clients: ?primitives=plain', () =>
     const { plain } = (await fetchJson('index.json')) as unknown as { plain: string };
     expect((await fetch(`${url}/openapi/${plain}`)).status).toBe(200);
     for (const form of ['nonsense', '', 'constructor']) {
-      expect((await fetch(`${url}/openapi/Patient.json?primitives=${form}`)).status).toBe(404);
+      const answer = await fetch(`${url}/openapi/Patient.json?primitives=${form}`);
+      expect([answer.status, await answer.text()]).toEqual([
+        404,
+        expect.stringContaining('primitives is full or plain'),
+      ]);
     }
+    const none = await fetch(`${url}/openapi/Patent.json`);
+    expect([none.status, await none.text()]).toEqual([404, expect.stringContaining('/openapi/index.json lists them')]);
     const same = await fetch(`${url}/openapi/Patient.json?primitives=full`);
     expect(await same.text()).toBe(await (await fetch(`${url}/openapi/Patient.json`)).text());
   });

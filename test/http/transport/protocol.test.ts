@@ -130,7 +130,9 @@ describe('formats (http.html#mime-type)', () => {
     ['application/fhir+json;q=0, */*', 406],
     ['*/*, application/*;q=0', 406],
   ])('Accept %j: %i', async (accept, status) => {
-    expect((await server.send('GET', '/metadata', undefined, { accept })).status).toBe(status);
+    const answer = await server.send('GET', '/metadata', undefined, { accept });
+    expect(answer.status).toBe(status);
+    if (status === 406) expect(answer.text).toContain('text/html is a page for people');
   });
 
   it.each([

@@ -130,6 +130,7 @@ export function expungeScopes(store: Store): void {
       const refused = await expunge(WITHIN, '/Patient/moved');
       expect(refused.status, refused.text).toBe(403);
       expect(messageOf(refused)).toContain(`(${WITHIN})`);
+      expect(messageOf(refused)).toContain('the constraint address-city=in is not met');
       await remove('/Patient/moved');
       // What is left of it lies outside.
       await remove('/Patient/moved/_history/2');
