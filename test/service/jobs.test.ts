@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -75,6 +75,20 @@ describe('jobs of a server', { timeout: 60_000 }, () => {
     const found = (await (await fetch(`${base}/Basic?_summary=count`)).json()) as { total: number };
     expect(found.total).toBe(32);
     expect((await command('load', file, '--bulk')).err).toContain('--bulk goes with --url');
+  });
+
+  it('kiln load --bulk replaces nothing of another canonical by what a package has', async () => {
+    const system = (url: string) => ({ ...{ resourceType: 'CodeSystem', id: 'taken', url }, status: 'active', content: 'not-present' }); // prettier-ignore
+    await put(system('http://own.example/taken'));
+    const pack = join(folder, 'pack');
+    mkdirSync(pack);
+    writeFileSync(join(pack, 'package.json'), JSON.stringify({ name: 'pack', fhirVersions: ['5.0.0'] }));
+    writeFileSync(join(pack, 'CodeSystem-taken.json'), JSON.stringify(system('http://pack.example/taken')));
+    const done = await command('load', pack, '--url', base, '--bulk');
+    expect(done.out, done.err).toContain('1 created, 0 updated, 0 unchanged; 0 failed');
+    const { url } = (await (await fetch(`${base}/CodeSystem/taken`)).json()) as { url: string };
+    expect(url).toBe('http://own.example/taken');
+    expect((await command('load', pack, '--url', base, '--bulk')).out).toContain('0 created');
   });
 
   it('a search parameter that comes into effect is indexed by a job; kiln jobs and /metrics show it', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import { writeJson } from '../../format/write-json.js';
 import { openClient, whyRefused, type ServerClient } from '../jobs/server-client.js';
-import type { HttpTarget } from './http-sink.js';
+import { httpSink, type HttpTarget } from './http-sink.js';
 import type { Item } from './items.js';
 import { LoadStopped, type Outcome, type Sink } from './sink.js';
 
@@ -25,9 +25,11 @@ interface ImportResult {
 
 /**
  * Uploads resources as NDJSON and has the server import them by `$import`: one upload is imported while the next is made. An upload
- * is deleted when it is imported.
+ * is deleted when it is imported. What packages have is put one by one: an import would replace what has another canonical.
  */
-export function bulkSink({ url, tokens, sleep = wait }: HttpTarget): Sink {
+export function bulkSink(target: HttpTarget): Sink {
+  const { url, tokens, sleep = wait } = target;
+  const onePerRequest = httpSink(target);
   const client = openClient(url, tokens, new AbortController().signal);
   let lines: string[] = [];
   let taken: Taken[] = [];
@@ -44,8 +46,17 @@ export function bulkSink({ url, tokens, sleep = wait }: HttpTarget): Sink {
   }
 
   return {
+    keepsOthers: true,
     async take(items, done) {
+      const packaged = items.filter(({ from }) => from !== undefined);
+      if (packaged.length > 0) {
+        // A later resource of the same id stays.
+        await flush();
+        await running;
+        await onePerRequest.take(packaged, done);
+      }
       for (const item of items) {
+        if (item.from !== undefined) continue;
         const line = writeJson(item.id === undefined ? item.resource : { ...item.resource, id: item.id });
         lines.push(line);
         taken.push({ item, done });
