@@ -42,6 +42,16 @@ export async function isContextVisible(
   return reach !== 'nothing' && isFound(context, reach, looking, services);
 }
 
+/**
+ * Whether the token may read all resources of the type that the `securityContext` of a Binary names, so that one of them that is deleted
+ * hides nothing from it.
+ */
+export function isContextGiven(binary: Resource, looking: Looking): boolean {
+  const context = contextOf(binary, looking);
+  if (typeof context === 'string') return context === 'none';
+  return context.type !== BINARY && looking.principal.access.on(context.type, 'r') === 'everything';
+}
+
 /** The same by what the context holds. */
 async function isContentSeen(
   { type, id }: ResourceKey,

@@ -1,11 +1,13 @@
 import { lackedOf, neededOn, uniteNeeded } from '../../auth/access/needed-scopes.js';
 import { constraintsMissed, refusal } from '../../auth/access/refuse.js';
 import { isHiddenByIndex } from '../../core/access/index-visibility.js';
+import { isContextGiven } from '../../core/access/security-context.js';
 import { isVisible, visibleVersions } from '../../core/access/visibility.js';
 import { BINARY } from '../../core/binary/binary-content.js';
 import type { Call, Reply } from '../../core/call.js';
 import { expungeVersions } from '../../core/expunge.js';
 import { checkParameters } from '../../core/parameters.js';
+import { readStored } from '../../core/read-stored.js';
 import type { Services } from '../../core/services.js';
 import { targetOf } from '../../core/target.js';
 import { FhirError } from '../../fhir/errors.js';
@@ -56,7 +58,7 @@ export async function checkExpungeTarget(call: Call, services: Services): Promis
   const current = await services.store.read(type, looked);
   if (current !== undefined && mayDeleteAll(call, services)) return;
   const judged = current?.json === undefined ? await lastContent(type, looked, call, services) : current;
-  if (current === undefined || (judged !== undefined && !(await isVisible(judged, 'd', call, services)))) {
+  if (current === undefined || (judged !== undefined && !(await mayDelete(judged, call, services)))) {
     throw new FhirError('not-found', `There is no ${type}/${id}`);
   }
 }
@@ -73,7 +75,10 @@ export async function checkAllVersions(call: Call, services: Services): Promise<
   const reach = call.principal.access.on(type, 'd');
   for await (const versions of contentsOf(type, id, call, services)) {
     const visible = await visibleVersions(versions, () => reach, call, services);
-    if (visible.length < versions.length) throw allNeeded(call, `A version of ${type}/${id}`);
+    for (const version of versions) {
+      if (visible.includes(version) || (await isFreed(version, call, services))) continue;
+      throw allNeeded(call, `A version of ${type}/${id}`);
+    }
   }
 }
 
@@ -141,6 +146,16 @@ export async function removeVersion(call: Call, services: Services): Promise<num
 async function mayRemove(stored: StoredVersion, call: Call, services: Services): Promise<boolean> {
   if (mayDeleteAll(call, services)) return true;
   const { type, id, version, json } = stored;
-  if (json === undefined && (await services.store.readVersion(type, id, version - 1)) === undefined) return true;
-  return isVisible(stored, 'd', call, services);
+  const judged = json === undefined ? await services.store.readVersion(type, id, version - 1) : stored;
+  return judged === undefined || mayDelete(judged, call, services);
+}
+
+async function mayDelete(version: StoredVersion, call: Call, services: Services): Promise<boolean> {
+  return (await isVisible(version, 'd', call, services)) || (await isFreed(version, call, services));
+}
+
+/** Whether a version of a Binary is hidden for no other reason than that its `securityContext` is deleted. */
+async function isFreed({ type, json }: StoredVersion, call: Call, services: Services): Promise<boolean> {
+  if (type !== BINARY || !json || call.principal.access.on(type, 'd') !== 'everything') return false;
+  return isContextGiven(await readStored(json, services), call);
 }

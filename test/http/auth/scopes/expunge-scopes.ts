@@ -77,6 +77,15 @@ export function expungeScopes(store: Store): void {
       expect(await versionsOf('/Binary/freed')).toBe(1);
     });
 
+    it('the same with all rights on the types alone that are concerned, and with a constraint on one of them not', async () => {
+      await give(patient('once'));
+      for (const context of ['Patient/once', undefined]) await give(binary('lone', context));
+      await remove('/Patient/once');
+      const narrow = await expunge('system/Binary.d system/Patient.r?address-city=in', '/Binary/lone');
+      expect(narrow.status, narrow.text).toBe(403);
+      expect(countOf(await expunge('system/Binary.d system/Patient.r', '/Binary/lone'))).toBe(1);
+    });
+
     it('a Binary that was deleted after its securityContext, as by its type', async () => {
       await give(patient('gone'));
       await give(binary('after', 'Patient/gone'));
