@@ -63,7 +63,7 @@ const MOST_ITEMS = 10_000;
 const MOST_VALUES = 100_000;
 
 function tooMany(where: string): FhirError {
-  return new FhirError('too-costly', `The two differ ${where}; read both instead`);
+  return new FhirError('diff-impossible', `The two differ ${where}; read both instead`);
 }
 
 class Comparison {
@@ -151,7 +151,7 @@ class Comparison {
     this.operation('replace', path, ...previous, this.value('value', after));
   }
 
-  /** Counts a value with all that is in it. @throws FhirError `too-costly` */
+  /** Counts a value with all that is in it. @throws FhirError `diff-impossible` */
   private count(value: JsonValue | undefined): void {
     if (--this.left < 0) throw tooMany(`in lists of more than ${MOST_VALUES} values together`);
     if (Array.isArray(value)) for (const each of value) this.count(each);

@@ -4,6 +4,7 @@ import type { Store } from '../../../runtime/store/store.js';
 import { processorTime } from '../../processor-time.js';
 import { scopedServer } from '../auth/scoped.js';
 import { codeOf, type Answer } from '../server.js';
+import { expectRefusal } from '../write-server.js';
 
 /** Characters of one record: four are more than one answer may hold. */
 const LARGE = 9_000_000;
@@ -103,7 +104,38 @@ export function largeAnswers(store: Store): void {
       await put({ resourceType: 'Person', id: 'd', name: names('a') });
       const second = await server.all.send('PUT', '/Person/d', { resourceType: 'Person', id: 'd', name: names('b') });
       expect(second.status, second.text).toBe(200);
-      expectTooMuch(await get('/Person/d/$diff'), 'Person.name');
+      expectRefusal(await get('/Person/d/$diff'), 422, 'diff-impossible', '10000 items', 'Person.name');
+    });
+
+    it('GraphQL reads resources of 64 MB together', async () => {
+      const length = async (path: string): Promise<number> => (await get(path)).text.length;
+      const names = ['Patient/1', 'Patient/2', 'Patient/3', 'Patient/4', 'Device/1', 'Device/2', 'Device/3'];
+      let left = 64 * 2 ** 20;
+      for (const name of names) left -= await length(`/${name}`);
+      const whole = Math.floor((left - 2000) / 1_000_012);
+      const filling = (count: number) => ({
+        ...{ resourceType: 'Device', id: 'filling' },
+        note: [...Array<number>(whole).fill(1_000_000), count].map((each) => ({ text: 'x'.repeat(each) })),
+      });
+      await put(filling(1));
+      const most = left - (await length('/Device/filling')) + 1;
+      const send = async (count: number): Promise<Answer> => {
+        const { status } = await server.all.send('PUT', '/Device/filling', filling(count));
+        expect(status).toBe(200);
+        const fields = [...names, 'Device/filling'].map((name, n) => {
+          const [type, id] = name.split('/');
+          return `f${n}: ${type}(id: "${id}") { id }`;
+        });
+        const body = { query: `{ ${fields.join(' ')} }` };
+        return server.all.send('POST', '/$graphql', body, { 'content-type': 'application/json' });
+      };
+      const answer = await send(most);
+      expect(answer.json().errors).toBeUndefined();
+      expect(answer.json().data.f7).toEqual({ id: 'filling' });
+      const more = await send(most + 1);
+      expect(more.text).toContain('more than 67108864 characters');
+      expect(more.json().errors[0].extensions.code).toBe('graphql-limit');
+      await server.all.send('DELETE', '/Device/filling');
     });
 
     it('HFQL that sorts what is large', async () => {

@@ -11,6 +11,7 @@ import { expunge } from './expunge.js';
 import { forms } from './forms.js';
 import { graphs } from './graphs.js';
 import { largeAnswers } from './large-answers.js';
+import { countedLimits } from './limits/counted-limits.js';
 import { merge } from './merge.js';
 import { operations } from './meta.js';
 import { oddContents } from './odd-contents.js';
@@ -62,4 +63,5 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   'all forms of': forms,
   'odd contents': oddContents,
   'large answers': largeAnswers,
+  'counted limits': countedLimits,
 };
