@@ -17,7 +17,7 @@ export const LONGEST = [
   'http/operations/terminology/terminology-processes',
   'http/auth/leaks/leaks',
   'http/jobs/jobs',
-  'service/stored-parameters',
+  'service/stored-parameters/stored-parameters',
   'service/backup',
   'conformance/extraction/extraction',
   'service/shutdown',

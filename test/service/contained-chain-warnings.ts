@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { parameter, startClient, type Client } from './stored-parameters-subject.js';
+import { parameter, startClient, type Client } from './stored-parameters/stored-parameters-subject.js';
 
 /** Chains by search parameters of the store do not look into contained resources, which matters only where there are some. */
 export function containedChainWarnings(store: string): void {

@@ -9,7 +9,7 @@ import type { Store } from '../../../runtime/store/store.js';
 import { createRandom } from '../../contract/random.js';
 import { jobsServer } from '../jobs/jobs-server.js';
 import { spoil } from '../odd-contents.js';
-import { FORM_WORLD } from './form-world.js';
+import { FORM_WORLD } from './forms/form-world.js';
 
 const extract = createExtractor(tables);
 const XML = { accept: 'application/fhir+xml' };

@@ -10,7 +10,7 @@ import { describeOnMongod, newDatabase } from '../../mongod/for-tests.js';
 import { command } from '../../service/auth.js';
 import { startKiln, type KilnProcess } from '../../service/kiln-process.js';
 import { buildDist } from '../../workers/build-dist.js';
-import { parameter } from '../../service/stored-parameters-subject.js';
+import { parameter } from '../../service/stored-parameters/stored-parameters-subject.js';
 import { KINDS, patientOf, SHAPES, type Shape } from './stored-shapes.js';
 
 const CLIENTS = 8;

@@ -1,4 +1,4 @@
-import { parameter } from '../../service/stored-parameters-subject.js';
+import { parameter } from '../../service/stored-parameters/stored-parameters-subject.js';
 
 /** Patients whose number is the same modulo this are found by the same values. */
 export const KINDS = 50;

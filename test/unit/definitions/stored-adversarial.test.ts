@@ -6,7 +6,7 @@ import { createExtractor } from '../../../runtime/search/extract.js';
 import { createExtractionThrottle, THROTTLE } from '../../../runtime/search/extraction-throttle.js';
 import { readParameterSet, withParameters } from '../../../runtime/search/parameters/parameter-set.js';
 import { processorTime } from '../../processor-time.js';
-import { parameter } from '../../service/stored-parameters-subject.js';
+import { parameter } from '../../service/stored-parameters/stored-parameters-subject.js';
 import { context, failed, stored } from './stored-extractor.js';
 
 /** Milliseconds that one expression may take on one resource: what is allowed of time, and the step that goes beyond it. */

@@ -9,7 +9,7 @@ import { createExtractor } from '../../../runtime/search/extract.js';
 import { readParameterSet } from '../../../runtime/search/parameters/parameter-set.js';
 import { MOST_CONVERTED } from '../../../runtime/search/stored-bound.js';
 import { processorTime } from '../../processor-time.js';
-import { parameter } from '../../service/stored-parameters-subject.js';
+import { parameter } from '../../service/stored-parameters/stored-parameters-subject.js';
 import { context, failed, stored, withStored } from './stored-extractor.js';
 
 /** Each name finds the text of each contact. */

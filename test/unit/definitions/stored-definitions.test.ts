@@ -17,7 +17,7 @@ import { readParameterSet } from '../../../runtime/search/parameters/parameter-s
 import type { Put, Store } from '../../../runtime/store/store.js';
 import { openStore } from '../../contract/open-store.js';
 import { EVENTUALLY } from '../../eventually.js';
-import { parameter } from '../../service/stored-parameters-subject.js';
+import { parameter } from '../../service/stored-parameters/stored-parameters-subject.js';
 
 /** As few types as these tests need, which are quick to look at. */
 const TYPES = new Set(['Resource', 'DomainResource', 'Patient', 'SearchParameter']);

@@ -6,7 +6,7 @@ import { createExtractor, type Extractor } from '../../../runtime/search/extract
 import { createParameterContext } from '../../../runtime/search/parameters/parameter-context.js';
 import { readParameterSet, withParameters } from '../../../runtime/search/parameters/parameter-set.js';
 import { UNINDEXED } from '../../../runtime/search/unindexed.js';
-import { parameter } from '../../service/stored-parameters-subject.js';
+import { parameter } from '../../service/stored-parameters/stored-parameters-subject.js';
 
 /** What parameters of tests are read against. */
 export const context = createParameterContext(tables);

@@ -4,7 +4,7 @@ import { tables } from '../../../generated/tables.js';
 import { splitBranches } from '../../../runtime/path/expression/branches.js';
 import { faultOfParameter, readParameterSet } from '../../../runtime/search/parameters/parameter-set.js';
 import { processorTime } from '../../processor-time.js';
-import { parameter } from '../../service/stored-parameters-subject.js';
+import { parameter } from '../../service/stored-parameters/stored-parameters-subject.js';
 import { codesOf, context, failed, faultOf, stored, withStored } from './stored-extractor.js';
 
 const GIVEN = 'http://hl7.org/fhir/SearchParameter/individual-given';

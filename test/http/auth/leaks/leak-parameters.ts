@@ -5,7 +5,7 @@ import { readIndexRecord, swapIndexRecord } from '../../../../runtime/core/defin
 import { createParameterContext } from '../../../../runtime/search/parameters/parameter-context.js';
 import { readParameterSet, withParameters } from '../../../../runtime/search/parameters/parameter-set.js';
 import type { Store } from '../../../../runtime/store/store.js';
-import { parameter } from '../../../service/stored-parameters-subject.js';
+import { parameter } from '../../../service/stored-parameters/stored-parameters-subject.js';
 
 /** Where an expression fails: on resources that are never open, so that the other twin has none of them where they are hidden. */
 const failing = (type: string, value: string): string =>

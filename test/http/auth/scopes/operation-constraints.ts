@@ -5,9 +5,9 @@ import type { Resource } from '../../../../runtime/fhir/resource.js';
 import { XML } from '../../../../runtime/server.js';
 import type { Store } from '../../../../runtime/store/store.js';
 import { ASYNC, jobsServer, type JobsServer } from '../../jobs/jobs-server.js';
-import { FORM_CALLS, JOBS, type FormCall } from '../../operations/form-calls.js';
-import { FORM_WORLD } from '../../operations/form-world.js';
-import { parametersOf, plain, postPath } from '../../operations/forms.js';
+import { FORM_CALLS, JOBS, type FormCall } from '../../operations/forms/form-calls.js';
+import { FORM_WORLD } from '../../operations/forms/form-world.js';
+import { parametersOf, plain, postPath } from '../../operations/forms/forms.js';
 import type { Answer } from '../../server.js';
 
 const TAG = 'http://form.example/tags';

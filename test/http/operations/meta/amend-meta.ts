@@ -1,10 +1,10 @@
 import { beforeEach, expect, it } from 'vitest';
 
-import type { Store } from '../../../runtime/store/store.js';
-import { scopedServer } from '../auth/scoped.js';
-import { batch, responsesOf, transaction } from '../bundles/bundle-server.js';
-import type { Answer } from '../server.js';
-import { expectRefusal } from '../write-server.js';
+import type { Store } from '../../../../runtime/store/store.js';
+import { scopedServer } from '../../auth/scoped.js';
+import { batch, responsesOf, transaction } from '../../bundles/bundle-server.js';
+import type { Answer } from '../../server.js';
+import { expectRefusal } from '../../write-server.js';
 
 const SYSTEM = 'http://tags.example';
 const tag = (code: string) => ({ system: SYSTEM, code });

@@ -1,8 +1,8 @@
 import { beforeAll, expect, it } from 'vitest';
 
-import type { Store } from '../../../runtime/store/store.js';
-import { scopedServer } from '../auth/scoped.js';
-import type { Answer } from '../server.js';
+import type { Store } from '../../../../runtime/store/store.js';
+import { scopedServer } from '../../auth/scoped.js';
+import type { Answer } from '../../server.js';
 
 interface Entry {
   readonly resource: {

@@ -1,6 +1,6 @@
-import type { WiredOperation } from '../../../runtime/contract/wired.js';
-import type { JsonObject } from '../../../runtime/fhir/resource.js';
-import { mergeParameters, replacementParameters, undoMergeParameters } from './replacement-support.js';
+import type { WiredOperation } from '../../../../runtime/contract/wired.js';
+import type { JsonObject } from '../../../../runtime/fhir/resource.js';
+import { mergeParameters, replacementParameters, undoMergeParameters } from '../replacement-support.js';
 
 /** A call of an operation in the world of `FORM_WORLD`, from which all its forms are derived. */
 export interface FormCall {

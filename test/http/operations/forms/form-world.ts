@@ -1,4 +1,4 @@
-import type { Resource } from '../../../runtime/fhir/resource.js';
+import type { Resource } from '../../../../runtime/fhir/resource.js';
 
 const concept = { coding: [{ system: 'http://x.example', code: 'x', display: 'X' }], text: 'x' };
 const subject = { reference: 'Patient/good' };

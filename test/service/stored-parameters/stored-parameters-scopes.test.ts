@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
-import type { Jwk } from '../../runtime/auth/jwks/jwk.js';
-import { requestToken } from '../../runtime/cli/auth/request-token.js';
-import { EVENTUALLY } from '../eventually.js';
-import { command } from './auth.js';
+import type { Jwk } from '../../../runtime/auth/jwks/jwk.js';
+import { requestToken } from '../../../runtime/cli/auth/request-token.js';
+import { EVENTUALLY } from '../../eventually.js';
+import { command } from '../auth.js';
 import { complaint, parameter, startClient, type Client } from './stored-parameters-subject.js';
 
 describe('scopes, and search parameters of the store', () => {

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import type { Store } from '../../../runtime/store/store.js';
-import { processorTime } from '../../processor-time.js';
-import { scopedServer } from '../auth/scoped.js';
-import { codeOf, type Answer } from '../server.js';
-import { expectRefusal } from '../write-server.js';
+import type { Store } from '../../../../runtime/store/store.js';
+import { processorTime } from '../../../processor-time.js';
+import { scopedServer } from '../../auth/scoped.js';
+import { codeOf, type Answer } from '../../server.js';
+import { expectRefusal } from '../../write-server.js';
 
 /** Characters of one record: four are more than one answer may hold. */
 const LARGE = 9_000_000;

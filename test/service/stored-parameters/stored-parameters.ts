@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
-import { EVENTUALLY } from '../eventually.js';
-import { command } from './auth.js';
+import { EVENTUALLY } from '../../eventually.js';
+import { command } from '../auth.js';
 import { PARAMETERS, REFUSED, REFUSED_SEARCHES, RESOURCES, SEARCHES } from './stored-parameters-data.js';
 import { complaint, parameter, startClient, type Client } from './stored-parameters-subject.js';
 

@@ -1,6 +1,6 @@
-import { SILENT } from '../../runtime/observe/log.js';
-import { readConfig } from '../../runtime/config/read-config.js';
-import { startServer, type RunningServer } from '../../runtime/start-server.js';
+import { SILENT } from '../../../runtime/observe/log.js';
+import { readConfig } from '../../../runtime/config/read-config.js';
+import { startServer, type RunningServer } from '../../../runtime/start-server.js';
 
 /** A part of a Bundle that tests look at. */
 export interface Entry {

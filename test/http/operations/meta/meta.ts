@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import { tables } from '../../../generated/tables.js';
-import { EXPUNGING, OPERATIONS } from '../../../runtime/operations/registry.js';
-import type { Store } from '../../../runtime/store/store.js';
-import { scopedServer } from '../auth/scoped.js';
-import { batch, responsesOf, transaction } from '../bundles/bundle-server.js';
-import { codeOf, type Answer } from '../server.js';
-import { expectRefusal } from '../write-server.js';
+import { tables } from '../../../../generated/tables.js';
+import { EXPUNGING, OPERATIONS } from '../../../../runtime/operations/registry.js';
+import type { Store } from '../../../../runtime/store/store.js';
+import { scopedServer } from '../../auth/scoped.js';
+import { batch, responsesOf, transaction } from '../../bundles/bundle-server.js';
+import { codeOf, type Answer } from '../../server.js';
+import { expectRefusal } from '../../write-server.js';
 
 const SYSTEM = 'http://tags.example';
 const tag = (code: string) => ({ system: SYSTEM, code });

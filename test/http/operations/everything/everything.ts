@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import type { Store } from '../../../runtime/store/store.js';
-import { scopedServer } from '../auth/scoped.js';
-import { batch, responsesOf } from '../bundles/bundle-server.js';
-import type { Answer } from '../server.js';
-import { expectRefusal } from '../write-server.js';
+import type { Store } from '../../../../runtime/store/store.js';
+import { scopedServer } from '../../auth/scoped.js';
+import { batch, responsesOf } from '../../bundles/bundle-server.js';
+import type { Answer } from '../../server.js';
+import { expectRefusal } from '../../write-server.js';
 
 interface Entry {
   readonly resource: {

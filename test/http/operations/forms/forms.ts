@@ -1,19 +1,19 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import { tables } from '../../../generated/tables.js';
-import { createFetchFile } from '../../../runtime/assembly/fetch-file.js';
-import type { OperationRow } from '../../../runtime/contract/index.js';
-import { WIRED_OPERATIONS } from '../../../runtime/contract/wired.js';
-import { readXml } from '../../../runtime/format/xml/read-xml.js';
-import { writeXml } from '../../../runtime/format/xml/write-xml.js';
-import { writeJson } from '../../../runtime/format/write-json.js';
-import type { JsonObject, Resource } from '../../../runtime/fhir/resource.js';
-import { readJson } from '../../../runtime/format/read-json.js';
-import { XML as XML_CODEC } from '../../../runtime/server.js';
-import type { Store } from '../../../runtime/store/store.js';
-import { ASYNC, jobsServer } from '../jobs/jobs-server.js';
-import { batch, entry } from '../bundles/bundle-server.js';
-import { codeOf, type Answer } from '../server.js';
+import { tables } from '../../../../generated/tables.js';
+import { createFetchFile } from '../../../../runtime/assembly/fetch-file.js';
+import type { OperationRow } from '../../../../runtime/contract/index.js';
+import { WIRED_OPERATIONS } from '../../../../runtime/contract/wired.js';
+import { readXml } from '../../../../runtime/format/xml/read-xml.js';
+import { writeXml } from '../../../../runtime/format/xml/write-xml.js';
+import { writeJson } from '../../../../runtime/format/write-json.js';
+import type { JsonObject, Resource } from '../../../../runtime/fhir/resource.js';
+import { readJson } from '../../../../runtime/format/read-json.js';
+import { XML as XML_CODEC } from '../../../../runtime/server.js';
+import type { Store } from '../../../../runtime/store/store.js';
+import { ASYNC, jobsServer } from '../../jobs/jobs-server.js';
+import { batch, entry } from '../../bundles/bundle-server.js';
+import { codeOf, type Answer } from '../../server.js';
 import { FORM_CALLS, JOBS, type FormCall } from './form-calls.js';
 import { FORM_WORLD } from './form-world.js';
 

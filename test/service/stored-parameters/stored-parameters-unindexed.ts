@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 
-import { EVENTUALLY } from '../eventually.js';
-import { command } from './auth.js';
+import { EVENTUALLY } from '../../eventually.js';
+import { command } from '../auth.js';
 import { complaint, parameter, startClient, type Client } from './stored-parameters-subject.js';
 
 /** How soon other processes, and commands, are followed. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Store } from '../../../runtime/store/store.js';
-import { scopedServer } from '../auth/scoped.js';
-import { batch, transaction } from '../bundles/bundle-server.js';
-import type { Answer } from '../server.js';
-import { expectRefusal, word } from '../write-server.js';
-import { mergeParameters, replacementParameters, undoMergeParameters } from './replacement-support.js';
+import type { Store } from '../../../../runtime/store/store.js';
+import { scopedServer } from '../../auth/scoped.js';
+import { batch, transaction } from '../../bundles/bundle-server.js';
+import type { Answer } from '../../server.js';
+import { expectRefusal, word } from '../../write-server.js';
+import { mergeParameters, replacementParameters, undoMergeParameters } from '../replacement-support.js';
 
 const SYSTEM = 'http://labels.example';
 const label = (code: string) => ({ system: SYSTEM, code });
