@@ -125,7 +125,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['runtime/**/*.ts', 'generator/**/*.ts', 'test/bench/*.ts'],
+    files: ['runtime/**/*.ts', 'generator/**/*.ts', 'test/bench/{,search/}*.ts'],
     rules: { 'kiln/doc-comment-on-exports': 'error' },
   },
   {

@@ -7,7 +7,7 @@ import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -31,7 +31,7 @@ function readArguments(args) {
 }
 
 async function runAll(asked) {
-  const known = benches();
+  const known = [...benches().keys()].sort();
   const unknown = asked.filter((name) => !known.includes(name));
   if (unknown.length > 0)
     return fail(`no such bench: ${unknown.join(', ')}; there is ${known.join(', ') || 'none yet'}`);
@@ -49,19 +49,21 @@ async function runAll(asked) {
   for (const row of rows) for (const missed of missedGoals(row)) fail(`${row.name}: ${missed}`);
 }
 
-/** The files of test/bench that export `bench`; the others help them. */
+/** The files of test/bench that export `bench`, without their ending, by name; the others help them. */
 function benches() {
   const folder = join(root, 'test', 'bench');
-  return readdirSync(folder)
+  const files = readdirSync(folder, { recursive: true })
     .filter((file) => file.endsWith('.ts'))
     .filter((file) => /^export (?:const|(?:async )?function) bench\b/m.test(readFileSync(join(folder, file), 'utf8')))
-    .map((file) => file.slice(0, -3))
-    .sort();
+    .map((file) => file.slice(0, -3));
+  return new Map(files.map((file) => [basename(file), file]));
 }
 
 /** One bench, here, in the child: its rows go to the parent. */
 async function runOne(name) {
-  const { bench } = await import(pathToFileURL(join(root, '.cache', 'bench', 'test', 'bench', `${name}.js`)).href);
+  const { bench } = await import(
+    pathToFileURL(join(root, '.cache', 'bench', 'test', 'bench', `${benches().get(name)}.js`)).href
+  );
   process.send(await bench());
   process.disconnect();
 }

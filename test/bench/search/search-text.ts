@@ -4,17 +4,17 @@ import { join } from 'node:path';
 
 import { MongoClient } from 'mongodb';
 
-import type { Resource } from '../../runtime/fhir/resource.js';
-import { readWords } from '../../runtime/search/text/parse-words.js';
-import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
-import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
-import type { FindQuery, Store } from '../../runtime/store/store.js';
-import { withDatabase } from './bare/bare-search-mongo.js';
-import { openBareText } from './bare/bare-text.js';
-import { createRandom, type Random } from './data/clinic.js';
-import { inTurn } from './measuring/in-turn.js';
-import { load } from './data/load-clinic.js';
-import type { Bench, Row } from './measuring/row.js';
+import type { Resource } from '../../../runtime/fhir/resource.js';
+import { readWords } from '../../../runtime/search/text/parse-words.js';
+import { openMongoStore } from '../../../runtime/store/mongo/mongo-store.js';
+import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
+import type { FindQuery, Store } from '../../../runtime/store/store.js';
+import { withDatabase } from '../bare/bare-search-mongo.js';
+import { openBareText } from '../bare/bare-text.js';
+import { createRandom, type Random } from '../data/clinic.js';
+import { inTurn } from '../measuring/in-turn.js';
+import { load } from '../data/load-clinic.js';
+import type { Bench, Row } from '../measuring/row.js';
 
 const RESOURCES = 100_000;
 const WORDS_EACH = 30;

@@ -7,16 +7,16 @@ import { join } from 'node:path';
 
 import express from 'express';
 
-import { tables } from '../../generated/tables.js';
-import { createApp } from '../../runtime/http/app.js';
-import { listen } from '../../runtime/http/listen.js';
-import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
-import { openBareSqlite, type BareSearch } from './bare/bare-search.js';
-import { clinic, createRandom } from './data/clinic.js';
-import { extract, load } from './data/load-clinic.js';
-import { compare } from './measuring/measure.js';
-import type { Bench, Row } from './measuring/row.js';
-import { CASES, type SearchCase } from './data/search-cases.js';
+import { tables } from '../../../generated/tables.js';
+import { createApp } from '../../../runtime/http/app.js';
+import { listen } from '../../../runtime/http/listen.js';
+import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
+import { openBareSqlite, type BareSearch } from '../bare/bare-search.js';
+import { clinic, createRandom } from '../data/clinic.js';
+import { extract, load } from '../data/load-clinic.js';
+import { compare } from '../measuring/measure.js';
+import type { Bench, Row } from '../measuring/row.js';
+import { CASES, type SearchCase } from '../data/search-cases.js';
 
 /** As many as the reference server was measured with. */
 const RESOURCES = 61_000;
@@ -29,7 +29,7 @@ export const bench: Bench = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
   const records = clinic(RESOURCES);
   const store = openSqliteStore(`sqlite:${join(folder, 'kiln.db')}`);
-  const child = fork(new URL('./servers/http-load.js', import.meta.url), [], { execArgv: [] });
+  const child = fork(new URL('../servers/http-load.js', import.meta.url), [], { execArgv: [] });
   try {
     await load(store, records.resources);
     const bare = await openBareSqlite(join(folder, 'bare.db'), clinic(RESOURCES).resources);

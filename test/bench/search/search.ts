@@ -4,20 +4,20 @@ import { join } from 'node:path';
 
 import { MongoClient } from 'mongodb';
 
-import { tables } from '../../generated/tables.js';
-import type { Resource } from '../../runtime/fhir/resource.js';
-import { parametersOf } from '../../runtime/search/parameters-of.js';
-import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
-import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
-import type { FindQuery, Store } from '../../runtime/store/store.js';
-import { openBareMongo, withDatabase } from './bare/bare-search-mongo.js';
-import { openBareSqlite, type BareSearch } from './bare/bare-search.js';
-import { clinic, createRandom, type Clinic, type Random } from './data/clinic.js';
-import { inTurn, type Compared, type Work } from './measuring/in-turn.js';
-import { load } from './data/load-clinic.js';
-import { readConditions } from './data/read-conditions.js';
-import type { Bench, Measured, Row } from './measuring/row.js';
-import { CASES, MOST, type CaseKind, type SearchCase } from './data/search-cases.js';
+import { tables } from '../../../generated/tables.js';
+import type { Resource } from '../../../runtime/fhir/resource.js';
+import { parametersOf } from '../../../runtime/search/parameters-of.js';
+import { openMongoStore } from '../../../runtime/store/mongo/mongo-store.js';
+import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
+import type { FindQuery, Store } from '../../../runtime/store/store.js';
+import { openBareMongo, withDatabase } from '../bare/bare-search-mongo.js';
+import { openBareSqlite, type BareSearch } from '../bare/bare-search.js';
+import { clinic, createRandom, type Clinic, type Random } from '../data/clinic.js';
+import { inTurn, type Compared, type Work } from '../measuring/in-turn.js';
+import { load } from '../data/load-clinic.js';
+import { readConditions } from '../data/read-conditions.js';
+import type { Bench, Measured, Row } from '../measuring/row.js';
+import { CASES, MOST, type CaseKind, type SearchCase } from '../data/search-cases.js';
 
 const PAGE = 20;
 const LARGE = 100_000;

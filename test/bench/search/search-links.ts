@@ -4,21 +4,21 @@ import { join } from 'node:path';
 
 import { MongoClient } from 'mongodb';
 
-import { tables } from '../../generated/tables.js';
-import { parametersOf } from '../../runtime/search/parameters-of.js';
-import type { Condition } from '../../runtime/search/query/query.js';
-import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
-import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
-import type { FindPage, Store } from '../../runtime/store/store.js';
-import { openBareMongoLinks } from './bare/bare-links-mongo.js';
-import { openBareLinks, type BareLinks } from './bare/bare-links.js';
-import { withDatabase } from './bare/bare-search-mongo.js';
-import { clinic, createRandom } from './data/clinic.js';
-import { inTurn } from './measuring/in-turn.js';
-import { acrossQuery, INCLUDES, LINK_CASES, type LinkCase, type LinkName } from './data/link-cases.js';
-import { load } from './data/load-clinic.js';
-import { readConditions } from './data/read-conditions.js';
-import type { Bench, Row } from './measuring/row.js';
+import { tables } from '../../../generated/tables.js';
+import { parametersOf } from '../../../runtime/search/parameters-of.js';
+import type { Condition } from '../../../runtime/search/query/query.js';
+import { openMongoStore } from '../../../runtime/store/mongo/mongo-store.js';
+import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
+import type { FindPage, Store } from '../../../runtime/store/store.js';
+import { openBareMongoLinks } from '../bare/bare-links-mongo.js';
+import { openBareLinks, type BareLinks } from '../bare/bare-links.js';
+import { withDatabase } from '../bare/bare-search-mongo.js';
+import { clinic, createRandom } from '../data/clinic.js';
+import { inTurn } from '../measuring/in-turn.js';
+import { acrossQuery, INCLUDES, LINK_CASES, type LinkCase, type LinkName } from '../data/link-cases.js';
+import { load } from '../data/load-clinic.js';
+import { readConditions } from '../data/read-conditions.js';
+import type { Bench, Row } from '../measuring/row.js';
 
 const PAGE = 20;
 const RESOURCES = 100_000;
