@@ -163,9 +163,8 @@ export interface FindMultiTypeQuery extends PageQuery {
 /** What is wanted of a search. */
 export interface PageQuery {
   /**
-   * What is equal in all keys comes in the order of ids; over several types in that of ids, then of types. Without keys resources come
-   * in any order that a walk through the pages goes on in; of several types one type after the other. Keys after one by id decide
-   * nothing.
+   * What is equal in all keys comes in an order that the store chooses, the same on all pages. Without keys resources come in any order
+   * that a walk through the pages goes on in; of several types one type after the other. Keys after one by id decide nothing.
    */
   readonly sort: readonly SortKey[];
   /** `FindPage.next` of the page before: what comes after it. */

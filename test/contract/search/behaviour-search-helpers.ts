@@ -14,6 +14,7 @@ import type {
 import { compareText } from '../../../runtime/search/query/compare-text.js';
 import { toLine } from '../../../runtime/search/text/line.js';
 import type { SortKey } from '../../../runtime/search/query/query.js';
+import { compareBy, type Sortable } from '../../../runtime/search/query/sort.js';
 import type { FindPage, FindQuery, Store } from '../../../runtime/store/store.js';
 import { openStore, type StoreTestOptions } from '../open-store.js';
 import type { Subject } from '../subject.js';
@@ -79,6 +80,28 @@ export async function walk(store: Store, asked: FindQuery, onPage?: (page: FindP
     after = page.next;
   }
   throw new Error('a walk without an end');
+}
+
+/**
+ * What was found, with what is alike in its sort keys in an order of its own: a store may have it in any.
+ *
+ * @param compare the order, and that of what is alike
+ * @throws Error where it is not in the order of the keys
+ */
+export function settled<T extends Sortable>(
+  found: readonly T[],
+  sort: readonly SortKey[],
+  compare: (a: T, b: T) => number,
+): T[] {
+  const isById = sort.some(({ by }) => by === 'id');
+  const bySort = compareBy(sort);
+  const alike = (each: T): T => (isById ? each : { ...each, id: '' });
+  found.forEach((each, i) => {
+    const before = found[i - 1];
+    if (before === undefined || sort.length === 0 || bySort(alike(before), alike(each)) <= 0) return;
+    throw new Error(`${each.id} comes after ${before.id}`);
+  });
+  return found.toSorted(compare);
 }
 
 /** A key of an order: `by` says what kind the parameter is of. */

@@ -86,6 +86,8 @@ export function searchPageBehaviour(on: Subject): void {
       if (ahead !== undefined && at % 3 === 0) await change(ahead, true, at);
     });
     const untouched = (ids: readonly string[]): string[] => ids.filter((id) => !touched.has(id));
+    // Without a sort pages come in any order.
+    if (sort.length === 0) seen.sort();
     expect(untouched(seen)).toEqual(untouched(unpaged));
     expect(untouched(unpaged).length).toBeGreaterThan(8);
     expect([...totals]).toEqual([26]);
@@ -286,7 +288,7 @@ export function searchPageBehaviour(on: Subject): void {
       const { lastUpdated } = (await store.write([put('a', 1, 'new', [], 'Newer')]))[0]!;
       await store.write([deletion('b', 1, 'Newer')]);
       const { lines } = await linesOf(query('Newer', { count: 1 }), lastUpdated - 1);
-      expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(ALL.slice(2));
+      expect(lines.map((line) => (JSON.parse(line) as { id: string }).id).sort()).toEqual(ALL.slice(2));
       expect((await linesOf(query('Newer', { count: 3 }), lastUpdated)).lines).toHaveLength(25);
     });
 

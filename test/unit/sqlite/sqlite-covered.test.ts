@@ -66,6 +66,8 @@ describe('composites whose parts other parameters have, on SQLite', () => {
       CREATE INDEX number_by_high ON number (param, high, low, resource) WHERE high <> low;
       CREATE INDEX string_by_text ON string (param, text, resource);
       DROP TABLE amended;
+      CREATE TABLE unordered_type (type INTEGER PRIMARY KEY);
+      DROP INDEX resource_by_type;
       PRAGMA user_version = 9;
     `);
     db.close();

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, it } from 'vitest';
 
 import type { Database } from 'better-sqlite3';
 import { connect } from '../../../runtime/store/sqlite/file/connect.js';
@@ -63,17 +63,5 @@ export function waysOfFinding(queries: number): void {
     const find: Store['find'] = (query) => limited(random.pick(ways)).find(query);
     await randomQueries({ ...store, find }, 'Random', seedOfRun(), queries);
     await randomBusyWalks({ ...store, find }, 'Busy', seedOfRun(), queries);
-  });
-
-  it('of a type whose keys are not in the order of ids find the same', async () => {
-    db.exec(
-      `INSERT INTO term VALUES (1, 'One'), (2, 'Two'), (3, 'Three'); INSERT INTO unordered_type VALUES (1), (2), (3)`,
-    );
-    const ways: readonly PlanLimits[] = [WALKED, IMPATIENT, COUNTED];
-    for (const [n, limits] of ways.entries()) {
-      await randomQueries(limited(limits), ['One', 'Two', 'Three'][n]!, seedOfRun() + n, queries);
-    }
-    const keys = db.prepare('SELECT key FROM resource ORDER BY type, id').pluck().all() as number[];
-    expect(keys).not.toEqual(keys.toSorted((a, b) => a - b));
   });
 }

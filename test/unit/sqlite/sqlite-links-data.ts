@@ -71,7 +71,9 @@ export function createGraph(random: Random, perType: number) {
       { param: 'code', by: 'token', isDescending: chance(0.5) },
       { param: 'url', by: 'uri', isDescending: chance(0.5) },
     ];
-    return some(3, () => pick(keys)).filter(({ param }, i, all) => all.findIndex((each) => each.param === param) === i);
+    const drawn = some(3, () => pick(keys));
+    if (drawn.length > 0) drawn.push({ param: '_id', by: 'id', isDescending: chance(0.5) });
+    return drawn.filter(({ param }, i, all) => all.findIndex((each) => each.param === param) === i);
   }
 
   function directive(): IncludeDirective {

@@ -49,6 +49,7 @@ it('a SQLite file from before full text opens, says that its words are missing, 
   db.exec('DROP TABLE words; DROP TABLE beginning; DROP TABLE member; DROP TABLE amended');
   db.exec('ALTER TABLE clock DROP COLUMN removals');
   db.exec('CREATE INDEX string_by_text ON string (param, text, resource)');
+  db.exec('DROP INDEX resource_by_type; CREATE TABLE unordered_type (type INTEGER PRIMARY KEY)');
   db.pragma('user_version = 5');
   db.close();
 

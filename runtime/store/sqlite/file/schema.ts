@@ -6,8 +6,8 @@ export const APPLICATION_ID = 0x4b494c4e;
  * remembers how many it has had (`user_version`). Steps that have shipped never change.
  *
  * `version` holds every version of every resource once, the current one too, and its rowid orders all of them by time. Nothing in it
- * changes but the content of what is amended; `amended` says how often that was. `resource` is small and says which version is current. Within a type the order of keys is that
- * of ids (`key-order.ts`), unless the type is in `unordered_type`: an index by value that ends in `resource` gives pages.
+ * changes but the content of what is amended; `amended` says how often that was. `resource` is small and says which version is current. Its
+ * keys have the order in which resources were first written (`resource-keys.ts`): a table or an index that ends in them is written at its end.
  * `resource_by_id` says who is deleted, so that a reference leads to a key without a look at the row.
  *
  * Index entries lie in one table for each way of comparing, clustered by resource (replacing them touches one place, and
@@ -245,6 +245,10 @@ export const SCHEMA_STEPS: readonly string[] = [
   `,
   `
   CREATE TABLE amended (seq INTEGER PRIMARY KEY, times INTEGER NOT NULL);
+  `,
+  `
+  DROP TABLE unordered_type;
+  CREATE INDEX resource_by_type ON resource (type) WHERE deleted = 0;
   `,
 ];
 

@@ -5,25 +5,13 @@ import type { Run } from './run.js';
 import { sortReaders } from './sort-values.js';
 import { join, raw, sql, type Sql } from './compile/sql.js';
 
-interface KeyRow {
-  readonly key: number;
-  readonly id?: string;
-}
-
-/** A direction of ids, and where to begin. */
-export interface Direction {
-  readonly isDescending: boolean;
-  readonly after: Hit | undefined;
-}
-
-/** All resources of the type that fulfil a condition, in the order of ids. */
-export function* walk(run: Run, where: Condition, { isDescending, after }: Direction): Generator<Hit> {
-  const later = after === undefined ? sql`` : sql`AND r.id ${raw(isDescending ? '<' : '>')} ${after.id ?? ''}`;
+/** All resources of the type that fulfil a condition, in the order of keys. @param after begins behind this one */
+export function* walk(run: Run, where: Condition, after: number | undefined): Generator<number> {
+  const later = after === undefined ? sql`` : sql`AND r.key > ${after}`;
   const key = raw('r.key');
-  const statement = sql`SELECT r.key, r.id FROM resource r INDEXED BY resource_by_id
-    WHERE r.type = ${run.type} ${later} AND ${run.go(key)} AND r.deleted = 0
-    AND ${run.check(where, key)} ORDER BY r.id ${raw(isDescending ? 'DESC' : 'ASC')}`;
-  for (const row of run.rows<KeyRow>(statement)) yield { ...row, values: [] };
+  const statement = sql`SELECT r.key FROM resource r INDEXED BY resource_by_type
+    WHERE r.type = ${run.type} AND r.deleted = 0 ${later} AND ${run.go(key)} AND ${run.check(where, key)} ORDER BY r.key`;
+  for (const row of run.rows<{ readonly key: number }>(statement)) yield row.key;
 }
 
 /** The keys in a range of resources that fulfil a condition. */
@@ -76,15 +64,10 @@ function keysOf(run: Run, pieces: readonly Sql[]): number[] {
 /** Everything with these keys, in the order of the search. */
 export function sorted(run: Run, keys: readonly number[]): readonly Hit[] {
   const readers = sortReaders(run);
-  const needsIds = !run.isOrdered || run.sort.some(({ by }) => by === 'id');
-  const selectId = run.statements.prepare<{ readonly id: string }>('SELECT id FROM resource WHERE key = ?');
   const hits: Hit[] = [];
   for (const key of keys) {
     run.interrupt.step();
-    if (needsIds) run.trace?.read(1);
-    const id = needsIds ? selectId.get(key)!.id : undefined;
-    hits.push({ key, ...(id !== undefined && { id }), values: readers.map((read) => read(key, id) ?? null) });
+    hits.push({ key, values: readers.map((read) => read(key) ?? null) });
   }
-  const order = compareHits(run.sort);
-  return hits.sort(run.isDescending ? (a, b) => order(b, a) : order);
+  return hits.sort(compareHits(run.sort));
 }

@@ -5,46 +5,27 @@ import type { ArmPlace } from './arms.js';
 import type { Path } from './compile/index-range.js';
 import type { Value } from './compile/sql.js';
 import type { Hit } from './hit.js';
-import type { Order } from './run.js';
 import type { Place, SourceName } from './search.js';
-
-/** A place in an order that was asked for: at a resource, which may be gone by now. */
-export interface SortedPlace {
-  readonly source: 'sort';
-  readonly id: string;
-  /** What it was sorted by; null: it had no value. */
-  readonly values: readonly (SortValue | null)[];
-}
 
 /** Where a walk through the pages is. */
 export interface FindCursor {
-  readonly place: SortedPlace | Exclude<Place, { readonly source: 'sort' }>;
+  readonly place: Place;
   /** Of the first page; absent: it gave none. */
   readonly total?: number;
 }
 
-/** Tells cursors of the source that drives a search from those of an order, which are older. */
+/** Tells these cursors from older ones. */
 const LAYOUT = 2;
 
-/**
- * The place of a resource as text. Long values are in it whole: what they are cut to would be the place of others too.
- *
- * @param id of the resource
- */
-export function writeCursor(source: SourceName, hit: Hit, id: string, total: number | undefined): string {
-  return Buffer.from(JSON.stringify(partsOf(source, hit, id, total ?? null))).toString('base64url');
+/** The place of a resource as text. Long values are in it whole: what they are cut to would be the place of others too. */
+export function writeCursor(source: SourceName, hit: Hit, total: number | undefined): string {
+  const parts = [LAYOUT, total ?? null, source, ...placeOf(source, hit)];
+  return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
-function partsOf(
-  source: SourceName,
-  { key, values, place }: Hit,
-  id: string,
-  total: number | null,
-): readonly unknown[] {
-  if (source === 'sort') return [id, total, values.map((value) => value?.map(packed) ?? null)];
-  if (source === 'type') return [LAYOUT, total, source, id];
-  if (place === undefined) return [LAYOUT, total, source, key];
-  return [LAYOUT, total, source, [place.arm(), place.at.map((each) => each.map(packed))]];
+function placeOf(source: SourceName, { key, values, place }: Hit): readonly unknown[] {
+  if (source === 'sort') return [key, values.map((value) => value?.map(packed) ?? null)];
+  return [place === undefined ? key : [place.arm(), place.at.map((each) => each.map(packed))]];
 }
 
 /** Infinite numbers are none of JSON's: they go as texts in a list. */
@@ -53,15 +34,13 @@ function packed(value: Value): unknown {
   return [value > 0 ? 1 : -1];
 }
 
-/** Reads it again. @throws FhirError `page-invalid` for text that is none of this order */
-export function readCursor(text: string, { sort, isById }: Order): FindCursor {
-  const parts = parse(text);
-  const isSorted = isById || sort.length > 0;
-  const [first, total, third, place] = parts;
-  if (parts.length !== (isSorted ? 3 : 4) || (!isSorted && first !== LAYOUT)) throw invalid();
+/** Reads it again. @param sort as in `Run` @throws FhirError `page-invalid` for text that is none of this order */
+export function readCursor(text: string, sort: readonly SortKey[]): FindCursor {
+  const [layout, total, source, place, values] = parse(text);
+  if (layout !== LAYOUT || (source === 'sort') !== sort.length > 0) throw invalid();
   if (total !== null && !(Number.isSafeInteger(total) && (total as number) >= 0)) throw invalid();
   const known = total === null ? {} : { total: total as number };
-  return { ...known, place: isSorted ? readSorted(first, third, sort) : readPlace(third, place) };
+  return { ...known, place: source === 'sort' ? readSorted(place, values, sort) : readPlace(source, place) };
 }
 
 function parse(text: string): readonly unknown[] {
@@ -74,9 +53,14 @@ function parse(text: string): readonly unknown[] {
   throw invalid();
 }
 
-function readSorted(id: unknown, values: unknown, sort: readonly SortKey[]): SortedPlace {
-  if (typeof id !== 'string' || !Array.isArray(values) || values.length !== sort.length) throw invalid();
-  return { source: 'sort', id, values: sort.map((key, i) => readValue(values[i], key)) };
+function readSorted(key: unknown, list: unknown, sort: readonly SortKey[]): Place {
+  const values = listOf(list, sort.length);
+  return { source: 'sort', after: { key: readKey(key), values: sort.map((each, i) => readValue(values[i], each)) } };
+}
+
+function readKey(key: unknown): number {
+  if (!Number.isSafeInteger(key)) throw invalid();
+  return key as number;
 }
 
 const NUMBERS: ReadonlySet<SortKey['by']> = new Set(['date', 'number', 'quantity', 'updated']);
@@ -97,16 +81,10 @@ function unpacked(part: unknown): Value {
   throw invalid();
 }
 
-function readPlace(source: unknown, place: unknown): FindCursor['place'] {
-  if (source === 'type') {
-    if (typeof place !== 'string') throw invalid();
-    return { source, after: { key: 0, id: place, values: [] } };
-  }
+function readPlace(source: unknown, place: unknown): Place {
+  if (source === 'type') return { source, after: { key: readKey(place), values: [] } };
   const [way, path] = listOf(source, 2);
-  if (way === 'keys') {
-    if (!Number.isSafeInteger(place)) throw invalid();
-    return { source: ['keys', readPath(path)], after: { key: place as number, values: [] } };
-  }
+  if (way === 'keys') return { source: ['keys', readPath(path)], after: { key: readKey(place), values: [] } };
   if (way !== 'arms') throw invalid();
   const [arm, at] = listOf(place, 2);
   const [index, count, name] = listOf(arm, 3);

@@ -6,7 +6,6 @@ import type { CountQuery, CountRow, FindMultiTypeQuery, FindPage, FindQuery, Lin
 import type { Dictionary } from '../write/dictionary.js';
 import { completeAfter } from '../file/clock.js';
 import type { QueryInterrupt } from '../file/query-interrupt.js';
-import { openKeyOrder } from '../write/resource-keys.js';
 import { openMultiTypeSearch } from './multi-type-search.js';
 import { openContents } from './contents.js';
 import { countBy } from './count-by.js';
@@ -17,9 +16,8 @@ import { defineAmong } from './compile/places.js';
 import { openSeenSet } from './seen-set.js';
 import { openLineReader } from './lines.js';
 import { openPageReader } from './page.js';
-import { placeOf } from './walk-position.js';
 import { openProbeCache } from './probe-cache.js';
-import { beginRun, orderOf, type FindParts, type Run, type Trace, withoutAbsent } from './run.js';
+import { beginRun, keysOf, type FindParts, type Run, type Trace, withoutAbsent } from './run.js';
 import { findHits, type Found } from './search.js';
 import { simplify } from './compile/simplify.js';
 import { openStatements } from './compile/statements.js';
@@ -54,7 +52,6 @@ export function openFindParts(
     met: openSeenSet(db, interrupt),
     probes: openProbeCache(),
     limits,
-    isUnordered: openKeyOrder(db),
   };
 }
 
@@ -82,12 +79,12 @@ export function openFinders(
 
   /** @returns undefined: there never was a resource of the type */
   function search(query: FindQuery, trace: Trace | undefined): Found | undefined {
-    const cursor = query.after === undefined ? undefined : readCursor(query.after, orderOf(query.sort));
+    const cursor = query.after === undefined ? undefined : readCursor(query.after, keysOf(query.sort));
     const run = beginRun(parts, query, trace);
     if (run === undefined) return undefined;
     const where = simplify(withoutAbsent(run, query.where));
     const wanted = query.count === 0 ? 0 : query.count + 1;
-    if (cursor !== undefined) return { ...findHits(run, where, placeOf(run, cursor), wanted), total: cursor.total };
+    if (cursor !== undefined) return { ...findHits(run, where, cursor.place, wanted), total: cursor.total };
     const found = wanted === 0 ? NOTHING : findHits(run, where, undefined, wanted);
     if (query.total === 'none') return { ...found, total: undefined };
     const isAll = found.hits.length < wanted;
@@ -111,7 +108,7 @@ export function openFinders(
     return {
       versions,
       ...(total !== undefined && { total }),
-      ...(last !== undefined && { next: writeCursor(source, last.hit, versions.at(-1)!.id, total) }),
+      ...(last !== undefined && { next: writeCursor(source, last.hit, total) }),
       ...include(query, page, trace),
     };
   }
@@ -120,7 +117,7 @@ export function openFinders(
     const found = search(query, undefined);
     if (found === undefined) return { lines: Buffer.alloc(0), count: 0 };
     const { last, ...page } = readLines(found.hits, query.count, until);
-    return last === undefined ? page : { ...page, next: writeCursor(found.source, last.hit, last.id, undefined) };
+    return last === undefined ? page : { ...page, next: writeCursor(found.source, last, undefined) };
   }
 
   /** Forgets what a search left. */

@@ -1,4 +1,3 @@
-import { compareText } from '../../../search/query/compare-text.js';
 import type { SortKey } from '../../../search/query/query.js';
 import type { ArmName, ArmPlace } from './arms.js';
 import { compareValues, type SortValue } from '../../../search/query/sort.js';
@@ -6,16 +5,14 @@ import { compareValues, type SortValue } from '../../../search/query/sort.js';
 /** A resource that was found. */
 export interface Hit {
   readonly key: number;
-  /** Absent: keys are in the order of ids, and it was not asked for. */
-  readonly id?: string;
   /** What it is sorted by; null: it has no value. */
   readonly values: readonly (SortValue | null)[];
   /** Where it is in the ranges that were gone through; absent: it was found otherwise. */
   readonly place?: { readonly arm: () => ArmName; readonly at: ArmPlace['at'] };
 }
 
-/** Compares what was found as `compareBy` does. */
-export function compareHits(sort: readonly SortKey[]): (a: Hit, b: Hit) => number {
+/** Compares what was found by what it is sorted by. */
+export function compareSorted(sort: readonly SortKey[]): (a: Pick<Hit, 'values'>, b: Pick<Hit, 'values'>) => number {
   return (a, b) => {
     for (const [i, { isDescending }] of sort.entries()) {
       const [left, right] = [a.values[i] ?? null, b.values[i] ?? null];
@@ -25,6 +22,12 @@ export function compareHits(sort: readonly SortKey[]): (a: Hit, b: Hit) => numbe
       const order = compareValues(left, right);
       if (order !== 0) return isDescending ? -order : order;
     }
-    return a.id === undefined || b.id === undefined ? a.key - b.key : compareText(a.id, b.id);
+    return 0;
   };
+}
+
+/** The same of one type: what is alike comes in the order of keys. */
+export function compareHits(sort: readonly SortKey[]): (a: Hit, b: Hit) => number {
+  const compare = compareSorted(sort);
+  return (a, b) => compare(a, b) || a.key - b.key;
 }

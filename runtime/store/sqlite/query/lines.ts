@@ -9,7 +9,7 @@ const NEWLINE = 10;
 
 /** Lines, and the last hit that is among them, where there are more after it. */
 export interface ReadLines extends Omit<LinePage, 'next'> {
-  readonly last?: { readonly hit: Hit; readonly id: string };
+  readonly last?: Hit;
 }
 
 /** The texts of what was found: as many as are asked for, fewer where they are large. */
@@ -37,7 +37,6 @@ export function openLineReader(db: Database, interrupt: QueryInterrupt): LineRea
   const joined = join('v.body');
   // Where a text spans lines, its newlines are between tokens: a string of JSON holds none.
   const joinedAsLines = join("replace(replace(v.body, char(10), ' '), char(13), ' ')");
-  const idOf = db.prepare<[number], string>('SELECT id FROM resource WHERE key = ?').pluck();
 
   return (found, count, until) => {
     let keys = found.slice(0, count).map(({ key }) => key);
@@ -53,7 +52,7 @@ export function openLineReader(db: Database, interrupt: QueryInterrupt): LineRea
     if (countLines(lines) > all.count) lines = joinedAsLines.get(list, until)!;
     const last = found[keys.length - 1];
     if (last === undefined || keys.length === found.length) return { lines, count: all.count };
-    return { lines, count: all.count, last: { hit: last, id: last.id ?? idOf.get(last.key)! } };
+    return { lines, count: all.count, last };
   };
 }
 

@@ -3,22 +3,19 @@ import type { Database } from 'better-sqlite3';
 import { append } from '../../../fhir/lists.js';
 import { partsWithMembers, seek, type Seek } from '../../next-contained-type.js';
 import {
-  mergeMultiType,
   remainingParts,
   readMultiTypeCursor,
   writeMultiTypeCursor,
   type RemainingPart,
 } from '../../multi-type-search.js';
 import { CHEAP_TOTAL, type FindMultiTypeQuery, type FindPage } from '../../store.js';
-import type { Condition } from '../../../search/query/query.js';
+import type { Condition, SortKey } from '../../../search/query/query.js';
 import { readCursor, writeCursor, type FindCursor } from './cursor.js';
-import { compareHits, type Hit } from './hit.js';
-import { conjunctsOf } from '../../plan/conjuncts.js';
+import { compareSorted } from './hit.js';
 import type { PageReader, ReadPage, TypedHit } from './page.js';
-import { placeOf } from './walk-position.js';
-import { beginRun, orderOf, type FindParts, type Run, withoutAbsent } from './run.js';
+import { beginRun, keysOf, type FindParts, type Run, withoutAbsent } from './run.js';
 import { simplify } from './compile/simplify.js';
-import { findHits, type Found } from './search.js';
+import { findHits, type Found, type Place } from './search.js';
 import { countAll, countCheaply } from './total.js';
 
 /** A page of a search over several types. */
@@ -40,8 +37,6 @@ export function openMultiTypeSearch(
   parts: FindParts,
   read: PageReader,
 ): (query: FindMultiTypeQuery) => MultiTypePage {
-  const selectId = db.prepare<[number], string>('SELECT id FROM resource WHERE key = ?').pluck();
-
   const selectFirst = db
     .prepare<[number, string], string>('SELECT id FROM resource WHERE type = ? AND id >= ? ORDER BY id LIMIT 1')
     .pluck();
@@ -63,21 +58,9 @@ export function openMultiTypeSearch(
   }
 
   /** What of a part comes after a place, as many as are wanted. */
-  function search(part: Part, cursor: FindCursor | undefined, wanted: number): readonly Hit[] {
-    const { run, where, left } = part;
-    const place = cursor === undefined || left === 'all' ? undefined : placeOf(run, cursor);
-    part.found = findHits(run, where, place, wanted);
-    const { hits } = part.found;
-    if (place?.source !== 'sort' || left !== 'from') return hits;
-    const { after } = place;
-    const same: Condition = { all: [{ ids: [after.id!] }, ...conjunctsOf(where)] };
-    const [hit] = findHits(run, same, undefined, 1).hits;
-    const isThere = hit !== undefined && compareHits(run.sort)({ ...hit, id: after.id! }, after) === 0;
-    return isThere ? [hit, ...hits] : hits;
-  }
-
-  function typed({ run }: Part, hits: readonly Hit[]): readonly TypedHit[] {
-    return hits.map((hit) => ({ type: run.query.type, hit }));
+  function search(part: Part, place: Place | undefined, wanted: number): readonly TypedHit[] {
+    part.found = findHits(part.run, part.where, place, wanted);
+    return part.found.hits.map((hit) => ({ type: part.run.query.type, hit }));
   }
 
   /** One type after the other. */
@@ -85,46 +68,52 @@ export function openMultiTypeSearch(
     const hits: TypedHit[] = [];
     for (const part of all) {
       if (hits.length >= wanted) break;
-      append(hits, typed(part, search(part, cursor, wanted - hits.length)));
+      append(hits, search(part, part.left === 'all' ? undefined : cursor?.place, wanted - hits.length));
     }
     return hits;
   }
 
-  /** Of all types together. */
+  /** Of all types together: what is alike comes type by type. @param type that of the place */
   function merged(
     all: readonly Part[],
     cursor: FindCursor | undefined,
+    type: string | undefined,
     wanted: number,
-    sort: FindMultiTypeQuery['sort'],
+    sort: readonly SortKey[],
   ): readonly TypedHit[] {
-    const lists = all.map((part) =>
-      typed(part, search(part, cursor, wanted)).map(({ type, hit }) => {
-        return { type, hit, id: hit.id ?? selectId.get(hit.key)!, values: hit.values };
-      }),
-    );
-    return mergeMultiType(lists, sort, wanted);
+    const compare = compareSorted(sort);
+    const found = all.flatMap((part) => search(part, cursor && placeIn(part, cursor.place, type), wanted));
+    return found.sort((a, b) => compare(a.hit, b.hit)).slice(0, wanted);
   }
 
   return (query) => {
     const { sort, count } = query;
     const place = query.after === undefined ? undefined : readMultiTypeCursor(query.after, query.parts);
-    const cursor = place === undefined ? undefined : readCursor(place.own, orderOf(sort));
+    const keys = keysOf(sort);
+    const cursor = place === undefined ? undefined : readCursor(place.own, keys);
     const asked = seek(partsWithMembers(query.parts), firstFrom);
     const all = begin(query, remainingParts(asked, sort, place));
     const wanted = count === 0 ? 0 : count + 1;
-    const hits = sort.length === 0 ? inTurn(all, cursor, wanted) : merged(all, cursor, wanted, sort);
+    const hits = keys.length === 0 ? inTurn(all, cursor, wanted) : merged(all, cursor, place?.type, wanted, keys);
     let total = cursor?.total;
     if (cursor === undefined && query.total !== 'none') {
       total = wanted > 0 && hits.length < wanted ? hits.length : totalOf(all);
     }
     const page = read(hits, count, undefined);
     const known = total === undefined ? {} : { total };
-    const { versions, last } = page;
+    const { last } = page;
     if (last === undefined) return { page, ...known };
     const { source } = all.find(({ run }) => run.query.type === last.type)!.found!;
-    const own = writeCursor(source, last.hit, versions.at(-1)!.id, total);
+    const own = writeCursor(source, last.hit, total);
     return { page, ...known, next: writeMultiTypeCursor({ type: last.type, own }) };
   };
+}
+
+/** The place in an order as those of another type see it: all that is alike is before it, or after it. */
+function placeIn({ run, left }: Part, place: Place, type: string | undefined): Place {
+  if (place.source !== 'sort' || run.query.type === type) return place;
+  const key = left === 'from' ? -1 : Number.MAX_SAFE_INTEGER;
+  return { source: 'sort', after: { ...place.after, key } };
 }
 
 /** All that match, of all types; undefined: a cheap total was asked for, and it would not be one. */

@@ -23,8 +23,6 @@ export interface FindParts {
   readonly met: SeenSet;
   readonly probes: ProbeCache;
   readonly limits: PlanLimits;
-  /** Whether the keys of a type are not in the order of ids. */
-  readonly isUnordered: (type: number) => boolean;
 }
 
 /** Sees what is done, for an explanation. */
@@ -39,13 +37,8 @@ export interface Trace {
 /** One search that is being done. */
 export interface Run extends FindParts, CompileContext {
   readonly query: FindQuery;
-  /** The keys of its order. */
+  /** The keys of its order. Without any resources come as they are found. */
   readonly sort: readonly SortKey[];
-  /** Without any: that of ids, in this direction; or whatever order resources are found in. */
-  readonly isById: boolean;
-  readonly isDescending: boolean;
-  /** The order of keys is that of ids. */
-  readonly isOrdered: boolean;
   /** Rows of a statement. */
   rows<Row>(statement: Sql): IterableIterator<Row>;
   /** The first column of all rows of a statement. */
@@ -76,11 +69,11 @@ export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run
         total: 'none',
         ...(base !== undefined && { base }),
       } as const;
-      others.set(type, makeRun(parts, other, orderOf([]), { of, own }, trace));
+      others.set(type, makeRun(parts, other, [], { of, own }, trace));
     }
     return others.get(type);
   }
-  return makeRun(parts, query, orderOf(query.sort), { of, own }, trace);
+  return makeRun(parts, query, keysOf(query.sort), { of, own }, trace);
 }
 
 /** A condition without what asks for members of types that there are none of. */
@@ -97,7 +90,7 @@ function ownBase(dictionary: Dictionary, base: string | undefined): Run['own'] {
 function makeRun(
   parts: FindParts,
   query: FindQuery,
-  order: Order,
+  sort: readonly SortKey[],
   { of, own }: Pick<Run, 'of' | 'own'>,
   trace: Trace | undefined,
 ): Run | undefined {
@@ -119,13 +112,9 @@ function makeRun(
     met: parts.met,
     probes: parts.probes,
     limits: parts.limits,
-    isUnordered: parts.isUnordered,
     query,
-    sort: order.sort,
-    isById: order.isById,
-    isDescending: order.isDescending,
+    sort,
     type,
-    isOrdered: !parts.isUnordered(type),
     trace,
     of,
     param: (code) => names.param(code, 0),
@@ -163,14 +152,8 @@ function checkSize({ text, values }: Sql): void {
   if (values.length > MAX_VALUES || text.length > MAX_LENGTH) throw tooCostly();
 }
 
-/** An order as it is gone by. */
-export type Order = Pick<Run, 'sort' | 'isById' | 'isDescending'>;
-
-/** What comes after `_id` sorts nothing any more, and `_id` ascending is what comes last anyway. */
-export function orderOf(sort: readonly SortKey[]): Order {
+/** The keys that sort something: none does after `_id`. */
+export function keysOf(sort: readonly SortKey[]): readonly SortKey[] {
   const byId = sort.findIndex(({ by }) => by === 'id');
-  if (byId < 0) return { sort, isById: false, isDescending: false };
-  const { isDescending } = sort[byId]!;
-  if (byId === 0) return { sort: [], isById: true, isDescending };
-  return { sort: sort.slice(0, isDescending ? byId + 1 : byId), isById: false, isDescending: false };
+  return byId < 0 ? sort : sort.slice(0, byId + 1);
 }

@@ -24,7 +24,7 @@ export interface Found {
   readonly drivers?: readonly Driver[];
 }
 
-/** What has the order of a page, for those after it: ranges of indexes, gone through or collected; all of the type by id; or a sort. */
+/** What has the order of a page, for those after it: ranges of indexes, gone through or collected; all of the type; or a sort. */
 export type SourceName = readonly ['arms' | 'keys', Path] | 'type' | 'sort';
 
 /** Where a page begins. */
@@ -55,7 +55,6 @@ export function findHits(run: Run, where: Condition, place: Place | undefined, w
 }
 
 function orderOf(run: Run): Order {
-  if (run.isById) return 'indexed';
   if (run.sort.length === 0) return 'any';
   return isSortable(run) ? 'indexed' : 'computed';
 }
@@ -72,7 +71,7 @@ function page(
   const { by, rows } = request;
   const found = (): Found => {
     if (typeof by === 'object') return through(run, where, by, undefined, wanted);
-    return by === 'type' ? byId(run, where, undefined, wanted) : inOrder(run, where, after, wanted);
+    return by === 'type' ? ofType(run, where, undefined, wanted) : inOrder(run, where, after, wanted);
   };
   return rows === Infinity ? found() : run.interrupt.within({ rows }, found);
 }
@@ -83,7 +82,7 @@ function sourcesOf(run: Run, conjuncts: readonly Condition[], limit: number): re
 }
 
 function goOn(run: Run, where: Condition, place: Exclude<Place, { source: 'sort' }>, wanted: number): Found {
-  if (place.source === 'type') return byId(run, where, place.after, wanted);
+  if (place.source === 'type') return ofType(run, where, place.after, wanted);
   const driver = findAgain(run, where, place.source[1]);
   return 'at' in place
     ? through(run, where, driver, place.at, wanted)
@@ -110,22 +109,22 @@ function through(run: Run, where: Condition, driver: Driver, after: ArmPlace | u
   return { hits, source: ['arms', driver.path] };
 }
 
-/** All of the type, in the order of ids. */
-function byId(run: Run, where: Condition, after: Hit | undefined, wanted: number): Found {
+/** All of the type, in the order of keys. */
+function ofType(run: Run, where: Condition, after: Hit | undefined, wanted: number): Found {
   run.trace?.drivenBy(`every ${run.query.type}`);
-  return { hits: firstOf(walk(run, where, { isDescending: run.isDescending, after }), wanted), source: 'type' };
+  const keys = firstOf(walk(run, where, after?.key), wanted);
+  return { hits: keys.map((key) => ({ key, values: [] })), source: 'type' };
 }
 
 function inOrder(run: Run, where: Condition, after: Hit | undefined, wanted: number): Found {
-  if (run.isById) return { ...byId(run, where, after, wanted), source: 'sort' };
   run.trace?.drivenBy(`the order ${printSort(run.sort)}`);
   return { hits: firstOf(sortedWalk(run, where, after), wanted), source: 'sort' };
 }
 
-function firstOf(hits: Iterable<Hit>, wanted: number): readonly Hit[] {
-  const first: Hit[] = [];
+function firstOf<T>(all: Iterable<T>, wanted: number): readonly T[] {
+  const first: T[] = [];
   if (wanted === 0) return first;
-  for (const hit of hits) if (first.push(hit) === wanted) break;
+  for (const each of all) if (first.push(each) === wanted) break;
   return first;
 }
 
@@ -134,10 +133,7 @@ function collected(run: Run, where: Condition, from: Driver | 'type', after: Hit
   const isOfAll = from === 'type';
   run.trace?.drivenBy(isOfAll ? `every ${run.query.type}` : printCondition(from.condition));
   const rest = isOfAll ? where : restOf(where, from);
-  const keys = (): readonly number[] =>
-    isOfAll
-      ? Array.from(walk(run, rest, { isDescending: false, after: undefined }), ({ key }) => key)
-      : driven(run, from, rest);
+  const keys = (): readonly number[] => (isOfAll ? [...walk(run, rest, undefined)] : driven(run, from, rest));
   if (orderOf(run) === 'any') {
     const all = keys();
     const left = after === undefined ? all : all.filter((key) => key > after.key);
@@ -149,7 +145,6 @@ function collected(run: Run, where: Condition, from: Driver | 'type', after: Hit
   if (first !== undefined) return { ...first, source: 'sort' };
   const all = sorted(run, keys());
   const order = compareHits(run.sort);
-  const sign = run.isDescending ? -1 : 1;
-  const left = after === undefined ? all : all.filter((hit) => order(hit, after) * sign > 0);
+  const left = after === undefined ? all : all.filter((hit) => order(hit, after) > 0);
   return { hits: left.slice(0, wanted), total: all.length, source: 'sort' };
 }

@@ -46,6 +46,12 @@ function streamed({ by, isDescending }: SortKey): SortIndex | undefined {
   }
 }
 
+/** What all resources have. */
+const HEADS: Readonly<Partial<Record<SortKey['by'], Pick<SortIndex, 'column' | 'index'>>>> = {
+  updated: { column: 'updated', index: 'resource_by_time' },
+  id: { column: 'id', index: 'resource_by_id' },
+};
+
 /** Values that many share: each is read by itself, so that its resources come in the order of keys. */
 const BLOCKED: Readonly<Partial<Record<SortKey['by'], SortIndex>>> = { uri, reference };
 
@@ -66,7 +72,8 @@ export function ranked(
   // It had no value: all that have one came before it.
   if (after !== undefined && value === undefined) return [];
   const start = after === undefined ? undefined : { value: value!, key: isWhole ? -1 : after.key };
-  if (key.by === 'updated') return byTime(run, key, where, start);
+  const head = HEADS[key.by];
+  if (head !== undefined) return byHead(run, key, head, where, start);
   const param = run.dictionary.findParam(run.type, valuedBy(key)[0]!, 0);
   if (param === undefined) return [];
   const part = { run, where, param, isDescending: key.isDescending, met: run.met.isFirst(KEY) };
@@ -79,7 +86,7 @@ export function ranked(
 export function hasIndex(key: SortKey): boolean {
   // Values of several parameters are not in one order.
   if (valuedBy(key).length > 1) return false;
-  return key.by === 'updated' || key.by === 'token' || streamed(key) !== undefined || BLOCKED[key.by] !== undefined;
+  return (HEADS[key.by] ?? BLOCKED[key.by] ?? streamed(key)) !== undefined || key.by === 'token';
 }
 
 interface Start {
@@ -158,17 +165,24 @@ function* once(rows: Iterable<RankedRow>): Generator<Ranked> {
   }
 }
 
-function* byTime(run: Run, { isDescending }: SortKey, where: Condition, start: Start | undefined): Generator<Ranked> {
+function* byHead(
+  run: Run,
+  { isDescending }: SortKey,
+  { column, index }: Pick<SortIndex, 'column' | 'index'>,
+  where: Condition,
+  start: Start | undefined,
+): Generator<Ranked> {
   const key = raw('d.key');
-  const select = (range: Sql): Sql => sql`SELECT d.key AS key, d.updated AS value FROM resource d
-    INDEXED BY resource_by_time WHERE d.type = ${run.type} AND d.deleted = 0 ${range} AND ${run.go(key)}
-    AND ${run.check(where, key)} ORDER BY d.updated ${raw(isDescending ? 'DESC' : 'ASC')}, d.key`;
+  const value = raw(`d.${column}`);
+  const select = (range: Sql): Sql => sql`SELECT d.key AS key, ${value} AS value FROM resource d
+    INDEXED BY ${raw(index)} WHERE d.type = ${run.type} AND d.deleted = 0 ${range} AND ${run.go(key)}
+    AND ${run.check(where, key)} ORDER BY ${value} ${raw(isDescending ? 'DESC' : 'ASC')}, d.key`;
   const ranges =
     start === undefined
       ? [sql``]
       : [
-          sql`AND d.updated = ${start.value[0]!} AND d.key > ${start.key}`,
-          sql`AND d.updated ${raw(isDescending ? '<' : '>')} ${start.value[0]!}`,
+          sql`AND ${value} = ${start.value[0]!} AND d.key > ${start.key}`,
+          sql`AND ${value} ${raw(isDescending ? '<' : '>')} ${start.value[0]!}`,
         ];
   for (const range of ranges) yield* once(run.rows<RankedRow>(select(range)));
 }

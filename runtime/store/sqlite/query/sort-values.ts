@@ -3,8 +3,8 @@ import type { SortValue } from '../../../search/query/sort.js';
 import type { Run } from './run.js';
 import { join, raw, sql, type Sql } from './compile/sql.js';
 
-/** Reads what a key sorts a resource by; undefined: it has no value. The id may be absent but where it is the key. */
-export type SortReader = (key: number, id: string | undefined) => SortValue | undefined;
+/** Reads what sorts the resource with a key; undefined: it has no value. */
+export type SortReader = (key: number) => SortValue | undefined;
 
 interface ValueRow {
   readonly a: string | number;
@@ -52,9 +52,9 @@ function isOfSome(params: readonly number[]): Sql {
 export function valueOf({ dictionary, type, look }: Run, sortKey: SortKey): SortedBy | undefined {
   const { by, isDescending } = sortKey;
   const best = (column: string): Sql => raw(`${isDescending ? 'max' : 'min'}(s.${column})`);
-  if (by === 'updated') {
+  if (by === 'updated' || by === 'id') {
     const join = (key: Sql): Sql => sql`resource s NOT INDEXED ON s.key = ${key} AND ${look(raw('s'), 'key')}`;
-    return { isDescending, join, best: best('updated') };
+    return { isDescending, join, best: best(by) };
   }
   const [table, column] = columnOf(sortKey) ?? [];
   if (table === undefined || column === undefined) return undefined;
@@ -117,8 +117,7 @@ function openSortReader(run: Run, sortKey: SortKey): SortReader {
   const look = trace === undefined ? '1' : interrupt.look('t.param');
   const statement = statements.prepare<ValueRow>(bestOf(sortKey, look, params.length, canonical.length));
   const values = [...canonical, ...params, ...canonical];
-  return (key, id) => {
-    if (by === 'id' && id !== undefined) return [id];
+  return (key) => {
     if (isHead) trace?.read(1);
     const row = statement.get(key, ...values);
     if (row === undefined) return undefined;

@@ -18,26 +18,23 @@ export function isSortable({ sort: [first] }: Run): boolean {
 export function* sortedWalk(run: Run, where: Condition, after: Hit | undefined): Generator<Hit> {
   const [first, ...others] = run.sort;
   if (first === undefined) return;
-  const isPlain = others.length === 0 && run.isOrdered;
+  const isPlain = others.length === 0;
   const source = ranked(run, first, where, after, !isPlain);
   if (isPlain) for (const { key, value } of source) yield { key, values: [value] };
   else yield* inBlocks(run, source, after);
-  // Times everything has.
+  // Everything has these.
   if (first.by === 'updated' || first.by === 'id') return;
   const isAmong = after !== undefined && after.values[0] === null;
   const missing: Condition = { all: [{ not: { param: valuedBy(first)[0]!, present: first.by } }, where] };
   if (isPlain) {
-    for (const hit of walk(run, missing, { isDescending: false, after: isAmong ? after : undefined })) {
-      yield { ...hit, values: [null] };
-    }
+    for (const key of walk(run, missing, isAmong ? after.key : undefined)) yield { key, values: [null] };
     return;
   }
-  const rest = walk(run, missing, { isDescending: false, after: undefined });
-  yield* inBlocks(run, ofNoValue(rest), isAmong ? after : undefined);
+  yield* inBlocks(run, ofNoValue(walk(run, missing, undefined)), isAmong ? after : undefined);
 }
 
-function* ofNoValue(hits: Iterable<Hit>): Generator<Omit<Ranked, 'value'>> {
-  for (const { key } of hits) yield { key };
+function* ofNoValue(keys: Iterable<number>): Generator<Omit<Ranked, 'value'>> {
+  for (const key of keys) yield { key };
 }
 
 /** What has the same first value is collected and sorted by the other keys. */
@@ -48,7 +45,6 @@ function* inBlocks(
 ): Generator<Hit> {
   const compare = compareHits(run.sort);
   const readers = sortReaders(run);
-  const selectId = run.statements.prepare<{ readonly id: string }>('SELECT id FROM resource WHERE key = ?');
   let block: Hit[] = [];
   const flush = (): readonly Hit[] => {
     const sorted = block.sort(compare).filter((hit) => after === undefined || compare(hit, after) > 0);
@@ -59,10 +55,8 @@ function* inBlocks(
     const begun = block[0]?.values[0] ?? null;
     if (begun !== null && value !== null && compareValues(begun, value) !== 0) yield* flush();
     run.interrupt.step();
-    run.trace?.read(1);
-    const { id } = selectId.get(key)!;
-    const others = readers.slice(1).map((read) => read(key, id) ?? null);
-    block.push({ key, id, values: [value, ...others] });
+    const others = readers.slice(1).map((read) => read(key) ?? null);
+    block.push({ key, values: [value, ...others] });
   }
   yield* flush();
 }

@@ -48,8 +48,8 @@ export interface VersionAppender {
 /** Prepares the statements that append versions with their index entries. */
 export function openVersionAppender(db: Database, dictionary: Dictionary, fault: Fault): VersionAppender {
   const index = openIndexWriter(db, dictionary);
-  const keys = openKeyGiver(db);
-  const members = openContainedWriter(db, dictionary, index, keys);
+  const giveKey = openKeyGiver(db);
+  const members = openContainedWriter(db, dictionary, index, giveKey);
   const selectResource = db.prepare<[number, string], ResourceRow>(
     'SELECT r.key, r.version, r.updated, r.deleted, a.times AS amended FROM resource r ' +
       'LEFT JOIN amended a ON a.seq = r.seq WHERE r.type = ? AND r.id = ?',
@@ -69,7 +69,7 @@ export function openVersionAppender(db: Database, dictionary: Dictionary, fault:
     find: (type, id) => selectResource.get(type, id),
     append({ type, name, id, before, seq, version, updated, body, entries, contained = [] }) {
       const deleted = body === null ? 1 : 0;
-      const key = before?.key ?? keys.give(type, id);
+      const key = before?.key ?? giveKey();
       insertVersion.run(seq, type, key, version, updated, body);
       fault('version');
       if (before === undefined) insertResource.run(key, type, id, seq, version, updated, deleted);

@@ -30,7 +30,7 @@ export function openContainedWriter(
   db: Database,
   dictionary: Dictionary,
   index: IndexWriter,
-  keys: KeyGiver,
+  giveKey: KeyGiver,
 ): ContainedWriter {
   const select = db.prepare<[number], number>('SELECT resource FROM member WHERE container = ?').pluck();
   const clear = db.prepare<[number]>('DELETE FROM member WHERE container = ?');
@@ -53,9 +53,8 @@ export function openContainedWriter(
       const { seq, version, updated } = container;
       for (const [name, members] of byType(containedIn(container, contained))) {
         const type = dictionary.term(name);
-        const ids = members.map(({ id }) => id);
-        for (const [i, key] of keys.giveAll(type, ids).entries()) {
-          const { id, entries } = members[i]!;
+        for (const { id, entries } of members) {
+          const key = giveKey();
           insertResource.run(key, type, id, seq, version, updated);
           insert.run(container.key, key);
           index.add(key, type, entries);

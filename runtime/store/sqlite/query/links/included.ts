@@ -93,7 +93,7 @@ export function openIncluded(db: Database, parts: FindParts, contents: ContentRe
     const asked = { type, where: all, sort: [], count: of.length, total: 'none' } as const;
     const run = beginRun(parts, { ...asked, ...(base !== undefined && { base }) }, trace);
     if (run === undefined) return [];
-    return findHits(run, simplify(all), undefined, of.length).hits.map(({ key, id }) => id ?? selectId.get(key)!);
+    return findHits(run, simplify(all), undefined, of.length).hits.map(({ key }) => selectId.get(key)!);
   }
 
   /** Current versions by one statement, as far as the next one that is named itself. */

@@ -5,7 +5,7 @@ import type { ResourceKey } from '../../../store.js';
 import { isPlain } from '../../write/contained-resources.js';
 import type { FindParts } from '../run.js';
 
-/** Finds what a canonical names: of each type as many as are wanted, the first by id. Inside a transaction. */
+/** Finds what a canonical names: of each type as many as are wanted. Inside a transaction. */
 export type Named = (target: CanonicalTarget, limit: number) => readonly ResourceKey[];
 
 interface UrlParam {
@@ -15,7 +15,7 @@ interface UrlParam {
 }
 
 /** Prepares the statements. */
-export function openNamed(db: Database, { dictionary, interrupt, isUnordered }: FindParts): Named {
+export function openNamed(db: Database, { dictionary, interrupt }: FindParts): Named {
   const selectParams = db.prepare<[], UrlParam>(
     `SELECT p.type, t.text AS name, p.id AS param FROM param p CROSS JOIN term t ON t.id = p.type
      WHERE p.code = 'url' AND p.part = 0 AND ${isPlain('t.text')}`,
@@ -40,14 +40,12 @@ export function openNamed(db: Database, { dictionary, interrupt, isUnordered }: 
   return ({ types, url, version }, limit) =>
     paramsOf(types).flatMap(({ type, name, param }) => {
       const versionParam = dictionary.findParam(type, 'version', 0) ?? 0;
-      // Where keys are not in the order of ids the first are known when all are.
-      const most = isUnordered(type) ? Infinity : limit;
       const found: ResourceKey[] = [];
       for (const { key, id } of selectNamed.iterate(param, url)) {
         interrupt.step();
         if (version !== undefined && selectVersion.get(key, versionParam, version) === undefined) continue;
         found.push({ type: name, id });
-        if (found.length >= most) break;
+        if (found.length >= limit) break;
       }
       return found;
     });

@@ -5,14 +5,14 @@ import type { IncludeStep } from '../../../include-steps.js';
 import type { ResourceKey } from '../../../store.js';
 import type { FindParts } from '../run.js';
 
-/** Finds what refers to resources, each once, the first by id. Inside a transaction. @param base as in `PageQuery` */
+/** Finds what refers to resources, each once. Inside a transaction. @param base as in `PageQuery` */
 export type Referring = (
   step: IncludeStep & { readonly ask: 'sources' },
   base: string | undefined,
 ) => readonly ResourceKey[];
 
 /** Prepares the statements. */
-export function openReferring(db: Database, { dictionary, interrupt, isUnordered }: FindParts): Referring {
+export function openReferring(db: Database, { dictionary, interrupt }: FindParts): Referring {
   const byIds = db
     .prepare<[string, number, number, number, number], number>(
       `SELECT f.resource FROM json_each(?) k CROSS JOIN reference f INDEXED BY reference_by_target
@@ -56,16 +56,13 @@ export function openReferring(db: Database, { dictionary, interrupt, isUnordered
     if (source === undefined) return [];
     const numbers = params.flatMap((code) => dictionary.findParam(source, code, 0) ?? []);
     const own = (base === undefined ? undefined : dictionary.findTerm(base)) ?? 0;
-    const isOrdered = !isUnordered(source);
-    const first = openFirst(isOrdered ? limit : Infinity);
-    // As many rows at a time as there may be.
-    const most = isOrdered ? limit : -1;
+    const first = openFirst(limit);
     /** Mostly few refer to all of them together; else each is asked for those that come first. */
     function addByIds(ids: readonly string[], target: number, param: number): void {
       interrupt.step();
-      const all = byIds.all(JSON.stringify(ids), param, target, own, isOrdered ? limit + 1 : -1);
-      if (!isOrdered || all.length <= limit) return first.add(all);
-      for (const id of ids) first.add(byId.all(id, param, first.below, target, own, most));
+      const all = byIds.all(JSON.stringify(ids), param, target, own, limit + 1);
+      if (all.length <= limit) return first.add(all);
+      for (const id of ids) first.add(byId.all(id, param, first.below, target, own, limit));
     }
 
     for (const [name, ids] of byType(of)) {
@@ -78,16 +75,13 @@ export function openReferring(db: Database, { dictionary, interrupt, isUnordered
         interrupt.step();
         const key = selectKey.get(target, id);
         for (const each of key === undefined ? [] : selectUrls.all(key, url!)) {
-          for (const param of numbers) first.add(byUrl.all(each, param, first.below, target, key!, version, most));
+          for (const param of numbers) first.add(byUrl.all(each, param, first.below, target, key!, version, limit));
         }
       }
     }
     const keys = first.keys();
     const ids = keys.length === 0 ? [] : selectIds.all(JSON.stringify(keys));
-    return ids
-      .sort(compareText)
-      .slice(0, limit)
-      .map((id) => ({ type, id }));
+    return ids.sort(compareText).map((id) => ({ type, id }));
   };
 }
 
@@ -119,6 +113,6 @@ function openFirst(limit: number) {
       for (const key of keys) kept.add(key);
       if (kept.size >= (below === Number.MAX_SAFE_INTEGER ? limit : 2 * limit)) cut();
     },
-    keys: () => [...kept],
+    keys: () => [...kept].sort((a, b) => a - b).slice(0, limit),
   };
 }
