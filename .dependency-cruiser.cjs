@@ -96,9 +96,9 @@ const runtimeRules = [
   ),
   forbid(
     'no-store-imports-the-other',
-    'What two stores share belongs into the port.',
+    'What two stores share belongs into the port, or into the planner.',
     { path: '^runtime/store/([^/]+)/' },
-    { path: '^runtime/store/[^/]+/', pathNot: '^runtime/store/$1/' },
+    { path: '^runtime/store/[^/]+/', pathNot: ['^runtime/store/$1/', '^runtime/store/plan/'] },
   ),
   forbid(
     'concrete-store-only-in-server',

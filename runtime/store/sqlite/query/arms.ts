@@ -2,18 +2,8 @@ import type { Condition } from '../../../search/query/query.js';
 import type { Arm, Driver, Level } from './compile/index-range.js';
 import { tablesOf } from './compile/index-range.js';
 import { and, join, keyOf, sql, type Sql, type Value } from './compile/sql.js';
-import type { Hit } from './hit.js';
+import type { ArmName, ArmPlace, Hit } from './hit.js';
 import type { Run } from './run.js';
-
-/** Which arm of a driver: its place, how many there are, and what it is whatever their number. */
-export type ArmName = readonly [place: number, count: number, name: string];
-
-/** Where in the ranges of a driver a row is. */
-export interface ArmPlace {
-  readonly arm: ArmName;
-  /** Values of the columns by which the rows of each level are in order. */
-  readonly at: readonly (readonly Value[])[];
-}
 
 /**
  * What is in the ranges of a driver and fulfils a condition, each resource once, in the order of the ranges: arm by arm.

@@ -1,10 +1,9 @@
 import { FhirError } from '../../../fhir/errors.js';
 import type { SortKey } from '../../../search/query/query.js';
 import type { SortValue } from '../../../search/query/sort.js';
-import type { ArmPlace } from './arms.js';
 import type { Path } from './compile/index-range.js';
 import type { Value } from './compile/sql.js';
-import type { Hit } from './hit.js';
+import type { ArmPlace, Hit } from './hit.js';
 import type { Place, SourceName } from './search.js';
 
 /** Where a walk through the pages is. */

@@ -1,6 +1,16 @@
 import type { SortKey } from '../../../search/query/query.js';
-import type { ArmName, ArmPlace } from './arms.js';
+import type { Value } from './compile/sql.js';
 import { compareValues, type SortValue } from '../../../search/query/sort.js';
+
+/** Which arm of a driver: its place, how many there are, and what it is whatever their number. */
+export type ArmName = readonly [place: number, count: number, name: string];
+
+/** Where in the ranges of a driver a row is. */
+export interface ArmPlace {
+  readonly arm: ArmName;
+  /** Values of the columns by which the rows of each level are in order. */
+  readonly at: readonly (readonly Value[])[];
+}
 
 /** A resource that was found. */
 export interface Hit {

@@ -3,12 +3,12 @@ import { printCondition, printSort } from '../../../search/query/print.js';
 import type { Condition } from '../../../search/query/query.js';
 import { choosePlan, type Order, type PlanRequest } from '../../plan/choose.js';
 import { conjunctsOf, without } from '../../plan/conjuncts.js';
-import { walkArms, type ArmPlace } from './arms.js';
+import { walkArms } from './arms.js';
 import { driven, sorted, walk } from './by-key.js';
 import { findDrivers, onlyPath } from './compile/driver.js';
 import type { Driver, Path } from './compile/index-range.js';
 import { firstSorted } from './first-sorted.js';
-import { compareHits, type Hit } from './hit.js';
+import { compareHits, type ArmPlace, type Hit } from './hit.js';
 import type { Run } from './run.js';
 import { isSortable, sortedWalk } from './sorted-walk.js';
 

@@ -7,7 +7,7 @@ import { probe } from '../probes.js';
 import type { Run } from '../run.js';
 import { findBetween } from './between.js';
 import { checkParts, MAX_INLINE } from './check.js';
-import { rangeOf, type Arm, type Choice, type Driver, type Path, type Single } from './index-range.js';
+import { rangeOf, stepOf, type Arm, type Choice, type Driver, type Path, type Single } from './index-range.js';
 import type { LeafGroup } from './leaf.js';
 import { column, indexedBy, TABLES, type Access, type Values } from './shape.js';
 import { and, or, raw, sql, type Sql } from './sql.js';
@@ -31,12 +31,9 @@ export function findDriver(run: Run, condition: Condition, choice: Choice, depth
     const drivers = condition.some.map((each, i) => findDriver(run, each, stepOf(choice, i), depth));
     return drivers.every((driver) => driver !== undefined) ? united(condition, drivers) : undefined;
   }
-  return isLink(condition) ? throughLink(run, condition, choice, depth) : findLeaf(run, condition, choice, depth);
-}
-
-/** The choice that was made within another; where there was none, it is made anew. */
-export function stepOf({ limit, path }: Choice, place: number): Choice {
-  return Array.isArray(path) ? { limit, path: (path as readonly Path[])[place] } : { limit };
+  return isLink(condition)
+    ? throughLink(run, condition, choice, depth, findBest)
+    : findLeaf(run, condition, choice, depth);
 }
 
 /** What is found in one or the other. */

@@ -52,6 +52,11 @@ export interface Choice {
   readonly path?: Path | undefined;
 }
 
+/** The choice that was made within another; where there was none, it is made anew. */
+export function stepOf({ limit, path }: Choice, place: number): Choice {
+  return Array.isArray(path) ? { limit, path: (path as readonly Path[])[place] } : { limit };
+}
+
 /** A condition as ranges of indexes: what fulfils it is in some of them. */
 export interface Driver {
   readonly path: Path;

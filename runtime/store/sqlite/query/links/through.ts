@@ -1,12 +1,14 @@
 import type { Chain, Condition, Has, Link, Target } from '../../../../search/query/query.js';
 import { conjunctsOf, without } from '../../../plan/conjuncts.js';
-import { findBest, stepOf } from '../compile/driver.js';
-import { rowsOf, type Arm, type Choice, type Driver, type Level, type Path } from '../compile/index-range.js';
+import { rowsOf, stepOf, type Arm, type Choice, type Driver, type Level, type Path } from '../compile/index-range.js';
 import { and, or, raw, sql, type Sql } from '../compile/sql.js';
 import { probe } from '../probes.js';
 import type { Run } from '../run.js';
 import { isLocalReference } from './is-local-reference.js';
 import { isVersion, leadsToTarget, refersById, refersByUrl, someLeads } from './links.js';
+
+/** Finds what has the fewest rows of the conditions at the other side. */
+type FindBest = (run: Run, conditions: readonly Condition[], choice: Choice, depth: number) => Driver | undefined;
 
 /** Links that lead to each other, at most. */
 const DEEPEST = 4;
@@ -23,13 +25,19 @@ const MOST_COLLECTED = 64;
  *
  * @param depth how many links lead to where this one begins
  */
-export function throughLink(run: Run, link: Link, choice: Choice, depth: number): Driver | undefined {
+export function throughLink(
+  run: Run,
+  link: Link,
+  choice: Choice,
+  depth: number,
+  findBest: FindBest,
+): Driver | undefined {
   if (depth > DEEPEST) return undefined;
   const targets = 'chain' in link ? link.chain : [link.has];
   const sides: (OtherSide | undefined)[] = [];
   for (const [i, target] of targets.entries()) {
     const beyond = run.of(target.type);
-    const side = beyond && otherSide(beyond, target, stepOf(choice, i), depth);
+    const side = beyond && otherSide(beyond, target, stepOf(choice, i), depth, findBest);
     if (beyond !== undefined && side === undefined) return undefined;
     sides.push(side);
   }
@@ -71,7 +79,13 @@ interface OtherSide {
 }
 
 /** Undefined: no index finds it. */
-function otherSide(beyond: Run, { where }: Target, choice: Choice, depth: number): OtherSide | undefined {
+function otherSide(
+  beyond: Run,
+  { where }: Target,
+  choice: Choice,
+  depth: number,
+  findBest: FindBest,
+): OtherSide | undefined {
   const conjuncts = conjunctsOf(where);
   const best = findBest(beyond, conjuncts, choice, depth + 1);
   if (best === undefined) return undefined;
