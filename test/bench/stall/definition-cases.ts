@@ -232,25 +232,25 @@ export const DEFINITION_CASES: readonly StallCase[] = [
     '20,000 names',
     () => ({ name: names(20_000, 'A') }),
     () => ({ name: names(20_000, 'B') }),
-    503,
+    422,
   ),
   difference(
     '20,000 names turned around',
     () => ({ name: names(20_000, 'A') }),
     () => ({ name: names(20_000, 'A').reverse() }),
-    503,
+    422,
   ),
   difference(
     '10,000 names of which each second is new',
     () => ({ name: names(10_000, 'A') }),
     () => ({ name: names(10_000, 'A').map((each, n) => (n % 2 === 0 ? each : { family: `B ${n}` })) }),
-    503,
+    422,
   ),
   difference(
     '10,000 names, a new one between each',
     () => ({ name: names(10_000, 'A') }),
     () => ({ name: names(10_000, 'A').flatMap((each, n) => [each, { family: `B ${n}` }]) }),
-    503,
+    422,
   ),
   difference(
     '500 names by 500 others',
@@ -268,6 +268,7 @@ export const DEFINITION_CASES: readonly StallCase[] = [
         relationship: many(50, (m) => ({ text: `${n} ${50 - m}` })),
       })),
     }),
+    422,
   ),
   difference(
     'nested lists of 400 items',
@@ -277,6 +278,7 @@ export const DEFINITION_CASES: readonly StallCase[] = [
     () => ({
       contact: many(20, (n) => ({ id: `c${n}`, telecom: many(450, (m) => ({ system: 'phone', value: `B ${m}` })) })),
     }),
+    422,
   ),
   difference(
     'a photo of 10 MB',
