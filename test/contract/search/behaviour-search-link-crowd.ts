@@ -59,8 +59,10 @@ const sourceOf = new Map(Array.from({ length: CROWD }, (_, n) => [partnerOf(n), 
 
 async function writeCrowd(store: Store): Promise<void> {
   const idOf = (n: number): string => `m${(n * 7) % CROWD}`;
+  // What is alike in an order comes by id, or as it is written here.
+  const byId = crowd().sort((a, b) => (a.id < b.id ? -1 : 1));
   const changes = ['One', 'Two'].flatMap((type) =>
-    crowd().map(({ id, n }) =>
+    byId.map(({ id, n }) =>
       put(
         id,
         0,
