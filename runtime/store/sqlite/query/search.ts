@@ -2,11 +2,11 @@ import { FhirError } from '../../../fhir/errors.js';
 import { printCondition, printSort } from '../../../search/query/print.js';
 import type { Condition } from '../../../search/query/query.js';
 import { choosePlan, type Order, type PlanRequest } from '../../plan/choose.js';
-import { conjunctsOf, without } from '../../plan/conjuncts.js';
+import { conjunctsOf } from '../../plan/conjuncts.js';
 import { walkArms } from './arms.js';
 import { driven, sorted, walk } from './by-key.js';
 import { findDrivers, onlyPath } from './compile/driver.js';
-import type { Driver, Path } from './compile/index-range.js';
+import { restOf, type Driver, type Path } from './compile/index-range.js';
 import { firstSorted } from './first-sorted.js';
 import { compareHits, type ArmPlace, type Hit } from './hit.js';
 import type { Run } from './run.js';
@@ -94,11 +94,6 @@ function findAgain(run: Run, where: Condition, path: Path): Driver {
   const [driver] = findDrivers(run, conjunctsOf(where), { limit: 0, path });
   if (driver === undefined) throw new FhirError('page-invalid');
   return driver;
-}
-
-/** What is left to be asked of that which a driver finds. */
-function restOf(where: Condition, { condition, isExact }: Driver): Condition {
-  return isExact ? without(conjunctsOf(where), condition) : where;
 }
 
 /** In the order of the ranges of a driver. */

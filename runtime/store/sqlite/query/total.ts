@@ -1,9 +1,9 @@
 import { isEverything, type Condition } from '../../../search/query/query.js';
-import { conjunctsOf, without } from '../../plan/conjuncts.js';
+import { conjunctsOf } from '../../plan/conjuncts.js';
 import { CHEAP_TOTAL } from '../../store.js';
 import { inBatches } from './by-key.js';
 import { findBest, onlyPath } from './compile/driver.js';
-import { rangeOf, rowsOf, type Driver, type Single } from './compile/index-range.js';
+import { rangeOf, restOf, rowsOf, type Driver, type Single } from './compile/index-range.js';
 import { join, raw, sql, type Sql } from './compile/sql.js';
 import { probe } from './probes.js';
 import type { Run } from './run.js';
@@ -40,7 +40,7 @@ export function countCheaply(
   // What may be one range is counted once, as far as the rows of one may be.
   let limit = only !== undefined && others.length === 0 && 'any' in only ? most : few;
   let best = fewest(run, conjuncts, limit, drivers);
-  const isPlain = best === undefined ? isEverything(where) : isRange(best) && isEverything(residualOf(conjuncts, best));
+  const isPlain = best === undefined ? isEverything(where) : isRange(best) && isEverything(restOf(where, best));
   if (isPlain && best !== undefined && best.count > limit && limit < most) {
     limit = most;
     best = fewest(run, conjuncts, limit, drivers);
@@ -95,7 +95,7 @@ export function allMatches(run: Run, where: Condition): Sql {
 
 /** The same by an index alone, where each match is there once; nothing stops that statement. Undefined: it is not so simple. */
 function matchesOnce(run: Run, where: Condition, best: Driver): Sql | undefined {
-  if (!isEverything(residualOf(conjunctsOf(where), best))) return undefined;
+  if (!isEverything(restOf(where, best))) return undefined;
   const single = singleRange(run, best);
   return single && sql`SELECT ${single.key} ${single.rows}`;
 }
@@ -103,7 +103,7 @@ function matchesOnce(run: Run, where: Condition, best: Driver): Sql | undefined 
 /** The same, led by what finds them with the fewest rows; undefined: all of the type are looked at. */
 function matches(run: Run, where: Condition, best: Driver | undefined): Sql {
   if (best?.arms.length === 0) return sql`SELECT 0 WHERE 0`;
-  const rest = best === undefined ? where : residualOf(conjunctsOf(where), best);
+  const rest = best === undefined ? where : restOf(where, best);
   const pieces = (best?.arms ?? []).map(
     (arm) => sql`SELECT DISTINCT ${arm.key} ${rowsOf(arm)} AND ${run.check(rest, arm.key)}`,
   );
@@ -119,9 +119,4 @@ function singleRange(run: Run, { single }: Driver): Single | undefined {
   if (single === undefined) return undefined;
   const irregular = sql`SELECT 1 FROM irregular INDEXED BY irregular_by_param WHERE param = ${single.param} LIMIT 1`;
   return run.column(irregular).length > 0 ? undefined : single;
-}
-
-/** What is left to be asked of that which a driver has found. */
-function residualOf(conjuncts: readonly Condition[], { condition, isExact }: Driver): Condition {
-  return isExact ? without(conjuncts, condition) : { all: conjuncts };
 }

@@ -1,4 +1,5 @@
 import type { Condition } from '../../../../search/query/query.js';
+import { conjunctsOf, without } from '../../../plan/conjuncts.js';
 import { and, join, sql, type Sql } from './sql.js';
 
 /** One range of an index on the way to resources: rows of one table. */
@@ -74,6 +75,11 @@ export interface Driver {
   readonly repeats: boolean;
   /** All of it as one range, where there is one. */
   readonly single?: Single;
+}
+
+/** Returns what is left to be asked of that which a driver finds. */
+export function restOf(where: Condition, { condition, isExact }: Pick<Driver, 'condition' | 'isExact'>): Condition {
+  return isExact ? without(conjunctsOf(where), condition) : where;
 }
 
 /** `FROM … WHERE …`: all rows of an arm. */

@@ -125,19 +125,8 @@ function checkHas(link: Has, key: Sql, context: CompileContext, depth: number): 
  *
  * @param also what the row of the reference has to fulfil besides
  */
-export function refersById(
-  { has }: Has,
-  key: Sql,
-  context: CompileContext,
-  depth: number,
-  also?: (row: Sql) => Sql,
-): Sql {
-  const source = context.of(has.type);
-  const param = source?.param(has.param);
-  if (source === undefined || param === undefined) return NOTHING;
-  const row = raw(`l${depth}`);
-  return sql`EXISTS (SELECT 1 ${byId(param, key, context, depth)} ${also === undefined ? sql`` : sql`AND ${also(row)}`}
-    AND ${askSource(has, sql`${row}.resource`, source, depth)})`;
+export function refersById(link: Has, key: Sql, context: CompileContext, depth: number, also?: (row: Sql) => Sql): Sql {
+  return refersBy(byId, link, key, context, depth, also);
 }
 
 /** References of a parameter that name the resource with this key by its type and id. */
@@ -159,17 +148,28 @@ function byUrl(param: number, key: Sql, context: CompileContext, depth: number):
 
 /** The same by its canonical. */
 export function refersByUrl(
-  { has }: Has,
+  link: Has,
   key: Sql,
   context: CompileContext,
   depth: number,
   also?: (row: Sql) => Sql,
 ): Sql {
+  return context.param('url') === undefined ? NOTHING : refersBy(byUrl, link, key, context, depth, also);
+}
+
+function refersBy(
+  rows: typeof byId,
+  { has }: Has,
+  key: Sql,
+  context: CompileContext,
+  depth: number,
+  also: ((row: Sql) => Sql) | undefined,
+): Sql {
   const source = context.of(has.type);
   const param = source?.param(has.param);
-  if (source === undefined || param === undefined || context.param('url') === undefined) return NOTHING;
+  if (source === undefined || param === undefined) return NOTHING;
   const row = raw(`l${depth}`);
-  return sql`EXISTS (SELECT 1 ${byUrl(param, key, context, depth)} ${also === undefined ? sql`` : sql`AND ${also(row)}`}
+  return sql`EXISTS (SELECT 1 ${rows(param, key, context, depth)} ${also === undefined ? sql`` : sql`AND ${also(row)}`}
     AND ${askSource(has, sql`${row}.resource`, source, depth)})`;
 }
 

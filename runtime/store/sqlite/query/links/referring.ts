@@ -113,6 +113,9 @@ function openFirst(limit: number) {
       for (const key of keys) kept.add(key);
       if (kept.size >= (below === Number.MAX_SAFE_INTEGER ? limit : 2 * limit)) cut();
     },
-    keys: () => [...kept].sort((a, b) => a - b).slice(0, limit),
+    keys() {
+      cut();
+      return [...kept];
+    },
   };
 }

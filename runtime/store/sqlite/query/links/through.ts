@@ -1,6 +1,16 @@
 import type { Chain, Condition, Has, Link, Target } from '../../../../search/query/query.js';
-import { conjunctsOf, without } from '../../../plan/conjuncts.js';
-import { rowsOf, stepOf, type Arm, type Choice, type Driver, type Level, type Path } from '../compile/index-range.js';
+import { conjunctsOf } from '../../../plan/conjuncts.js';
+import {
+  restOf,
+  rowsOf,
+  stepOf,
+  type Arm,
+  type Choice,
+  type Driver,
+  type Level,
+  type Path,
+} from '../compile/index-range.js';
+import { column } from '../compile/shape.js';
 import { and, or, raw, sql, type Sql } from '../compile/sql.js';
 import { probe } from '../probes.js';
 import type { Run } from '../run.js';
@@ -86,11 +96,10 @@ function otherSide(
   depth: number,
   findBest: FindBest,
 ): OtherSide | undefined {
-  const conjuncts = conjunctsOf(where);
-  const best = findBest(beyond, conjuncts, choice, depth + 1);
+  const best = findBest(beyond, conjunctsOf(where), choice, depth + 1);
   if (best === undefined) return undefined;
-  const { arms, path, isExact, condition, isLazy, repeats } = best;
-  return { beyond, arms, path, rest: isExact ? without(conjuncts, condition) : where, isLazy, repeats };
+  const { arms, path, isLazy, repeats } = best;
+  return { beyond, arms, path, rest: restOf(where, best), isLazy, repeats };
 }
 
 /** Each resource at the other side once, by its key. */
@@ -107,7 +116,7 @@ function level(table: Sql, where: Sql, order: readonly Sql[], asked: Sql): Level
 }
 
 function columns(row: Sql, ...names: readonly string[]): readonly Sql[] {
-  return names.map((name) => raw(`${row.text}.${name}`));
+  return names.map((name) => column(row, name));
 }
 
 /** Names of the rows of a link: a reference, a resource that it names, a URL of one. */
