@@ -16,7 +16,7 @@ export type AnswerFormat = FormatName | 'html';
 /** Names for pages. */
 export const PAGE_NAMES: readonly string[] = ['text/html', 'html'];
 
-/** What a refusal says of pages. */
+/** Hint of a refusal that pages are served, too. */
 export const PAGE_HINT = `${PAGE_NAMES[0]} is a page for people`;
 
 /** Names for the formats: media types, their aliases, and the short forms of `_format`. */

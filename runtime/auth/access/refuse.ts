@@ -26,7 +26,7 @@ const CHALLENGES: Readonly<Partial<Record<AccessErrorCode, string>>> = {
   'scope-missing': 'insufficient_scope',
 };
 
-/** What is said where the token lacks no letter, so that constraints are the reason. */
+/** End of a refusal where the token lacks no letter, so that constraints are the reason. */
 const BOUND = '; it gives this under a constraint alone, which is not enough here';
 
 /** A refusal for want of a token or a scope. */

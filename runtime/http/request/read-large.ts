@@ -18,7 +18,7 @@ const PURPOSES: Readonly<Partial<Record<Interaction, BodyPurpose>>> = {
   'conditional-patch': 'structure',
 };
 
-/** What is done with bodies of operations that take a resource which need not be valid, by id. */
+/** Purposes of bodies of operations that take a resource which need not be valid, by operation id. */
 const TOLERANT: ReadonlyMap<string, BodyPurpose> = new Map([
   ['Resource-validate', 'judge'],
   ['Patient-match', 'parse'],

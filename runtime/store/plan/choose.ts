@@ -2,7 +2,7 @@ import type { PlanLimits } from './limits.js';
 
 /** Ranges of indexes that hold all that fulfils a condition of the search. */
 export interface Source {
-  /** Rows of the ranges, as far as they were counted: one more than that stands for more. */
+  /** Number of rows in the ranges, counted up to a limit; one above the limit stands for more. */
   readonly count: number;
   /** Whether its rows come one after the other, from any place on; else all have to be collected before the first is known. */
   readonly isLazy: boolean;
@@ -12,9 +12,9 @@ export interface Source {
   readonly repeats: boolean;
 }
 
-/** What the planner asks a store. It knows nothing of indexes, nor how long an answer takes. */
+/** Request of the planner to a store. The planner knows nothing of indexes, nor how long an answer takes. */
 export type PlanRequest<S extends Source> =
-  /** What could drive the search, with so many rows counted of each, in any order. The answer: a list of them. */
+  /** Asks for the sources that could drive the search, each with its rows counted up to `most`. The answer: a list, in any order. */
   | { readonly ask: 'sources'; readonly most: number }
   /**
    * A page of what a source gives, in its order; of all of the type; or of all of it in the order that was asked for. The answer:
@@ -85,7 +85,7 @@ export function* choosePlan<S extends Source, Page>(
   return (yield { ask: 'collect', from: best ?? 'type' }) as Page;
 }
 
-/** What may be gone through row by row, the most promising first. */
+/** Returns what may be gone through row by row, the most promising first. */
 function walksOf<S extends Source>(order: Order, known: readonly S[]): readonly (S | 'type' | 'order')[] {
   if (order === 'indexed') return ['order'];
   if (order === 'computed') return [];

@@ -22,7 +22,7 @@ export function searchRandomBehaviour(on: Subject): void {
   );
 
   it.each([0, 1])(
-    'find once each what nobody touches while others write between pages (%i)',
+    'find each untouched resource once while others write between pages (%i)',
     async (n) => {
       await randomBusyWalks(subject.store, `Busy${n}`, seedOfRun() + n, 10);
     },

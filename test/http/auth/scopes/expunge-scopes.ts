@@ -124,7 +124,7 @@ export function expungeScopes(store: Store): void {
       }
     });
 
-    it('removes a deletion that stands alone among what lies within', async () => {
+    it('removes a deletion without other versions, along with what the constraint allows', async () => {
       await give(patient('again'));
       await remove('/Patient/again');
       await give(patient('again'));
