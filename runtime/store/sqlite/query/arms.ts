@@ -1,4 +1,6 @@
 import type { Condition } from '../../../search/query/query.js';
+import { placeOfArm, shortName, type ArmName } from '../../plan/arm-names.js';
+import type { ArmPlace } from '../../plan/cursor.js';
 import type { Arm, Driver, Level } from './compile/index-range.js';
 import { tablesOf } from './compile/index-range.js';
 import { and, join, keyOf, sql, type Sql, type Value } from './compile/sql.js';
@@ -19,7 +21,7 @@ export function walkArms(
   after: ArmPlace | undefined,
   wanted: number,
 ): readonly Hit[] | undefined {
-  const first = after === undefined ? 0 : placeOf(arms, after);
+  const first = after === undefined ? 0 : placeOfArm(arms.map(nameOf), after.arm);
   if (first < 0) return undefined;
   const hits: Hit[] = [];
   for (let place = first; place < arms.length && hits.length < wanted; place++) {
@@ -40,27 +42,13 @@ export function walkArms(
   return hits;
 }
 
-/** Where there are as many arms as before, values of theirs may be others: times that depend on the present. */
-function placeOf(arms: readonly Arm[], { arm: [place, count, name] }: ArmPlace): number {
-  const same = arms[place];
-  if (same !== undefined && nameOf(same) === name) return place;
-  const found = arms.findIndex((arm) => nameOf(arm) === name);
-  return found < 0 && arms.length === count ? place : found;
-}
-
 function fits({ at }: ArmPlace, ordered: readonly Level[]): boolean {
   return at.length === ordered.length && ordered.every(({ order }, i) => order.length === at[i]!.length);
 }
 
 /** Tells an arm from others of the same search. */
 function nameOf({ levels }: Arm): string {
-  // FNV-1a: of a dozen arms hardly two have the same name, and then those at the same place are.
-  let hash = 0x811c9dc5;
-  for (const { where } of levels) {
-    const text = `${where.text} ${keyOf(where.values)}`;
-    for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  }
-  return (hash >>> 0).toString(36);
+  return shortName(levels.map(({ where }) => `${where.text} ${keyOf(where.values)}`));
 }
 
 interface Row {

@@ -9,7 +9,8 @@ import type { QueryInterrupt } from '../file/query-interrupt.js';
 import { openMultiTypeSearch } from './multi-type-search.js';
 import { openContents } from './contents.js';
 import { countBy } from './count-by.js';
-import { readCursor, writeCursor } from './cursor.js';
+import { readCursor, writeCursor } from '../../plan/cursor.js';
+import { isKey } from './hit.js';
 import { openIncluded } from './links/included.js';
 import { openLists } from './links/lists.js';
 import { defineAmong } from './compile/places.js';
@@ -17,7 +18,7 @@ import { openSeenSet } from './seen-set.js';
 import { openLineReader } from './lines.js';
 import { openPageReader } from './page.js';
 import { openProbeCache } from './probe-cache.js';
-import { beginRun, keysOf, type FindParts, type Run, type Trace, withoutAbsent } from './run.js';
+import { beginRun, sortedBy, type FindParts, type Run, type Trace, withoutAbsent } from './run.js';
 import { findHits, type Found } from './search.js';
 import { simplify } from './compile/simplify.js';
 import { openStatements } from './compile/statements.js';
@@ -79,7 +80,7 @@ export function openFinders(
 
   /** @returns undefined: there never was a resource of the type */
   function search(query: FindQuery, trace: Trace | undefined): Found | undefined {
-    const cursor = query.after === undefined ? undefined : readCursor(query.after, keysOf(query.sort));
+    const cursor = query.after === undefined ? undefined : readCursor(query.after, sortedBy(query.sort), isKey);
     const run = beginRun(parts, query, trace);
     if (run === undefined) return undefined;
     const where = simplify(withoutAbsent(run, query.where));

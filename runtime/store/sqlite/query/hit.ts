@@ -1,24 +1,13 @@
 import type { SortKey } from '../../../search/query/query.js';
-import type { Value } from './compile/sql.js';
-import { compareValues, type SortValue } from '../../../search/query/sort.js';
-
-/** Which arm of a driver: its place, how many there are, and what it is whatever their number. */
-export type ArmName = readonly [place: number, count: number, name: string];
-
-/** Where in the ranges of a driver a row is. */
-export interface ArmPlace {
-  readonly arm: ArmName;
-  /** Values of the columns by which the rows of each level are in order. */
-  readonly at: readonly (readonly Value[])[];
-}
+import { compareValues } from '../../../search/query/sort.js';
+import type { Last } from '../../plan/cursor.js';
 
 /** A resource that was found. */
-export interface Hit {
-  readonly key: number;
-  /** What it is sorted by; null: it has no value. */
-  readonly values: readonly (SortValue | null)[];
-  /** Where it is in the ranges that were gone through; absent: it was found otherwise. */
-  readonly place?: { readonly arm: () => ArmName; readonly at: ArmPlace['at'] };
+export type Hit = Last<number>;
+
+/** Whether it is the key of a resource. */
+export function isKey(value: unknown): value is number {
+  return Number.isSafeInteger(value);
 }
 
 /** Compares what was found by what it is sorted by. */

@@ -10,12 +10,12 @@ import {
 } from '../../multi-type-search.js';
 import { CHEAP_TOTAL, type FindMultiTypeQuery, type FindPage } from '../../store.js';
 import type { Condition, SortKey } from '../../../search/query/query.js';
-import { readCursor, writeCursor, type FindCursor } from './cursor.js';
-import { compareSorted } from './hit.js';
+import { readCursor, writeCursor, type FindCursor, type Place } from '../../plan/cursor.js';
+import { compareSorted, isKey } from './hit.js';
 import type { PageReader, ReadPage, TypedHit } from './page.js';
-import { beginRun, keysOf, type FindParts, type Run, withoutAbsent } from './run.js';
+import { beginRun, keysOf, sortedBy, type FindParts, type Run, withoutAbsent } from './run.js';
 import { simplify } from './compile/simplify.js';
-import { findHits, type Found, type Place } from './search.js';
+import { findHits, type Found } from './search.js';
 import { countAll, countCheaply } from './total.js';
 
 /** A page of a search over several types. */
@@ -58,13 +58,13 @@ export function openMultiTypeSearch(
   }
 
   /** What of a part comes after a place, as many as are wanted. */
-  function search(part: Part, place: Place | undefined, wanted: number): readonly TypedHit[] {
+  function search(part: Part, place: Place<number> | undefined, wanted: number): readonly TypedHit[] {
     part.found = findHits(part.run, part.where, place, wanted);
     return part.found.hits.map((hit) => ({ type: part.run.query.type, hit }));
   }
 
   /** One type after the other. */
-  function inTurn(all: readonly Part[], cursor: FindCursor | undefined, wanted: number): readonly TypedHit[] {
+  function inTurn(all: readonly Part[], cursor: FindCursor<number> | undefined, wanted: number): readonly TypedHit[] {
     const hits: TypedHit[] = [];
     for (const part of all) {
       if (hits.length >= wanted) break;
@@ -76,7 +76,7 @@ export function openMultiTypeSearch(
   /** Of all types together: what is alike comes type by type. @param type that of the place */
   function merged(
     all: readonly Part[],
-    cursor: FindCursor | undefined,
+    cursor: FindCursor<number> | undefined,
     type: string | undefined,
     wanted: number,
     sort: readonly SortKey[],
@@ -90,7 +90,7 @@ export function openMultiTypeSearch(
     const { sort, count } = query;
     const place = query.after === undefined ? undefined : readMultiTypeCursor(query.after, query.parts);
     const keys = keysOf(sort);
-    const cursor = place === undefined ? undefined : readCursor(place.own, keys);
+    const cursor = place === undefined ? undefined : readCursor(place.own, sortedBy(sort), isKey);
     const asked = seek(partsWithMembers(query.parts), firstFrom);
     const all = begin(query, remainingParts(asked, sort, place));
     const wanted = count === 0 ? 0 : count + 1;
@@ -110,7 +110,7 @@ export function openMultiTypeSearch(
 }
 
 /** The place in an order as those of another type see it: all that is alike is before it, or after it. */
-function placeIn({ run, left }: Part, place: Place, type: string | undefined): Place {
+function placeIn({ run, left }: Part, place: Place<number>, type: string | undefined): Place<number> {
   if (place.source !== 'sort' || run.query.type === type) return place;
   const key = left === 'from' ? -1 : Number.MAX_SAFE_INTEGER;
   return { source: 'sort', after: { ...place.after, key } };

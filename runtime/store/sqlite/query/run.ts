@@ -157,3 +157,8 @@ export function keysOf(sort: readonly SortKey[]): readonly SortKey[] {
   const byId = sort.findIndex(({ by }) => by === 'id');
   return byId < 0 ? sort : sort.slice(0, byId + 1);
 }
+
+/** The same of an order that was asked for; undefined: none was. */
+export function sortedBy(sort: readonly SortKey[]): readonly SortKey[] | undefined {
+  return sort.length === 0 ? undefined : keysOf(sort);
+}

@@ -3,12 +3,13 @@ import { printCondition, printSort } from '../../../search/query/print.js';
 import type { Condition } from '../../../search/query/query.js';
 import { choosePlan, type Order, type PlanRequest } from '../../plan/choose.js';
 import { conjunctsOf } from '../../plan/conjuncts.js';
+import type { ArmPlace, Path, Place, SourceName } from '../../plan/cursor.js';
 import { walkArms } from './arms.js';
 import { driven, sorted, walk } from './by-key.js';
 import { findDrivers, onlyPath } from './compile/driver.js';
-import { restOf, type Driver, type Path } from './compile/index-range.js';
+import { restOf, type Driver } from './compile/index-range.js';
 import { firstSorted } from './first-sorted.js';
-import { compareHits, type ArmPlace, type Hit } from './hit.js';
+import { compareHits, type Hit } from './hit.js';
 import type { Run } from './run.js';
 import { isSortable, sortedWalk } from './sorted-walk.js';
 
@@ -24,16 +25,6 @@ export interface Found {
   readonly drivers?: readonly Driver[];
 }
 
-/** What has the order of a page, for those after it: ranges of indexes, gone through or collected; all of the type; or a sort. */
-export type SourceName = readonly ['arms' | 'keys', Path] | 'type' | 'sort';
-
-/** Where a page begins. */
-export type Place =
-  | { readonly source: readonly ['arms', Path]; readonly at: ArmPlace }
-  | { readonly source: readonly ['keys', Path]; readonly after: Hit }
-  | { readonly source: 'type'; readonly after: Hit }
-  | { readonly source: 'sort'; readonly after: Hit };
-
 /**
  * Finds a page: what each request of the planner asks.
  *
@@ -41,7 +32,7 @@ export type Place =
  * @param place absent: the first page. A later one goes on in what the first came from; in an order that was asked for, it may come
  * from anything that has this order
  */
-export function findHits(run: Run, where: Condition, place: Place | undefined, wanted: number): Found {
+export function findHits(run: Run, where: Condition, place: Place<number> | undefined, wanted: number): Found {
   if (place !== undefined && place.source !== 'sort') return goOn(run, where, place, wanted);
   const plan = choosePlan<Driver, Found>(orderOf(run), run.limits);
   let drivers: readonly Driver[] | undefined;
@@ -81,7 +72,7 @@ function sourcesOf(run: Run, conjuncts: readonly Condition[], limit: number): re
   return [...findDrivers(run, conjuncts, { limit, path })];
 }
 
-function goOn(run: Run, where: Condition, place: Exclude<Place, { source: 'sort' }>, wanted: number): Found {
+function goOn(run: Run, where: Condition, place: Exclude<Place<number>, { source: 'sort' }>, wanted: number): Found {
   if (place.source === 'type') return ofType(run, where, place.after, wanted);
   const driver = findAgain(run, where, place.source[1]);
   return 'at' in place

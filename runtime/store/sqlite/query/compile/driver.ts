@@ -1,13 +1,14 @@
 import { FhirError } from '../../../../fhir/errors.js';
 import type { Condition, Leaf } from '../../../../search/query/query.js';
 import { isLink } from '../../../plan/conjuncts.js';
+import type { Path } from '../../../plan/cursor.js';
 import { throughLink } from '../links/through.js';
 import { asSingleValues, boundValues, from, listValues } from '../links/lists.js';
 import { probe } from '../probes.js';
 import type { Run } from '../run.js';
 import { findBetween } from './between.js';
 import { checkParts, MAX_INLINE } from './check.js';
-import { rangeOf, stepOf, type Arm, type Choice, type Driver, type Path, type Single } from './index-range.js';
+import { rangeOf, stepOf, type Arm, type Choice, type Driver, type Single } from './index-range.js';
 import type { LeafGroup } from './leaf.js';
 import { column, indexedBy, TABLES, type Access, type Values } from './shape.js';
 import { and, or, raw, sql, type Sql } from './sql.js';

@@ -1,5 +1,6 @@
 import type { Condition } from '../../../../search/query/query.js';
 import { conjunctsOf, without } from '../../../plan/conjuncts.js';
+import type { Path } from '../../../plan/cursor.js';
 import { and, join, sql, type Sql } from './sql.js';
 
 /** One range of an index on the way to resources: rows of one table. */
@@ -40,12 +41,6 @@ export interface Single {
   /** `FROM … WHERE …`, all that the rows have to fulfil; nothing stops a statement there. */
   readonly rows: Sql;
 }
-
-/**
- * Which of several ranges were chosen where there was a choice, so that a later page goes on in the same ones: of each leaf the indexes
- * of its alternatives, of what has to be fulfilled together the places of what drives, and how that is found.
- */
-export type Path = number | 'between' | readonly Path[];
 
 /** How the ranges of a condition are chosen: by their rows, counted so far; or as they were before. */
 export interface Choice {

@@ -1,15 +1,7 @@
 import type { Chain, Condition, Has, Link, Target } from '../../../../search/query/query.js';
 import { conjunctsOf } from '../../../plan/conjuncts.js';
-import {
-  restOf,
-  rowsOf,
-  stepOf,
-  type Arm,
-  type Choice,
-  type Driver,
-  type Level,
-  type Path,
-} from '../compile/index-range.js';
+import type { Path } from '../../../plan/cursor.js';
+import { restOf, rowsOf, stepOf, type Arm, type Choice, type Driver, type Level } from '../compile/index-range.js';
 import { column } from '../compile/shape.js';
 import { and, or, raw, sql, type Sql } from '../compile/sql.js';
 import { probe } from '../probes.js';
