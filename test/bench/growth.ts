@@ -196,7 +196,8 @@ async function openMongo(url: string, size: number): Promise<Subject> {
   const database = `kiln_bench_growth_${size}_${process.pid}`;
   const search = new Map(tables.search.map((table) => [table.type, table]));
   const slotOf = (type: string, code: string): number | undefined => parametersOf(type, search).get(code)?.slot;
-  const store = await openMongoStore(withDatabase(url, database), { slotOf });
+  const isNameable = (type: string): boolean => parametersOf(type, search).has('url');
+  const store = await openMongoStore(withDatabase(url, database), { slotOf, isNameable });
   const client = new MongoClient(url);
   const { pid } = (await client.db('admin').command({ serverStatus: 1 })) as unknown as { readonly pid: bigint };
   return {

@@ -26,7 +26,7 @@ function chain(links: number, where: Condition = urgent): Condition {
 describeOnMongod('chains into what is within resources in MongoDB', () => {
   const subject = useStore(onEmptiedMongo);
   const TASKS = 150;
-  const few = { ...LINK_LIMITS, few: 5, some: 10 };
+  const few = { ...LINK_LIMITS, few: 5, sorted: 5 };
 
   it.each([
     ['where all sides are long', few, urgent, TASKS],

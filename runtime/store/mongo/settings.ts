@@ -3,6 +3,7 @@ import type { Document } from 'mongodb';
 import { PRECONDITION_BUDGET } from '../precondition-budget.js';
 import type { SlotOf } from './bson/sort-slots.js';
 import { LINK_LIMITS, type LinkLimits } from './query/links/limits.js';
+import { MONGO_LIMITS, type PlanLimits } from '../plan/limits.js';
 
 /** Where a test ends the process by SIGKILL, in the order of a write. */
 export const FAULT_STEPS = [
@@ -45,6 +46,8 @@ export interface MongoOptions {
   readonly isNameable?: (type: string) => boolean;
   /** For tests: how far the sides of chains and reverse chains are looked at. */
   readonly linkLimits?: LinkLimits;
+  /** Where one plan of a search gives way to another; for tests. */
+  readonly planLimits?: PlanLimits;
   /** For tests: sees each command that is sent. */
   readonly onCommand?: (name: string, command: Document) => void;
   /** For tests of crashes: the process kills itself at this step. */
@@ -72,6 +75,7 @@ export function toSettings(options: MongoOptions): MongoSettings {
     isNameable: () => true,
     faultAfter: 0,
     linkLimits: LINK_LIMITS,
+    planLimits: MONGO_LIMITS,
     ...options,
   };
 }

@@ -4,7 +4,8 @@ export type ArmName = readonly [place: number, count: number, name: string];
 /** A short name, of which a dozen hardly have the same: FNV-1a. */
 export function shortName(texts: readonly string[]): string {
   let hash = 0x811c9dc5;
-  for (const text of texts) for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  for (const text of texts)
+    for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return (hash >>> 0).toString(36);
 }
 

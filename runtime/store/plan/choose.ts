@@ -61,9 +61,11 @@ export function* choosePlan<S extends Source, Page>(
   if (page !== undefined) return page;
   // What has to be collected is counted further: as long as it is few, nothing is gained by a walk through all of the type.
   const isCollected = known.some(({ isFar }) => !isFar) && !known.some(({ isLazy }) => isLazy);
-  if (isCollected || (order !== 'any' && known.length > 0)) {
-    known = yield* sources(limits.few);
-    page = yield* few(known, limits.few);
+  const isCompared = known.length > 1 && limits.compared > limits.glance;
+  if (isCollected || isCompared || (order !== 'any' && known.length > 0)) {
+    const most = isCollected || order !== 'any' ? limits.few : limits.compared;
+    known = yield* sources(most);
+    page = yield* few(known, most);
     if (page !== undefined) return page;
   }
 

@@ -2,6 +2,8 @@
 export interface PlanLimits {
   /** How far the rows of each source are counted at first. */
   readonly glance: number;
+  /** So far those are counted that all have more, to begin with the one that has fewest; not beyond the glance: they are not. */
+  readonly compared: number;
   /** So many matches are collected and put in order rather than met on a walk through an order. */
   readonly few: number;
   /** Rows that a plan may look at before others are tried; each round that finds too little allows `more` times as many. */
@@ -11,5 +13,15 @@ export interface PlanLimits {
   readonly last: number;
 }
 
-/** Those of SQLite. */
-export const SQLITE_LIMITS: PlanLimits = { glance: 100, few: 1000, first: 500, more: 8, last: 1_000_000 };
+/** Those of SQLite, which pays for rows. */
+export const SQLITE_LIMITS: PlanLimits = { glance: 100, compared: 0, few: 1000, first: 500, more: 8, last: 1_000_000 };
+
+/** Those of MongoDB, where to count by an index alone costs far less than to look at documents in vain. */
+export const MONGO_LIMITS: PlanLimits = {
+  glance: 100,
+  compared: 1000,
+  few: 1000,
+  first: 500,
+  more: 8,
+  last: 1_000_000,
+};

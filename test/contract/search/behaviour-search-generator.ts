@@ -72,6 +72,8 @@ export interface World {
   readonly types: readonly string[];
   /** URLs that nothing else in the store has. */
   readonly urls: readonly string[];
+  /** Whether references may name them; else they name places, but for a few identifiers. */
+  readonly hasCanonicals?: boolean;
 }
 
 /**
@@ -131,7 +133,7 @@ export function createGenerator(random: Random, ids: readonly string[], world?: 
 
   function target(): SimpleEntry {
     const identifier = { value: pick(['v', 'w', '1']), ...defined({ system: system() }) };
-    const form = below(8);
+    const form = world?.hasCanonicals === false ? (chance(0.1) ? 0 : 7) : below(8);
     if (form === 0) return reference({ type: maybe(pick(targetTypes)), identifier });
     if (form === 1 || (form === 3 && world !== undefined))
       return reference({ url: pick(urls), version: maybe('1'), fragment: maybe('f', 0.3) });

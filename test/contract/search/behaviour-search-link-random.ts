@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
 
+import { compareText } from '../../../runtime/search/query/compare-text.js';
 import { matches, type Neighbours } from '../../../runtime/search/query/match.js';
 import { printCondition, printSort } from '../../../runtime/search/query/print.js';
 import type { FindPage, IncludeDirective, IncludePlan, Store } from '../../../runtime/store/store.js';
 import { compareAcross, settledAcross, walkAcross } from './behaviour-search-across.js';
 import { BASE, createGenerator } from './behaviour-search-generator.js';
-import { walk, sharedStore } from './behaviour-search-helpers.js';
+import { of, reference, sharedStore, walk } from './behaviour-search-helpers.js';
 import { namesOf } from './behaviour-search-includes.js';
 import { createNeighbourhood, naiveIncludes, type Neighbour, type Neighbourhood } from './neighbourhood.js';
 import { createRandom, seedOfRun, type Random } from '../random.js';
@@ -32,14 +33,25 @@ export const RESOURCES = 40;
  * with links up to three deep. Each has to find what `matches` says, in order, on pages of a random size, with that total, and
  * with each page what follows from the references of its resources.
  *
+ * @param hasCanonicals whether references may be URLs
  * @param prefix no other resources in the store may be of types that begin with it, or have URLs that contain it
  */
-export async function randomLinks(store: Store, prefix: string, seed: number, queries: number): Promise<void> {
+export async function randomLinks(
+  store: Store,
+  prefix: string,
+  seed: number,
+  queries: number,
+  hasCanonicals = true,
+): Promise<void> {
   const random = createRandom(seed);
   const types = ['A', 'B', 'C'].map((name) => prefix + name);
   const ids = Array.from({ length: RESOURCES }, (_, n) => `${random.pick(['a', 'B', '9'])}${n}`);
   const urls = ['', '/b', '/b/c', '/bc'].map((path) => `http://${prefix}${path}`);
-  const generator = createGenerator(random, [...ids, 'none'], { types: [...types, `${prefix}None`], urls });
+  const generator = createGenerator(random, [...ids, 'none'], {
+    types: [...types, `${prefix}None`],
+    urls,
+    hasCanonicals,
+  });
   const neighbourhood = await settle(store, random, types, ids, () => generator.entries());
   let found = 0;
   for (let n = 0; n < queries; n++) {
@@ -85,6 +97,32 @@ export async function randomLinks(store: Store, prefix: string, seed: number, qu
     else expect([...totals], what).toEqual([total === 'none' ? undefined : expected.length]);
   }
   expect(found, `seed ${seed}: something is found`).toBeGreaterThan(queries);
+}
+
+/** Makes resources that name each other by places, and random links: small pages together are what `matches` says, once each. */
+export async function randomLinkWalks(store: Store, prefix: string, seed: number, queries: number): Promise<void> {
+  const random = createRandom(seed);
+  const types = ['A', 'B'].map((name) => prefix + name);
+  const ids = Array.from({ length: RESOURCES }, (_, n) => `${random.pick(['a', 'B', '9'])}${n}`);
+  const generator = createGenerator(random, ids, { types, urls: [`http://${prefix}`], hasCanonicals: false });
+  const neighbourhood = await settle(store, random, types, ids, () => [
+    ...generator.entries(),
+    ...random.some(3, () => of('subject', reference({ type: random.pick(types), id: random.pick(ids) }))),
+  ]);
+  for (let n = 0; n < queries; n++) {
+    const type = random.pick(types);
+    let where = generator.condition();
+    while (!('chain' in where || 'has' in where)) where = generator.condition();
+    if (random.chance(0.3)) where = { all: [where, generator.condition()] };
+    const base = random.chance(0.3) ? BASE : undefined;
+    const asked = { type, where, sort: [], count: 1 + random.below(5), total: 'none', ...(base !== undefined && { base }) } as const; // prettier-ignore
+    const what = `seed ${seed}, query ${n}: ${type} ${printCondition(where)}, ${asked.count} a page, at ${base}`;
+    const found = await walk(store, asked).catch((error: unknown) => {
+      throw new Error(what, { cause: error });
+    });
+    const expected = expectedOf(neighbourhood, [{ type, where }], base).map(({ id }) => id).sort(compareText); // prettier-ignore
+    expect(found, what).toEqual(expected);
+  }
 }
 
 /** Makes, updates, deletes and revives; what lives in the end. */

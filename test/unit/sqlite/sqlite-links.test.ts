@@ -16,7 +16,7 @@ import type { FindMultiTypeQuery, FindPage, FindQuery, Store, StoredVersion } fr
 import { createRandom, seedOfRun } from '../../contract/random.js';
 import { deletion, put } from '../../contract/subject.js';
 import { createToyStore } from '../../toy/store.js';
-import { COUNTED, IMPATIENT, WALKED } from './sqlite-find-ways.js';
+import { COUNTED, IMPATIENT, WALKED } from '../../contract/search/plan-limits.js';
 import { BASE, createGraph, TYPES } from './sqlite-links-data.js';
 
 /** Where links are followed from either side. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { choosePlan, type Order, type PlanRequest, type Source } from '../../../runtime/store/plan/choose.js';
-import { SQLITE_LIMITS } from '../../../runtime/store/plan/limits.js';
+import { MONGO_LIMITS, SQLITE_LIMITS } from '../../../runtime/store/plan/limits.js';
 
 interface Named extends Source {
   readonly name: string;
@@ -12,9 +12,14 @@ function source(name: string, count: number, more: Partial<Source> = {}): Named 
 }
 
 /** What is asked, one after the other, until a page is there. @param rows that have to be looked at on the way to it */
-function planOf(order: Order, sources: readonly Named[], rows: Readonly<Record<string, number>> = {}): string[] {
+function planOf(
+  order: Order,
+  sources: readonly Named[],
+  rows: Readonly<Record<string, number>> = {},
+  limits = SQLITE_LIMITS,
+): string[] {
   const asked: string[] = [];
-  const plan = choosePlan<Named, string>(order, SQLITE_LIMITS);
+  const plan = choosePlan<Named, string>(order, limits);
   const nameOf = (what: Named | string): string => (typeof what === 'string' ? what : what.name);
   function answer(request: PlanRequest<Named>): readonly Named[] | string | undefined {
     if (request.ask === 'sources') {
@@ -54,6 +59,17 @@ describe('a plan', () => {
 
   it('has the only source of many walked to its end', () => {
     expect(planOf('any', [source('code', 5000)])).toEqual(['count to 100', 'walk code for Infinity']);
+  });
+
+  it('counts those of many further, where that costs less than a walk in vain, to begin with the fewest', () => {
+    const [status, date] = [source('status', 50_000), source('date', 700)];
+    const counted = ['count to 100', 'count to 1000'];
+    expect(planOf('any', [status, date], {}, MONGO_LIMITS)).toEqual([...counted, 'walk date for Infinity']);
+    expect(planOf('any', [status, source('code', 5000)], { status: 60 }, MONGO_LIMITS)).toEqual([
+      ...counted,
+      'walk status for 500',
+    ]);
+    expect(planOf('any', [status], {}, MONGO_LIMITS)).toEqual(['count to 100', 'walk status for Infinity']);
   });
 
   it('has those of many walked in turn, each time further, until one fills the page or has few', () => {

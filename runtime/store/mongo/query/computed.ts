@@ -3,24 +3,24 @@ import type { Document } from 'mongodb';
 import type { Batch } from '../read/batch.js';
 import type { Ask } from './ask.js';
 import { everyOf } from './compile/compile.js';
-import type { FindCursor } from './cursor.js';
-import type { Order, OrderKey, OrderValue } from './compile/order.js';
+import type { Order, OrderKey, OrderPlace, OrderValue } from './compile/order.js';
 
 /** Finds what fulfils the filters, and sorts it by values that are computed for each document: orders that no index has. */
 export async function sortComputed(
   ask: Ask,
   type: string,
   order: Order,
-  after: FindCursor | undefined,
+  after: OrderPlace | undefined,
   filters: readonly Document[],
-  hint: Document | undefined,
+  hint: Document,
+  projection: Document,
   limit: number,
 ): Promise<Batch> {
   const computed = computedFields(order);
   const pipeline = [
     { $match: everyOf(filters) },
     ...(computed === undefined ? [] : [{ $set: computed }]),
-    { $project: ask.projection },
+    { $project: projection },
     { $set: Object.fromEntries(order.keys.map(({ field }, i) => [lackOf(i), lacks(field)])) },
     ...(after === undefined ? [] : [{ $match: behind(type, order, after) }]),
     { $sort: sortOf(order) },
@@ -30,7 +30,7 @@ export async function sortComputed(
 }
 
 /** What has to be computed of each document to sort it; undefined: nothing. */
-export function computedFields({ keys }: Order): Document | undefined {
+function computedFields({ keys }: Order): Document | undefined {
   const computed = keys.flatMap(({ field, expression }) => (expression === undefined ? [] : [[field, expression]]));
   return computed.length === 0 ? undefined : (Object.fromEntries(computed) as Document);
 }
@@ -54,7 +54,7 @@ function sortOf({ keys, idSign }: Order): Document {
 }
 
 /** Equal in the first keys and behind in the next, for each key; or equal in all, with an id that comes later. */
-function behind(type: string, { keys, idSign }: Order, { values, id }: FindCursor): Document {
+function behind(type: string, { keys, idSign }: Order, { values, id }: OrderPlace): Document {
   const equal = keys.map((key, i) => isEqual(key, i, values[i] ?? null));
   const alternatives = keys.flatMap((key, i) => {
     const value = values[i] ?? null;

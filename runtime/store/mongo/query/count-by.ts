@@ -4,30 +4,27 @@ import type { CountQuery, CountRow, ElementPath } from '../../store.js';
 import { fieldsOf, readValue, type Raw } from '../bson/bson.js';
 import { translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot } from '../read/snapshot.js';
-import { everyOf } from './compile/compile.js';
-import { toOrder } from './compile/order.js';
-import { openSearch } from './open-search.js';
+import { openAsk } from './ask.js';
+import { openLinks } from './links/links.js';
 import type { FindParts } from './parts.js';
 import { hasLinks } from './plan/plan.js';
 import { runSearch } from './run-search.js';
+import { openScope } from './scope.js';
 import { findingAll } from './total.js';
 
 /** Counts resources by texts in them. */
 export function openCountBy(
   parts: FindParts,
 ): (query: CountQuery, limits: QueryLimits) => Promise<readonly CountRow[] | undefined> {
-  const { snapshots, turns, probes, memberTypes } = parts;
+  const { snapshots, turns, memberTypes } = parts;
 
   async function rowsOf({ type, where, by, most }: CountQuery, snapshot: Snapshot): Promise<CountRow[] | undefined> {
     const plan = await memberTypes.settle(snapshot, where, (one) => Promise.resolve(one));
     if (hasLinks(plan)) throw new Error('what is counted by its texts is found without links');
-    const order = toOrder(type, [], () => undefined);
-    const sought = { type, where: plan, count: 0, total: 'none' } as const;
-    const search = await openSearch(snapshot, probes, sought, order, undefined);
-    const { filters, hint } = await findingAll(search);
+    const { filter, hint } = await findingAll(openScope(openLinks(parts, openAsk(snapshot), undefined), type, plan));
     const key = Object.fromEntries(by.map((path, i) => [`v${i}`, { $ifNull: [textAt(path), null] }]));
     const pipeline = [
-      { $match: everyOf(filters) },
+      { $match: filter },
       { $group: { _id: key, n: { $sum: 1 } } },
       { $limit: most + 1 },
       { $replaceRoot: { newRoot: { $mergeObjects: ['$_id', { n: '$n' }] } } },

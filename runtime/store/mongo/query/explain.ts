@@ -1,41 +1,44 @@
 import { BSON, type Document } from 'mongodb';
 
 import type { Explanation, FindQuery } from '../../store.js';
-import { openFinder } from './links/finder.js';
+import { readCursor } from '../../plan/cursor.js';
 import { translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot } from '../read/snapshot.js';
-import type { Sent } from './ask.js';
-import { openKnownOrders } from './orders/known-orders.js';
+import { openAsk, type Sent } from './ask.js';
+import { openLinks } from './links/links.js';
+import { readPageVersions } from './links/page-versions.js';
 import type { FindParts } from './parts.js';
-import { readFindCursor } from './cursor.js';
-import { toOrder } from './compile/order.js';
+import { isKey, placeOf, sortOf } from './places.js';
 import { runSearch } from './run-search.js';
+import { findHits } from './search.js';
+import { askedOrder, settledScope } from './settled-scope.js';
 
 /** Does a search, and has the server tell how it does each of its commands. */
 export function openExplain(parts: FindParts): (query: FindQuery, limits: QueryLimits) => Promise<Explanation> {
-  const { snapshots, turns, slotOf, now } = parts;
+  const { snapshots, turns } = parts;
   return async (query, limits) => {
-    const order = toOrder(query.type, query.sort, slotOf);
-    const after = query.after === undefined ? undefined : readFindCursor(query.after, order);
+    const order = askedOrder(query, parts);
+    const cursor = query.after === undefined ? undefined : readCursor(query.after, sortOf(order), isKey);
     try {
       return await runSearch(snapshots, turns, query, limits, async (snapshot) => {
-        // It is to tell what a search does of which nothing is known.
-        const anew = { ...parts, orders: openKnownOrders(now) };
-        const finder = await openFinder(snapshot, anew, query, order, after);
-        const { ask, probed } = finder;
-        const { documents, driving } = await finder.page(query.count + 1);
+        const ask = openAsk(snapshot);
+        const links = openLinks(parts, ask, query.base);
+        const scope = await settledScope(parts, links, query.type, query.where, order !== undefined);
+        const search = { scope, order, reading: 'versions' } as const;
+        const found = await findHits(search, cursor && placeOf(cursor), query.count + 1);
+        await readPageVersions(links, query.type, found.hits, found.isRead);
         const explained = await Promise.all(ask.sent.map((sent) => explainOne(snapshot, sent)));
         return {
           compiled: ask.sent.map((sent) => BSON.EJSON.stringify(sent, { relaxed: true })),
-          driving: driving(),
-          probes: probed.map(({ way, matches, isMore }) => ({
-            condition: way.conjunct.name(),
-            matches,
-            isMore,
+          driving: found.driving(),
+          probes: links.probed.map(({ condition, count, limit }) => ({
+            condition: condition(),
+            matches: Math.min(count, limit),
+            isMore: count > limit,
           })),
           indexes: [...new Set(explained.flatMap(({ indexes }) => indexes))],
           examined: explained.reduce((sum, { examined }) => sum + examined, 0),
-          returned: Math.min(documents.length, query.count),
+          returned: Math.min(found.hits.length, query.count),
         };
       });
     } catch (error) {

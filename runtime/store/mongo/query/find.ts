@@ -1,109 +1,108 @@
 import { isContainedType } from '../../contained-resources.js';
+import { readCursor, writeCursor, type FindCursor } from '../../plan/cursor.js';
 import type { FindPage, FindQuery } from '../../store.js';
-import { idOf, type Raw } from '../bson/bson.js';
+import type { Raw } from '../bson/bson.js';
 import { VERSION_AND_REFERENCES, VERSION_ONLY } from '../bson/stored-version.js';
-import { completeOf } from '../write/complete.js';
-import { openFinder } from './links/finder.js';
-import type { Finder } from './links/found.js';
-import { include } from './links/includes.js';
 import { translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot } from '../read/snapshot.js';
-import { toKey } from './links/held.js';
-import { readPageVersions } from './links/page-versions.js';
+import { completeOf } from '../write/complete.js';
 import { openAsk } from './ask.js';
-import { readFindCursor, writeFindCursor, type FindCursor } from './cursor.js';
-import { toOrder, type Order } from './compile/order.js';
+import type { Order } from './compile/order.js';
+import type { Hit } from './hit.js';
+import { include } from './links/includes.js';
+import { toKey } from './links/held.js';
+import { openLinks } from './links/links.js';
+import { readPageVersions } from './links/page-versions.js';
 import type { FindParts } from './parts.js';
+import { isKey, placeBehind, placeOf, sortOf } from './places.js';
 import { runSearch } from './run-search.js';
+import type { Scope } from './scope.js';
+import { findHits, type Found, type Place, type Search } from './search.js';
+import { askedOrder, settledScope } from './settled-scope.js';
+import { countAll, countCheaply } from './total.js';
 
 /** Finds pages of current resources. */
 export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimits) => Promise<FindPage> {
-  const { snapshots, turns, slotOf, now } = parts;
+  const { snapshots, turns, now } = parts;
 
   async function page(
     query: FindQuery,
-    order: Order,
-    after: FindCursor | undefined,
+    order: Order | undefined,
+    cursor: FindCursor<string> | undefined,
     snapshot: Snapshot,
   ): Promise<FindPage> {
-    const ask = openAsk(snapshot, followsReferences(query) ? VERSION_AND_REFERENCES : VERSION_ONLY);
-    const finder = await openFinder(snapshot, parts, query, order, after, ask);
-    // What is known to be on several pages is counted at the same time; all of it may take long, and one search is not to have two
-    // cores of the database for that.
-    const isBeside = query.count === 0 || (query.total === 'cheap' && finder.isLongerThan(query.count));
-    const [read, counted] = await Promise.all([
-      query.count === 0
-        ? NO_PAGE
-        : readPage(finder, query, (from) => openFinder(snapshot, parts, query, order, from, ask)),
-      isBeside ? totalOf(finder, query, after) : undefined,
-    ]);
+    const ask = openAsk(snapshot);
+    const projection = followsReferences(query) ? VERSION_AND_REFERENCES : VERSION_ONLY;
+    const links = openLinks(parts, ask, query.base, projection);
+    const scope = await settledScope(parts, links, query.type, query.where, order !== undefined);
+    const search: Search = { scope, order, reading: 'versions' };
+    const { versions, documents, last, source, known } = await readPage(search, query, cursor && placeOf(cursor));
     const complete = await completeOf(snapshot, now);
-    const { versions, documents, last, hasMore } = read;
-    const isAll = query.count > 0 && after === undefined && !hasMore;
-    const total =
-      isAll && query.total !== 'none'
-        ? versions.length
-        : (counted ?? (isBeside ? undefined : await totalOf(finder, query, after)));
+    const total = await totalOf(scope, query, cursor, last === undefined ? versions.length : undefined, known);
+    const counted = total === undefined ? {} : { total };
     const included =
       query.include === undefined
         ? {}
         : await include(query.include, { versions, documents }, { snapshot, ask, parts, base: query.base });
-    const shown = { versions, complete, ...included, ...(total !== undefined && { total }) };
-    return last === undefined || !hasMore
-      ? shown
-      : { ...shown, next: writeFindCursor({ ...last, ...(total !== undefined && { total }) }) };
+    const shown = { versions, complete, ...included, ...counted };
+    if (last === undefined) return shown;
+    return { ...shown, next: writeCursor(source, { ...last, id: toKey(last.key).id }, total) };
   }
 
   return async (query, limits) => {
-    const order = toOrder(query.type, query.sort, slotOf);
-    const after = query.after === undefined ? undefined : readFindCursor(query.after, order);
+    const order = askedOrder(query, parts);
+    const cursor = query.after === undefined ? undefined : readCursor(query.after, sortOf(order), isKey);
     try {
-      return await runSearch(snapshots, turns, query, limits, (snapshot) => page(query, order, after, snapshot));
+      return await runSearch(snapshots, turns, query, limits, (snapshot) => page(query, order, cursor, snapshot));
     } catch (error) {
       throw translateMongoError(error);
     }
   };
 }
 
-interface Page extends Pick<FindPage, 'versions'> {
-  /** Those that hold them. */
-  readonly documents: readonly Raw[];
-  readonly last?: Pick<FindCursor, 'id' | 'values'>;
-  readonly hasMore: boolean;
-}
-
-const NO_PAGE: Page = { versions: [], documents: [], hasMore: false };
-
 /** Whether references of what is found are followed; what is within resources is found without theirs. */
 function followsReferences({ type, include }: FindQuery): boolean {
   return !isContainedType(type) && include?.directives.some(({ isReverse }) => !isReverse) === true;
 }
 
-/** @param goOn finds what comes behind a place: where all that a page would have is left out, the next takes its place */
-async function readPage(
-  finder: Finder,
-  { type, count }: FindQuery,
-  goOn: (from: FindCursor) => Promise<Finder>,
-): Promise<Page> {
-  for (let at = finder; ;) {
-    const { documents, isCut, valuesAt } = await at.page(count + 1);
-    const { versions, passed } = await readPageVersions(at.ask, type, documents.slice(0, count));
-    const bytes = documents[passed - 1];
-    if (bytes === undefined) return { ...NO_PAGE, versions };
-    const hasMore = isCut || documents.length > passed;
-    const last = { id: toKey(idOf(bytes)).id, values: valuesAt(passed - 1) };
-    if (versions.length > 0 || !hasMore) return { versions, documents: documents.slice(0, passed), hasMore, last };
-    at = await goOn(last);
+interface Page extends Pick<FindPage, 'versions'> {
+  /** Those that hold them. */
+  readonly documents: readonly Raw[];
+  /** The last resource shown; absent: there are no more behind it. */
+  readonly last?: Hit;
+  readonly source: Found['source'];
+  /** How many match, where that came to light. */
+  readonly known?: number | undefined;
+}
+
+/** Where all that a page would have is left out, the next takes its place. */
+async function readPage(search: Search, { type, count }: FindQuery, from: Place | undefined): Promise<Page> {
+  if (count === 0) return { versions: [], documents: [], source: 'type' };
+  for (let at = from; ;) {
+    const found = await findHits(search, at, count + 1);
+    const { hits, isOver, source, total: known } = found;
+    const shown = hits.slice(0, count);
+    const { versions, documents, passed } = await readPageVersions(search.scope.links, type, shown, found.isRead);
+    const last = shown[passed - 1];
+    const hasMore = last !== undefined && (!isOver || hits.length > passed);
+    if (versions.length > 0 || !hasMore) {
+      return { versions, documents, source, known, ...(hasMore && { last }) };
+    }
+    at = placeBehind(source, last);
   }
 }
 
-/** The total of the first page, on each. */
+/** The total of the first page, on each. @param all how many there are, where they are all on it */
 async function totalOf(
-  finder: Finder,
-  { total }: Pick<FindQuery, 'total'>,
-  after: FindCursor | undefined,
+  scope: Scope,
+  { total, count }: FindQuery,
+  cursor: FindCursor<string> | undefined,
+  all: number | undefined,
+  known: number | undefined,
 ): Promise<number | undefined> {
-  if (after !== undefined) return after.total;
+  if (cursor !== undefined) return cursor.total;
   if (total === 'none') return undefined;
-  return total === 'accurate' ? finder.countAll() : finder.countCheaply();
+  if (count > 0 && all !== undefined) return all;
+  if (known !== undefined) return known;
+  return total === 'accurate' ? countAll(scope) : countCheaply(scope);
 }

@@ -1,6 +1,6 @@
+import type { PlanLimits } from '../../plan/limits.js';
 import type { LinkLimits } from './links/limits.js';
 import type { ContainedTypes } from './links/contained-types.js';
-import type { KnownOrders } from './orders/known-orders.js';
 import type { Snapshots } from '../read/snapshot.js';
 import type { SlotOf } from '../bson/sort-slots.js';
 import type { Probes } from './plan/probe.js';
@@ -11,11 +11,11 @@ export interface FindParts {
   readonly snapshots: Snapshots;
   readonly turns: SearchTurns;
   readonly probes: Probes;
-  readonly orders: KnownOrders;
   readonly slotOf: SlotOf;
   /** Whether canonicals may name resources of a type. */
   readonly isNameable: (type: string) => boolean;
   readonly linkLimits: LinkLimits;
+  readonly planLimits: PlanLimits;
   readonly memberTypes: ContainedTypes;
   /** The server's time. */
   readonly now: () => number;

@@ -4,9 +4,6 @@ import { setMaxListeners } from 'node:events';
 import type { Causal } from './causal.js';
 import type { Raw } from '../bson/bson.js';
 import { readBatch, timeOf, type Batch, type ClusterTime } from './batch.js';
-import { VERSION_ONLY } from '../bson/stored-version.js';
-import { openMomentAnswers } from './moment-answers.js';
-import { openSharedReads } from './shared-reads.js';
 import { isTimeUp, storeBusy, tooCostly } from '../mongo-errors.js';
 
 /** What is asked of one collection. */
@@ -85,8 +82,6 @@ export interface Snapshots {
 
 /** @param makeTimestamp the driver's, which is loaded when there is a database */
 export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: ClusterTime) => Timestamp): Snapshots {
-  const readShared = openSharedReads(db, causal, makeTimestamp);
-  const answers = openMomentAnswers();
   return {
     async run({ budget, stopAfter = budget, signal, late = storeBusy }, work, at) {
       if (budget <= 0) throw tooCostly();
@@ -141,40 +136,8 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
         return time!;
       }
 
-      const alone = toSnapshot(db, send, timeOfAll, explain);
-
-      /** By a command that several share, if there are others. */
-      async function byKeys(keys: readonly string[], projection: Document): Promise<Batch> {
-        const isDeciding = time === undefined && first !== undefined;
-        if (isDeciding || projection !== VERSION_ONLY) return alone.byKeys(keys, projection);
-        const asked = { keys, time, left: deadline - performance.now() };
-        const shared = unlessStopped(readShared(asked), stop.signal);
-        if (time === undefined) {
-          first = shared.then((found) => (time = found?.time)).finally(() => (first = undefined));
-          await first;
-        }
-        const found = await shared;
-        return found === undefined ? alone.byKeys(keys, projection) : { documents: found.documents, isCut: false };
-      }
-
-      /** Undefined: the next command decides on it. */
-      async function moment(): Promise<ClusterTime | undefined> {
-        while (time === undefined && first !== undefined) await first.catch(() => {});
-        return time;
-      }
-
-      async function find(query: FindQuery): Promise<Batch> {
-        const ask = (): Promise<Batch> => alone.find(query);
-        return hasContent(query) ? ask() : answers.get(await moment(), query, ask, ({ documents }) => documents.length);
-      }
-
-      const aggregate: Snapshot['aggregate'] = async (collection, pipeline, hint, atMost) => {
-        const ask = (): Promise<Document[]> => alone.aggregate(collection, pipeline, hint, atMost);
-        return answers.get(await moment(), { collection, pipeline, hint }, ask, ({ length }) => length);
-      };
-
       try {
-        return await work({ ...alone, byKeys, find, aggregate });
+        return await work(toSnapshot(db, send, timeOfAll, explain));
       } catch (error) {
         stop.signal.throwIfAborted();
         if (isTimeUp(error)) throw tooCostly();
@@ -185,27 +148,6 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
       }
     },
   };
-}
-
-/** Whether it asks for more of resources than their keys and types. */
-function hasContent({ collection, projection = { all: 1 } }: FindQuery): boolean {
-  if (collection === 'setting') return false;
-  return Object.keys(projection).some((field) => field !== '_id' && field !== 'type');
-}
-
-/** What the work gives, unless the signal is given before. What becomes of the work then is not reported. */
-async function unlessStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let onAbort = (): void => {};
-  const stopped = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([work, stopped]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }
 
 /** Sends a command that reads. @param atMost how long it may take, in milliseconds, where that is less than is left */

@@ -5,7 +5,6 @@ import { amendmentsOf, readHead, toStoredVersion, VERSION_ONLY } from '../bson/s
 import { replaceAll } from './apply-changes.js';
 import type { CommandOptions } from './command-options.js';
 import { toDocument } from './plan-write.js';
-import { noteReindexing } from './reindexings.js';
 import type { WriterParts } from './writer-parts.js';
 
 /**
@@ -16,14 +15,11 @@ import type { WriterParts } from './writer-parts.js';
  * @returns false where the version is not there with the content that the caller has read, or as the current one
  */
 export function openAmend({
-  collections: { resource, history, setting },
-  causal,
+  collections: { resource, history },
   transactions,
   slotOf,
   time,
-}: Pick<WriterParts, 'collections' | 'causal' | 'transactions' | 'slotOf' | 'time'>): (
-  amendment: Amendment,
-) => Promise<boolean> {
+}: Pick<WriterParts, 'collections' | 'transactions' | 'slotOf' | 'time'>): (amendment: Amendment) => Promise<boolean> {
   async function amend(amendment: Amendment, given: CommandOptions): Promise<boolean> {
     const { type, id, version, isCurrent, before } = amendment;
     const _id = keyOf({ type, id });
@@ -48,9 +44,5 @@ export function openAmend({
     return true;
   }
 
-  return async (amendment) => {
-    const isDone = await transactions.run((_session, given) => amend(amendment, given), performance.now() + time);
-    if (isDone) await noteReindexing({ setting }, causal, time);
-    return isDone;
-  };
+  return (amendment) => transactions.run((_session, given) => amend(amendment, given), performance.now() + time);
 }

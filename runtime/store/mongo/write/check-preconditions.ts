@@ -1,17 +1,19 @@
 import type { ClientSession, Db, Document } from 'mongodb';
 
 import type { Precondition } from '../../store.js';
-import { idOf } from '../bson/bson.js';
-import { toOrder } from '../query/compile/order.js';
-import { openSearch } from '../query/open-search.js';
-import { findPage } from '../query/page.js';
+import { openAsk } from '../query/ask.js';
+import { LINK_LIMITS } from '../query/links/limits.js';
+import { openLinks } from '../query/links/links.js';
 import type { Probes } from '../query/plan/probe.js';
+import { openScope } from '../query/scope.js';
+import { findHits } from '../query/search.js';
+import { KEYS } from '../query/walks.js';
+import { MONGO_LIMITS } from '../../plan/limits.js';
 import type { Collections } from '../bson/documents.js';
 import { openFinder, readTokens } from './precondition-tokens.js';
 import { mergePreconditions, type MergedPrecondition } from './merge-preconditions.js';
 import { isTimeUp, isTransient, tooCostly } from '../mongo-errors.js';
 import { toSnapshot, type Send, type Snapshot } from '../read/snapshot.js';
-import { VERSION_ONLY } from '../bson/stored-version.js';
 
 /**
  * A precondition whose search finds something else in the snapshot of a transaction; undefined: there is none. Before the changes.
@@ -37,11 +39,15 @@ export function openPreconditionCheck({ db, collections, probes, budget }: Preco
   async function holds({ type, where, found }: Precondition, session: ClientSession): Promise<boolean> {
     // One more than there may be is enough to know.
     const count = found.length + 1;
-    const snapshot = idsOnly(inTransaction(db, session, performance.now() + budget));
-    const order = toOrder(type, [], () => undefined);
-    const query = { type, where, sort: [], count, total: 'none' } as const;
-    const { batch } = await findPage(await openSearch(snapshot, probes, query, order, undefined), count);
-    const ids = batch.documents.map((bytes) => idOf(bytes).slice(type.length + 1));
+    const snapshot = inTransaction(db, session, performance.now() + budget);
+    const parts = { probes, linkLimits: LINK_LIMITS, planLimits: MONGO_LIMITS, isNameable: () => true };
+    const links = openLinks(parts, openAsk(snapshot), undefined, { _id: 1 });
+    const { hits } = await findHits(
+      { scope: openScope(links, type, where), order: undefined, reading: KEYS },
+      undefined,
+      count,
+    );
+    const ids = hits.map(({ key }) => key.slice(type.length + 1));
     return isSame(ids, found);
   }
 
@@ -99,18 +105,6 @@ function inTransaction(db: Db, session: ClientSession, deadline: number): Snapsh
   // The time is unused: the first command of a transaction sets it.
   const time = () => Promise.resolve({ seconds: 0, increment: 0 });
   return toSnapshot(db, send, time, (command) => send({ explain: command }, {}));
-}
-
-/** The same, without contents. */
-function idsOnly(snapshot: Snapshot): Snapshot {
-  const projection = { _id: 1 };
-  return {
-    ...snapshot,
-    find: (query) => snapshot.find(query.projection === VERSION_ONLY ? { ...query, projection } : query),
-    byKeys: (keys, fields) => snapshot.byKeys(keys, fields === VERSION_ONLY ? projection : fields),
-    pipeline: ({ pipeline, ...query }) =>
-      snapshot.pipeline({ ...query, pipeline: [...pipeline, { $project: projection }] }),
-  };
 }
 
 /** @param ids each once */

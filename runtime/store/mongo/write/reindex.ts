@@ -15,7 +15,6 @@ import { chunksOf } from '../query/links/read-all.js';
 import { replaceContained, toContained, toWithin } from './contained-resources.js';
 import { slotFields, toSortSlots, type SlotOf } from '../bson/sort-slots.js';
 import { VERSION_ONLY } from '../bson/stored-version.js';
-import { noteReindexing } from './reindexings.js';
 import type { WriterParts } from './writer-parts.js';
 
 /** What reindexing works with. */
@@ -42,7 +41,7 @@ const FIELDS = [
  * @param time how long each command and transaction may take, in milliseconds; one with much within it may take longer
  */
 export function openReindex({
-  collections: { resource, setting },
+  collections: { resource },
   causal,
   transactions,
   slotOf,
@@ -114,12 +113,8 @@ export function openReindex({
   return async (items) => {
     if (items.length === 0) return 0;
     const containers = await findContainers(items);
-    try {
-      const replaced = await replace(items.filter((item) => !containers.has(keyOf(item))));
-      return replaced + (await replaceContainers(items.filter((item) => containers.has(keyOf(item)))));
-    } finally {
-      await noteReindexing({ setting }, causal, time);
-    }
+    const replaced = await replace(items.filter((item) => !containers.has(keyOf(item))));
+    return replaced + (await replaceContainers(items.filter((item) => containers.has(keyOf(item)))));
   };
 }
 

@@ -1,15 +1,13 @@
 import { BSON, type Document } from 'mongodb';
 
 import { FhirError } from '../../../../fhir/errors.js';
-import { idAccess, type Access } from '../plan/access.js';
-import { everyOf, NONE, type Compiled } from './compiled.js';
+import { anyOf, everyOf, inexact, type Compiled } from './compiled.js';
 import { compileLeaf } from './leaf.js';
 import { hasManyPlaces } from './many-types.js';
 import { mergeTests } from '../plan/merge.js';
 import { overlaps } from '../plan/overlap.js';
-import { isLink, printPlan, type Plan } from '../plan/plan.js';
+import { conjunctsOf, hasLinks, isLink, printPlan, relax, type Plan } from '../plan/plan.js';
 import { compileRows } from './rows.js';
-import { anyOf } from '../plan/unite.js';
 
 export { everyOf } from './compiled.js';
 
@@ -17,16 +15,10 @@ export { everyOf } from './compiled.js';
 export interface Conjunct extends Compiled {
   /** As `printCondition` has it; made when it is asked for, as it can be long. */
   readonly name: () => string;
-  /** The others imply it: it is a way to them, and need not be asked where another is taken. */
+  /** The others imply it: it is a way to them, and need not be asked. */
   readonly isImplied?: boolean;
-  /** One that is implied is the way to what fulfils it, and leads to little else. */
-  readonly isOverlapped?: boolean;
-}
-
-/** One way into a query. */
-export interface Way {
-  readonly access: Access;
-  readonly conjunct: Conjunct;
+  /** More fulfils it than is asked for: where links lead is left out. */
+  readonly isRelaxed?: boolean;
 }
 
 /** Deletions have no entries, but ids and times. */
@@ -38,23 +30,28 @@ const MAX_FILTERS = 12 * 1024 * 1024;
 /**
  * The conditions that all have to be fulfilled.
  *
- * @param where without links that are not known yet
+ * @param where what links lead to is left out
  * @throws FhirError for what is too large to be asked
  */
 export function compile(type: string, where: Plan): Conjunct[] {
-  const conditions = flatten(where);
+  const conditions = conjunctsOf(where);
   const isWide = hasManyPlaces(where);
   const overlapping = overlaps(type, conditions);
   const overlapped = new Set(overlapping.flatMap(({ of }) => of));
   const single = conditions.map((condition, place) => {
-    const compiled = compileCondition(type, condition, isWide);
+    // Where links lead is asked when it is known what is there.
+    const isRelaxed = hasLinks(condition);
+    const own = isRelaxed ? relax(condition) : condition;
+    const compiled = isAnything(own) ? { filter: EVERYTHING, ways: [] } : compileCondition(type, own, isWide);
     const name = () => printPlan(condition);
     // What several ask for together is less than what each does, or little more.
-    return overlapped.has(place) ? { ...compiled, accesses: [], name, isOverlapped: true } : { ...compiled, name };
+    const conjunct = { ...compiled, name, ...(isRelaxed && { isRelaxed }) };
+    // What has any reference is most of all.
+    return overlapped.has(place) || isLink(condition) ? { ...conjunct, ways: [] } : conjunct;
   });
   const together = overlapping.map(({ filter, access, of }) => {
     const name = () => printPlan({ all: of.flatMap((place) => conditions[place] ?? []) });
-    return { filter, accesses: [access], name, isImplied: true };
+    return { filter, ways: [access], name, isImplied: true };
   });
   const conjuncts = [...single, ...together];
   if (BSON.calculateObjectSize(conjuncts.map(({ filter }) => filter)) > MAX_FILTERS) {
@@ -63,34 +60,24 @@ export function compile(type: string, where: Plan): Conjunct[] {
   return conjuncts;
 }
 
-function flatten(where: Plan): Plan[] {
-  return 'all' in where ? where.all.flatMap(flatten) : [where];
+/** The filter that everything fulfils. */
+const EVERYTHING: Document = {};
+
+function isAnything(plan: Plan): boolean {
+  return 'all' in plan && plan.all.length === 0;
 }
 
 function compileCondition(type: string, condition: Plan, isWide: boolean): Compiled {
-  if ('all' in condition) return { filter: everyOf(condition.all.map(filterOf)), accesses: [] };
-  if ('some' in condition) {
-    const [only] = condition.some;
-    if (only === undefined) return nothing(type);
-    if (condition.some.length === 1) return compileCondition(type, only, isWide);
-    return anyOf(condition.some.map((one) => compileCondition(type, one, isWide)));
+  const compiled = (one: Plan): Compiled => compileCondition(type, one, isWide);
+  if ('all' in condition) {
+    const all = condition.all.map(compiled);
+    return { filter: everyOf(all.map(({ filter }) => filter)), ways: all.flatMap(({ ways }) => inexact(ways)) };
   }
-  if ('not' in condition) return { filter: { $nor: [filterOf(condition.not)] }, accesses: [] };
-  if ('rows' in condition) {
-    const rows = mergeTests(condition.rows);
-    return rows.length === 0 ? nothing(type) : compileRows(type, rows);
-  }
+  if ('some' in condition) return anyOf(condition.some.map(compiled));
+  if ('not' in condition) return { filter: { $nor: [compiled(condition.not).filter] }, ways: [] };
+  if ('rows' in condition) return compileRows(type, mergeTests(condition.rows));
   if (isLink(condition)) throw new Error('a link is compiled when it is known what it leads to');
   return compileLeaf(type, condition, isWide);
-
-  function filterOf(each: Plan): Document {
-    return compileCondition(type, each, isWide).filter;
-  }
-}
-
-/** The way to nothing is the shortest. */
-function nothing(type: string): Compiled {
-  return { filter: NONE, accesses: [idAccess(type, [])] };
 }
 
 /**
@@ -100,14 +87,8 @@ export function asRest(filter: Document): Document {
   return { $nor: [{ $nor: [filter] }] };
 }
 
-/** What is asked beside a way into a query; absent: beside none. */
-export function restOf(conjuncts: readonly Conjunct[], way?: Way): Document[] {
-  const isWhole = way !== undefined && way.access.part === undefined;
-  const asked = conjuncts.filter((each) => !(isWhole && each === way.conjunct) && each.isImplied !== true);
-  return [...asked.map(({ filter }) => asRest(filter)), LIVING];
-}
-
-/** All ways into a query. */
-export function waysInto(conjuncts: readonly Conjunct[]): Way[] {
-  return conjuncts.flatMap((conjunct) => conjunct.accesses.map((access) => ({ access, conjunct })));
+/** What is asked of resources, whatever finds them. @param but what need not be asked, for that is how they are found */
+export function restOf(conjuncts: readonly Conjunct[], but?: Conjunct): Document[] {
+  const asked = conjuncts.filter((each) => each !== but && each.isImplied !== true && each.filter !== EVERYTHING);
+  return asked.map(({ filter }) => asRest(filter));
 }

@@ -12,7 +12,7 @@ import {
 import { entryAccess, idAccess, timeAccess } from '../plan/access.js';
 import { joinedParam, partParam, referenceParams } from '../../bson/index-rows.js';
 import { timeRanges } from './date-range.js';
-import { NONE, type Compiled } from './compiled.js';
+import { inexact, NOTHING_COMPILED, type Compiled } from './compiled.js';
 import { compilePlaces } from './places.js';
 import { compileRows } from './rows.js';
 import { rangeMatch } from './row-match.js';
@@ -46,7 +46,7 @@ export function compileLeaf(type: string, leaf: Leaf, hasManyPlaces: boolean): C
   const toRows = hasManyPlaces ? rowsByIds : rowsOf;
   if ('ids' in leaf) {
     const keys = [...new Set(leaf.ids)].map((id) => `${type}/${id}`);
-    return { filter: { _id: { $in: keys } }, accesses: [idAccess(type, leaf.ids)] };
+    return { filter: { _id: { $in: keys } }, ways: [{ ...idAccess(type, leaf.ids), isExact: true }] };
   }
   if ('updated' in leaf) return compileTime(type, leaf.updated.map(timeRanges));
   if ('present' in leaf) return compilePresent(type, leaf);
@@ -60,11 +60,11 @@ function compileTime(type: string, alternatives: readonly (readonly Range[])[]):
   const filters = alternatives.map((ranges) => ({
     $and: [{}, ...ranges.map((range) => ({ updated: rangeMatch(range) }))],
   }));
-  if (filters.length === 0) return { filter: NONE, accesses: [] };
+  if (filters.length === 0) return NOTHING_COMPILED;
   const [ranges = []] = alternatives;
   // Bounds of both ends are bounds of the one time.
-  const accesses = alternatives.length === 1 ? [timeAccess(type, Object.assign({}, ...ranges) as Range)] : [];
-  return { filter: { $or: filters }, accesses };
+  const ways = alternatives.length === 1 ? [timeAccess(type, Object.assign({}, ...ranges) as Range)] : [];
+  return { filter: { $or: filters }, ways };
 }
 
 function compilePresent(type: string, { param, present: kind, coveredBy: [first] = [] }: PresenceLeaf): Compiled {
@@ -74,13 +74,13 @@ function compilePresent(type: string, { param, present: kind, coveredBy: [first]
     const arrays = first === undefined ? kinds : kinds.flatMap((each) => [each, `covered.${each}`]);
     const names = referenceParams(partParam(param, 0));
     const filter = { $or: arrays.map((each) => ({ [`${each}.p`]: { $in: names } })) };
-    if (first === undefined) return { filter, accesses: [] };
+    if (first === undefined) return { filter, ways: [] };
     return withParts(filter, [compilePresent(type, { param: first.param, present: first.kind })]);
   }
   const array = ARRAYS[kind];
   if (array === 'reference') return compileRows(type, mergeTests(referenceParams(param).map((p) => ({ kind: array, p, fields: {} })))); // prettier-ignore
   const access = { ...entryAccess(type, array, param, { ranges: [{}] }), isExact: true };
-  return { filter: { [array]: { $elemMatch: { p: param } } }, accesses: [access] };
+  return { filter: { [array]: { $elemMatch: { p: param } } }, ways: [access] };
 }
 
 /** What tests of a parameter come to. */
@@ -117,7 +117,7 @@ function compileComposite(
     rows.map((parts) => parts.length),
     0,
   );
-  if (rows.length === 0 || count === 0) return { filter: NONE, accesses: [] };
+  if (rows.length === 0 || count === 0) return NOTHING_COMPILED;
   const found = coveredBy === undefined ? rows : rowsBy((i) => coveredBy[i]!.param);
   const parts = Array.from({ length: count }, (_, i) =>
     compileRows(type, mergeTests(found.flatMap((tests) => tests[i] ?? []))),
@@ -129,9 +129,7 @@ function compileComposite(
 function withParts(exact: Document, parts: readonly Compiled[]): Compiled {
   return {
     filter: { $and: [...parts.map(({ filter }) => filter), exact] },
-    accesses: parts.flatMap(({ filter, accesses }) =>
-      accesses.map((access) => ({ ...access, part: filter, isExact: false })),
-    ),
+    ways: parts.flatMap(({ ways }) => inexact(ways)),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Document } from 'mongodb';
 
 import { type SortKey, valuedBy } from '../../../../search/query/query.js';
+import type { SortValue } from '../../../../search/query/sort.js';
 import type { Raw } from '../../bson/bson.js';
 import { fieldsOf, readValue } from '../../bson/bson.js';
 import { slotFields, type SlotOf } from '../../bson/sort-slots.js';
@@ -11,12 +12,13 @@ export type OrderValue = string | number | readonly [code: string, system: strin
 
 /** One key of an order. */
 export interface OrderKey {
+  /** What was asked for. */
+  readonly sort: SortKey;
   /** The field with the value; documents without one have none, or null. */
   readonly field: string;
   readonly sign: 1 | -1;
   /** How the field is computed; absent: it is there. */
   readonly expression?: Document;
-  isValue(value: unknown): boolean;
   /** The value as the server compares it. */
   toStored(value: OrderValue): unknown;
 }
@@ -54,9 +56,8 @@ function toKey(type: string, key: SortKey, place: number, slotOf: SlotOf): Order
   const sign = isDescending ? -1 : 1;
   const isTime = by === 'updated' || by === 'date';
   const rest = {
+    sort: key,
     sign,
-    isValue: (value: unknown) =>
-      by === 'token' ? isPair(value) : isTime || isNumeric(by) ? typeof value === 'number' : typeof value === 'string',
     toStored: (value: OrderValue) => storedOf(value, isTime),
   } as const;
   if (by === 'updated') return { ...rest, field: 'updated' };
@@ -80,11 +81,14 @@ function isNumeric(by: SortKey['by']): boolean {
   return by === 'number' || by === 'quantity';
 }
 
-function isPair(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 2 && value.every((each) => typeof each === 'string');
+/** Where a walk through an order is: behind a resource with these values and this id. */
+export interface OrderPlace {
+  readonly id: string;
+  /** Of each key; null: it has none. */
+  readonly values: readonly (OrderValue | null)[];
 }
 
-/** What a document is sorted by, for a cursor behind it. */
+/** What a document is sorted by. */
 export function valuesOf(bytes: Raw, { keys }: Order): (OrderValue | null)[] {
   const fields = fieldsOf(bytes);
   return keys.map(({ field }) => {
@@ -98,4 +102,15 @@ function toValue(value: unknown): OrderValue | null {
   if (value instanceof Date) return value.getTime();
   if (value instanceof Map) return [String(value.get('code')), String(value.get('system'))];
   return Number(value);
+}
+
+/** The same as values of any store. */
+export function toSortValue(value: OrderValue | null): SortValue | null {
+  return value === null || typeof value === 'object' ? value : [value];
+}
+
+/** And back. */
+export function toOrderValue(value: SortValue | null): OrderValue | null {
+  if (value === null) return null;
+  return value.length === 2 ? [String(value[0]), String(value[1])] : (value[0] ?? null);
 }

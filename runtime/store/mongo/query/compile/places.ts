@@ -4,8 +4,7 @@ import { AFTER_DIGITS, cellsAround, cellsOfBoxesAt } from '../../../../search/pl
 import { squaredChord, toVector } from '../../../../search/places/sphere.js';
 import type { PlaceTest } from '../../../../search/query/query.js';
 import { entryAccess } from '../plan/access.js';
-import { NONE, type Compiled } from './compiled.js';
-import { rangeMatch } from './row-match.js';
+import { NOTHING_COMPILED, type Compiled } from './compiled.js';
 
 /**
  * Places are rows of tokens whose code is the cell that they are kept under: so they are found. What the cells leave open is an
@@ -19,17 +18,8 @@ export function compilePlaces(type: string, p: string, tests: readonly PlaceTest
   const isMet = tests.map((test) => (test.is === 'near' ? isNear(test) : isAround(test)));
   const rows = { $filter: { input: { $ifNull: ['$token', []] }, as: 'row', cond: { $and: [{ $eq: ['$$row.p', { $literal: p }] }, { $or: isMet }] } } }; // prettier-ignore
   const filter = { $and: [{ token: { $elemMatch: { p } } }, { $expr: { $gt: [{ $size: rows }, 0] } }] };
-  const among = (code: Document): Document => ({ token: { $elemMatch: { p, code } } });
-  if (ranges.length > 0) {
-    const some = ranges.map((range) => among(rangeMatch(range)));
-    const part = some.length === 1 ? some[0]! : { $or: some };
-    return { filter, accesses: [{ ...entryAccess(type, 'token', p, { ranges }), part }] };
-  }
-  if (boxes.length === 0) return { filter: NONE, accesses: [] };
-  return {
-    filter,
-    accesses: [{ ...entryAccess(type, 'token', p, { values: boxes }), part: among({ $in: boxes }) }],
-  };
+  if (ranges.length > 0) return { filter, ways: [entryAccess(type, 'token', p, { ranges })] };
+  return boxes.length === 0 ? NOTHING_COMPILED : { filter, ways: [entryAccess(type, 'token', p, { values: boxes })] };
 }
 
 function isNear(test: PlaceTest & { readonly is: 'near' }): Document {

@@ -2,33 +2,28 @@ import type { Document } from 'mongodb';
 
 import { foldingsOf } from '../../../../search/values/fold.js';
 import { endParam } from '../../bson/spans.js';
-import { entryAccess, type Access, type Stretch } from '../plan/access.js';
+import { entryAccess, type Access } from '../plan/access.js';
 import { endsOf, hasBound, hullOf, isClosed, lower, upper, type Hull } from '../plan/hull.js';
-import { NONE, type Compiled } from './compiled.js';
+import { anyOf, type Compiled } from './compiled.js';
 import { KEY_FIELD, type RowTests } from '../plan/merge.js';
 import { hasRow } from './row-expression.js';
 import { isMatchable, rangeMatch, toMatch } from './row-match.js';
 import type { FieldTests, Range, Value } from './row-test.js';
 import { beginnings, prefixRange } from './text.js';
-import { anyOf, kindOf } from '../plan/unite.js';
 
 /** So many alternatives each walk through their own piece of the index. */
 const MAX_BRANCHES = 16;
 
 /** Some row of some of these arrays and parameters fulfils some of their tests. */
 export function compileRows(type: string, all: readonly RowTests[]): Compiled {
-  const compiled = all.map((tests) => compileArray(type, tests));
-  const [first] = compiled;
-  if (first !== undefined && compiled.length === 1) return first;
-  if (compiled.length === 0) return { filter: NONE, accesses: [] };
-  return anyOf(compiled);
+  return anyOf(all.map((tests) => compileArray(type, tests)));
 }
 
 function compileArray(type: string, tests: RowTests): Compiled {
   const { kind, p, alternatives } = tests;
   if (!alternatives.every(isMatchable)) {
     const filter = { $expr: hasRow(alternatives.map((fields) => ({ kind, p, fields }))) };
-    return { filter: { $and: [{ [kind]: { $elemMatch: { p } } }, filter] }, accesses: [wholeOf(type, tests)] };
+    return { filter: { $and: [{ [kind]: { $elemMatch: { p } } }, filter] }, ways: [wholeOf(type, tests)] };
   }
   return kind === 'date' || kind === 'number' ? compileEnds(type, tests, kind) : compileKeys(type, tests);
 }
@@ -44,28 +39,19 @@ function compileKeys(type: string, tests: RowTests): Compiled {
   const values = keys.flatMap((each) => (each !== undefined && 'values' in each ? [each.values] : []));
   if (values.length === alternatives.length) {
     const all = [...new Set(values.flat())];
-    const access = withAround(entryAccess(type, kind, p, { values: all }));
-    const isExact = all.length === 1 && isOfOne(alternatives, KEY_FIELD[kind]!);
-    return { filter: oneElement(tests, { [KEY_FIELD[kind]!]: toMatchOf(all) }), accesses: [{ ...access, isExact }] };
+    const access = entryAccess(type, kind, p, { values: all });
+    const isExact = isOfOne(alternatives, KEY_FIELD[kind]!);
+    return { filter: oneElement(tests, { [KEY_FIELD[kind]!]: toMatchOf(all) }), ways: [{ ...access, isExact }] };
   }
   const isBounded = keys.every((each) => each !== undefined);
   if (!isBounded || keys.length > MAX_BRANCHES) {
-    return { filter: oneElement(tests, {}), accesses: [wholeOf(type, tests)] };
+    return { filter: oneElement(tests, {}), ways: [wholeOf(type, tests)] };
   }
   const ranges = keys.flatMap((each): readonly Range[] =>
     each === undefined ? [] : 'values' in each ? each.values.map((value) => ({ gte: value, lte: value })) : each.ranges,
   );
   const isExact = ranges.length === 1 && isOfOne(alternatives, KEY_FIELD[kind]!);
-  return { filter: branches(tests), accesses: [{ ...entryAccess(type, kind, p, { ranges }), isExact }] };
-}
-
-/** Of a reference to this server, which may be absolute, mostly the relative form alone is in use. */
-function withAround(access: Access): Access {
-  const { index, size, stretches } = access;
-  if (index !== 'reference' || size === 1 || size > stretches.length) return access;
-  const keyField = KEY_FIELD.reference!;
-  const isAbsolute = ({ min }: Stretch): boolean => String(min[`reference.${keyField}`]).includes('://');
-  return { ...access, around: stretches.map((each) => (isAbsolute(each) ? kindOf(each) : undefined)) };
+  return { filter: branches(tests), ways: [{ ...entryAccess(type, kind, p, { ranges }), isExact }] };
 }
 
 /** Whether rows are asked for one field by its order, and for no other: what a stretch of the index holds. */
@@ -120,7 +106,7 @@ function compileEnds(type: string, tests: RowTests, kind: 'date' | 'number'): Co
   const each = alternatives.map(endsOf);
   if (each.length > 1 && each.length <= MAX_BRANCHES && each.every(({ low }) => isClosed(low))) {
     const filters = alternatives.map((fields, i) => within(kind, p, each[i]!, [fields]));
-    return { filter: { $or: filters }, accesses: [entryAccess(type, kind, p, { ranges: each.map(({ low }) => low) })] };
+    return { filter: { $or: filters }, ways: [entryAccess(type, kind, p, { ranges: each.map(({ low }) => low) })] };
   }
   const hull = hullOf(alternatives);
   const byLow = { ...entryAccess(type, kind, p, { ranges: [hull.low] }), isExact: isOfOne(alternatives, 'low') };
@@ -128,7 +114,7 @@ function compileEnds(type: string, tests: RowTests, kind: 'date' | 'number'): Co
     kind === 'number'
       ? endAccess(type, p, hull.high)
       : { ...entryAccess(type, 'date_high', p, { ranges: [hull.high] }), isExact: isOfOne(alternatives, 'high') };
-  return { filter: within(kind, p, hull, alternatives), accesses: choose(hull, byLow, byHigh) };
+  return { filter: within(kind, p, hull, alternatives), ways: choose(hull, byLow, byHigh) };
 }
 
 /**
@@ -136,15 +122,8 @@ function compileEnds(type: string, tests: RowTests, kind: 'date' | 'number'): Co
  * its low end, though its high end is not in the range.
  */
 function endAccess(type: string, p: string, range: Range): Access {
-  const params = [p, endParam(p)];
-  const [points, ends] = params.map((each) => entryAccess(type, 'number', each, { ranges: [range] })) as [
-    Access,
-    Access,
-  ];
-  const stretches = [...points.stretches, ...ends.stretches];
-  const around = [undefined, entryAccess(type, 'number', endParam(p), { ranges: [{}] }).stretches[0]];
-  const part = { $or: params.map((each) => ({ number: { $elemMatch: { p: each, low: rangeMatch(range) } } })) };
-  return { ...points, stretches, size: stretches.length, part, ...(stretches.length === 2 && { around }) };
+  const of = (param: string): Access['arms'] => entryAccess(type, 'number', param, { ranges: [range] }).arms;
+  return { arms: [...of(p), ...of(endParam(p))] };
 }
 
 /** The better access path if the limits alone decide it; both paths for an interval overlap. */

@@ -4,26 +4,21 @@ import type { WordsTest } from '../../../../search/query/query.js';
 import { beginningIn, phraseIn } from '../../../../search/text/has-words.js';
 import { CONTENT, NARRATIVE } from '../../../../search/text/parameters.js';
 import { entryAccess } from '../plan/access.js';
-import { everyOf, type Compiled } from './compiled.js';
+import { anyOf, everyOf, inexact, type Compiled } from './compiled.js';
 import { escapeRegex, prefixRange } from './text.js';
-import { anyOf } from '../plan/unite.js';
 
 /** What a test of the words of some parameters together comes to: each word is a way to it. */
 export function compileWords(type: string, params: readonly string[], test: WordsTest): Compiled {
-  if ('phrase' in test) return someOf(params.map((p) => compilePhrase(type, p, test.phrase)));
-  if ('begins' in test) return someOf(params.map((p) => compileBeginning(type, p, test.begins)));
-  if ('some' in test) return someOf(test.some.map((each) => compileWords(type, params, each)));
+  if ('phrase' in test) return anyOf(params.map((p) => compilePhrase(type, p, test.phrase)));
+  if ('begins' in test) return anyOf(params.map((p) => compileBeginning(type, p, test.begins)));
+  if ('some' in test) return anyOf(test.some.map((each) => compileWords(type, params, each)));
   const all = test.all.map((each) => compileWords(type, params, each));
   const none = test.none.map((each) => compileWords(type, params, each).filter);
   const filters = [...all.map(({ filter }) => filter), ...(none.length === 0 ? [] : [{ $nor: none }])];
-  const accesses = all.flatMap((each) =>
-    each.accesses.map((access) => ({ ...access, part: access.part ?? each.filter, isExact: false })),
-  );
-  return { filter: everyOf(filters), accesses };
-}
-
-function someOf(alternatives: readonly Compiled[]): Compiled {
-  return alternatives.length === 1 ? alternatives[0]! : anyOf(alternatives);
+  const [only] = all;
+  return all.length === 1 && none.length === 0 && only !== undefined
+    ? only
+    : { filter: everyOf(filters), ways: all.flatMap(({ ways }) => inexact(ways)) };
 }
 
 /** Several words have to follow each other in a text, too. */
@@ -34,12 +29,8 @@ function compilePhrase(type: string, p: string, words: readonly string[]): Compi
   const all = [...new Set(words)].map((word) => ({ word, part: element(keys, { w: { $eq: word } }) }));
   return {
     filter: everyOf([all[0]!.part, ...texts]),
-    accesses: all.map(({ word, part }) => ({
-      ...entryAccess(type, 'words', keys, { values: [word] }),
-      // Not all that has the word has the phrase.
-      ...(!isExact && { part }),
-      isExact,
-    })),
+    // Not all that has the word has the phrase.
+    ways: all.map(({ word }) => ({ ...entryAccess(type, 'words', keys, { values: [word] }), isExact })),
   };
 }
 
@@ -47,14 +38,15 @@ function compileBeginning(type: string, p: string, words: readonly string[]): Co
   const keys = keysOf(p);
   const last = words.at(-1)!;
   // Two bounds of an array may be met by two of its elements, a pattern is met by one.
-  const begun = element(keys, { w: { $regex: `^${escapeRegex(last)}` } });
-  const byLast = { ...entryAccess(type, 'words', keys, { ranges: [prefixRange(last)] }), part: begun };
+  const pattern = `^${escapeRegex(last)}`;
+  const begun = element(keys, { w: { $regex: pattern } });
+  const byLast = entryAccess(type, 'words', keys, { ranges: [prefixRange(last)] }, pattern);
   const text = hasText(p, beginningIn(words));
-  if (words.length === 1) return { filter: everyOf([begun, text]), accesses: [byLast] };
+  if (words.length === 1) return { filter: everyOf([begun, text]), ways: [byLast] };
   const [first = last] = words;
   const part = element(keys, { w: { $eq: first } });
-  const byFirst = { ...entryAccess(type, 'words', keys, { values: [first] }), part };
-  return { filter: everyOf([part, text]), accesses: [byFirst, byLast] };
+  const byFirst = entryAccess(type, 'words', keys, { values: [first] });
+  return { filter: everyOf([part, text]), ways: [byFirst, byLast] };
 }
 
 /** The parameter that has the words of another: those of the narrative are among those of the content. See `WordsRow`. */

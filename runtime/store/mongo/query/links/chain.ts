@@ -1,4 +1,4 @@
-import { entryAccess } from '../plan/access.js';
+import { BY_ENTRY } from '../../indexes.js';
 import type { ReferenceRow } from '../../bson/documents.js';
 import type { PlannedLink, PlannedTarget } from '../plan/plan.js';
 import { referenceParam } from '../../bson/index-rows.js';
@@ -66,7 +66,7 @@ async function namedBy(
   const asked = beyond.toAsked(links, type, where, { params: [], names: true });
   const named = new Map<string, (readonly string[])[]>();
   for (const chunk of chunksOf(urls)) {
-    const { hint } = entryAccess(type, 'uri', URL_PARAM, { values: chunk });
+    const hint = BY_ENTRY.uri;
     const filters = [{ type, uri: { $elemMatch: { p: URL_PARAM, value: { $in: [...chunk] } } } }, asked.filter];
     for await (const documents of readAllBy(links.ask, hint, filters, asked.projection)) {
       for (const { urls: own, versions } of await asked.keep(documents.map(toHeld), reach)) {

@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 
 import { idOf } from '../../bson/bson.js';
-import { entryAccess } from '../plan/access.js';
+import { entryAccess, stretchesOf } from '../plan/access.js';
 import { everyOf } from '../compile/compile.js';
 import type { PlannedTarget } from '../plan/plan.js';
 import { BY_ENTRY } from '../../indexes.js';
@@ -37,13 +37,14 @@ export async function holdHas(
   return held.filter(({ key }) => found.has(key));
 }
 
-/** Those of some keys to whose places references lead. */
-async function referred(
+/** Those of some keys to whose places references lead. @param before of resources with keys below this; absent: of all */
+export async function referred(
   links: Links,
-  has: Has,
+  has: Pick<Has, 'type' | 'param'>,
   asked: Asked,
   keys: readonly string[],
   reach: Reach,
+  before?: string,
 ): Promise<Set<string>> {
   const found = new Set<string>();
   const base = await links.ownBase(has.type, has.param);
@@ -51,10 +52,10 @@ async function referred(
   const forms = base === undefined ? 1 : 2;
   let open = [...placesOf(keys, base)].sort();
   while (open.length > forms * ONE_BY_ONE) {
-    const before = open.length;
-    open = await askTogether(links, has, asked, open, found, { base, forms }, reach);
+    const size = open.length;
+    open = await askTogether(links, has, asked, open, found, { base, forms, before }, reach);
     // They are referred to by many: each of those that are left takes as long.
-    if (before - open.length < Math.min(before, CHUNK) / 8) break;
+    if (size - open.length < Math.min(size, CHUNK) / 8) break;
   }
   const byKey = new Map<string, string[]>();
   for (const place of open) {
@@ -63,7 +64,7 @@ async function referred(
   }
   await Promise.all([...byKey].map(async ([key, places]) => {
     // The second place is mostly not needed.
-    for (const place of places) if (!found.has(key) && (await isReferred(links, has, asked, place, reach))) found.add(key);
+    for (const place of places) if (!found.has(key) && (await isReferred(links, has, asked, place, reach, before))) found.add(key);
   })); // prettier-ignore
   return found;
 }
@@ -71,18 +72,26 @@ async function referred(
 /** Goes through the references to all of some places for a while. @returns those that were not reached, in order */
 async function askTogether(
   { ask }: Links,
-  { type, param }: Has,
+  { type, param }: Pick<Has, 'type' | 'param'>,
   { filter, projection, keep }: Asked,
   places: readonly string[],
   found: Set<string>,
-  { base, forms }: { readonly base: string | undefined; readonly forms: number },
+  {
+    base,
+    forms,
+    before,
+  }: { readonly base: string | undefined; readonly forms: number; readonly before: string | undefined },
   reach: Reach,
 ): Promise<string[]> {
   const hint = BY_ENTRY.reference;
   const limit = (2 / forms) * places.length + 20;
   const [chunk = []] = chunksOf(places);
   const rest = places.slice(chunk.length);
-  const referring = { type, reference: { $elemMatch: { p: param, to: { $in: [...chunk] } } } };
+  const referring = {
+    type,
+    reference: { $elemMatch: { p: param, to: { $in: [...chunk] } } },
+    ...(before !== undefined && { _id: { $lt: before } }),
+  };
   const scanned = (SCANNED / forms) * chunk.length;
   const stages = [{ $match: filter }, { $limit: limit }, { $project: projection }];
   const { documents, isCut } = reach.isTrying
@@ -106,15 +115,23 @@ async function askTogether(
 /** How many are looked at to find one that fulfils links. */
 const LOOKED_AT = [2, 20, 200, 1000];
 
-async function isReferred(
-  { ask }: Links,
-  { type, param }: Has,
+/**
+ * Whether something refers to a place.
+ *
+ * @param before with a key below this
+ */
+export async function isReferred(
+  { ask }: Pick<Links, 'ask'>,
+  { type, param }: Pick<Has, 'type' | 'param'>,
   { filter, projection, keep, hasLinks }: Asked,
   place: string,
   reach: Reach,
+  before?: string,
 ): Promise<boolean> {
-  const { hint, stretches } = entryAccess(type, 'reference', param, { values: [place] });
-  const [{ min: begin, max }] = [stretches[0]!];
+  const [arm] = entryAccess(type, 'reference', param, { values: [place] }).arms;
+  const { hint } = arm!;
+  const [{ min: begin, max: end }] = [stretchesOf(arm!)[0]!];
+  const max = before === undefined ? end : { ...end, _id: before };
   let min = begin;
   for (let n = 0; ; n++) {
     const limit = hasLinks ? (LOOKED_AT[n] ?? 1000) : 1;

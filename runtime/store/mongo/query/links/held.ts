@@ -2,7 +2,7 @@ import { BSON, type Document } from 'mongodb';
 
 import type { Range } from '../compile/row-test.js';
 import { linksOf, type Plan, type PlannedLink } from '../plan/plan.js';
-import type { Raw } from '../../bson/bson.js';
+import { fieldsOf, readValue, type Raw } from '../../bson/bson.js';
 import type { ReferenceRow, TokenRow, UriRow } from '../../bson/documents.js';
 import type { ResourceKey } from '../../../store.js';
 import { referenceParam } from '../../bson/index-rows.js';
@@ -76,6 +76,14 @@ export function toHeld(bytes: Raw): Held {
     urls: (uri ?? []).flatMap(({ p, value }) => (p === URL_PARAM ? [value] : [])),
     versions: (token ?? []).flatMap(({ p, code }) => (p === VERSION_PARAM && code !== undefined ? [code] : [])),
   };
+}
+
+/** The references that a document holds, whatever else it does. */
+export function referencesIn(bytes: Raw): readonly ReferenceRow[] {
+  const field = fieldsOf(bytes).get('reference');
+  if (field === undefined) return [];
+  const rows = readValue(bytes, field) as readonly ReadonlyMap<string, unknown>[];
+  return rows.map((row) => Object.fromEntries(row) as unknown as ReferenceRow);
 }
 
 /** A place that a row names. */

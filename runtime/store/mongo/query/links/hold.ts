@@ -1,7 +1,8 @@
 import type { Document } from 'mongodb';
 
+import { append } from '../../../../fhir/lists.js';
 import { idOf } from '../../bson/bson.js';
-import { compile, everyOf, restOf } from '../compile/compile.js';
+import { compile, everyOf, LIVING, restOf } from '../compile/compile.js';
 import { conjunctsOf, hasLinks, isLink, mapLinks, relax, type Plan, type PlannedLink } from '../plan/plan.js';
 import type { Asked, Beyond, Reach } from './asked.js';
 import { holdChain } from './chain.js';
@@ -57,7 +58,7 @@ function holdLink(
 
 /** A plan without links as filters of what an index finds. */
 function filtersOf(type: string, plan: Plan): Document[] {
-  return restOf(compile(type, plan));
+  return [...restOf(compile(type, plan)), LIVING];
 }
 
 /** @param need what is needed besides */
@@ -72,7 +73,23 @@ function toAsked(links: Links, type: string, plan: Plan, need: Need = { params: 
   };
 }
 
-/** Those of some keys of a type whose resources fulfil a plan. */
+/** Those of some keys of a type whose resources fulfil a plan. @param need what is needed of them */
+export async function heldOf(
+  links: Links,
+  type: string,
+  plan: Plan,
+  keys: readonly string[],
+  reach: Reach,
+  need?: Need,
+): Promise<readonly Held[]> {
+  const asked = toAsked(links, type, plan, need);
+  const found: Held[] = [];
+  for await (const documents of readByKeys(links.ask, keys, [asked.filter], asked.projection)) {
+    append(found, await asked.keep(documents.map(toHeld), reach));
+  }
+  return found;
+}
+
 async function holdKeys(
   links: Links,
   type: string,
@@ -80,12 +97,8 @@ async function holdKeys(
   keys: readonly string[],
   reach: Reach,
 ): Promise<ReadonlySet<string>> {
-  const asked = toAsked(links, type, plan);
-  const found = new Set<string>();
-  for await (const documents of readByKeys(links.ask, keys, [asked.filter], asked.projection)) {
-    for (const { key } of await asked.keep(documents.map(toHeld), reach)) found.add(key);
-  }
-  return found;
+  return new Set((await heldOf(links, type, plan, keys, reach)).map(({ key }) => key));
 }
 
-const BEYOND: Beyond = { toAsked, holdKeys };
+/** How what is beyond links is asked. */
+export const BEYOND: Beyond = { toAsked, holdKeys };

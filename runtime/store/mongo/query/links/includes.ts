@@ -5,18 +5,20 @@ import type { IncludePlan, ResourceKey, StoredVersion } from '../../../store.js'
 import type { ReferenceEntry } from '../../../../search/entry.js';
 import type { Ask } from '../ask.js';
 import { LIVING } from '../compile/compile.js';
-import { toOrder } from '../compile/order.js';
 import type { FindParts } from '../parts.js';
-import { fieldsOf, idOf, readValue, type Raw } from '../../bson/bson.js';
+import { fieldsOf, idOf, type Raw } from '../../bson/bson.js';
 import { keyOf, pastKeyOf, type ReferenceRow } from '../../bson/documents.js';
 import { BY_ENTRY } from '../../indexes.js';
 import { referenceParam } from '../../bson/index-rows.js';
 import type { Snapshot } from '../../read/snapshot.js';
 import { toStoredVersion, VERSION_ONLY } from '../../bson/stored-version.js';
 import { FEW_TYPES } from './chain.js';
-import { openFinder } from './finder.js';
-import { placeIn, projectionOf, toHeld, toKey, URL_PARAM } from './held.js';
-import { typesIn } from './links.js';
+import { openLinks, typesIn, type LinkParts } from './links.js';
+import type { Condition } from '../../../../search/query/query.js';
+import { findHits } from '../search.js';
+import { settledScope } from '../settled-scope.js';
+import { KEYS } from '../walks.js';
+import { placeIn, projectionOf, referencesIn as rowsIn, toHeld, toKey, URL_PARAM } from './held.js';
 import { chunksOf, readAllBy, readByKeys } from './read-all.js';
 import { openSources, type Sources } from './sources.js';
 
@@ -27,7 +29,7 @@ const ROOM = 16 * 1024 * 1024;
 export interface IncludeSource {
   readonly snapshot: Snapshot;
   readonly ask: Ask;
-  readonly parts: Pick<FindParts, 'probes' | 'orders' | 'isNameable' | 'linkLimits' | 'memberTypes'>;
+  readonly parts: LinkParts & Pick<FindParts, 'memberTypes'>;
   /** As in `PageQuery`. */
   readonly base: string | undefined;
 }
@@ -81,14 +83,8 @@ function referencesIn(documents: readonly Raw[], { directives }: IncludePlan): R
   const followed = new Set<unknown>(forwards.flatMap((param) => [param, referenceParam(param, 'url')]));
   const byKey: References = new Map();
   for (const bytes of documents) {
-    const field = fieldsOf(bytes).get('reference');
-    if (field === undefined) continue;
-    const rows = readValue(bytes, field) as readonly ReadonlyMap<string, unknown>[];
-    const references = rows.filter((row) => followed.has(row.get('p')));
-    byKey.set(
-      idOf(bytes),
-      references.flatMap((row) => toEntry(Object.fromEntries(row) as unknown as ReferenceRow)),
-    );
+    const references = rowsIn(bytes).filter(({ p }) => followed.has(p));
+    if (fieldsOf(bytes).has('reference')) byKey.set(idOf(bytes), references.flatMap(toEntry));
   }
   return byKey;
 }
@@ -123,15 +119,13 @@ function toEntry(row: ReferenceRow): ReferenceEntry[] {
 const URL_SUFFIX = referenceParam('', 'url');
 
 async function idsWithin(
-  { snapshot, ask, parts, base }: IncludeSource,
+  { ask, parts, base }: IncludeSource,
   { type, where, of }: Extract<IncludeStep, { ask: 'within' }>,
 ): Promise<readonly string[]> {
-  const asked = { type, where: { all: [{ ids: of }, where] }, count: of.length, total: 'none' } as const;
-  const sought = { ...asked, ...(base !== undefined && { base }) };
-  const order = toOrder(type, [], () => undefined);
-  const finder = await openFinder(snapshot, parts, sought, order, undefined, ask);
-  const { matches } = await finder.matches(of.length);
-  return matches.map(({ key }) => toKey(key).id);
+  const asked: Condition = { all: [{ ids: of }, where] };
+  const scope = await settledScope(parts, openLinks(parts, ask, base), type, asked);
+  const { hits } = await findHits({ scope, order: undefined, reading: KEYS }, undefined, of.length);
+  return hits.map(({ key }) => toKey(key).id);
 }
 
 async function canonicalTargets(

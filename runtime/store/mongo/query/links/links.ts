@@ -1,9 +1,10 @@
 import type { Document } from 'mongodb';
 
 import type { Ask } from '../ask.js';
-import type { ProbedWay } from '../plan/choose.js';
-import { entryAccess } from '../plan/access.js';
-import type { Conjunct, Way } from '../compile/compile.js';
+import type { PlanLimits } from '../../../plan/limits.js';
+import { entryAccess, stretchesOf } from '../plan/access.js';
+import type { FindParts } from '../parts.js';
+import { VERSION_ONLY } from '../../bson/stored-version.js';
 import type { Plan } from '../plan/plan.js';
 import { rangeMatch } from '../compile/row-match.js';
 import type { Range } from '../compile/row-test.js';
@@ -21,8 +22,11 @@ export interface Links {
   readonly probes: Probes;
   readonly ask: Ask;
   readonly limits: LinkLimits;
-  /** What was counted to choose between their sides. */
-  readonly probed: ProbedWay[];
+  readonly planLimits: PlanLimits;
+  /** What is read of each resource of a page. */
+  readonly projection: Document;
+  /** What was counted to choose among conditions. */
+  readonly probed: Probed[];
   /** What was found out about plans, which are the same on many paths where chains lead into contained resources, too. */
   readonly known: Known;
   /** As in `PageQuery`. */
@@ -42,6 +46,13 @@ export interface Links {
   ownBase(type: string, param: string): Promise<string | undefined>;
 }
 
+/** How many rows a condition has, counted up to a limit. */
+interface Probed {
+  readonly condition: () => string;
+  readonly count: number;
+  readonly limit: number;
+}
+
 /** A parameter of a type that a link goes by. */
 export interface LinkParam {
   readonly type: string;
@@ -50,35 +61,26 @@ export interface LinkParam {
   readonly isToNameable: boolean;
 }
 
-/** How many resources may fulfil a plan, and the best way to them. */
-export interface Size {
-  readonly matches: number;
-  readonly isMore: boolean;
-  /** Absent: through all of the type. */
-  readonly way?: Way;
-  readonly conjuncts: readonly Conjunct[];
-}
-
 /** Of each function that walks through plans, what it came to. */
 export interface Known {
   readonly reduced: Memo<Plan>;
   readonly keys: Memo<readonly string[] | undefined>;
-  readonly sizes: Memo<Size>;
-  readonly fewest: Memo<number>;
 }
 
 /** What is looked for together. */
 const MOST_TESTS = 16;
 
-/** Nothing is known yet. */
+/** What is the same for all searches. */
+export type LinkParts = Pick<FindParts, 'probes' | 'isNameable' | 'linkLimits' | 'planLimits'>;
+
+/** Nothing is known yet. @param projection what is read of each resource of a page */
 export function openLinks(
-  snapshot: Snapshot,
-  probes: Probes,
+  { probes, isNameable, linkLimits: limits, planLimits }: LinkParts,
   ask: Ask,
-  limits: LinkLimits,
-  isNameable: (type: string) => boolean,
   base: string | undefined,
+  projection: Document = VERSION_ONLY,
 ): Links {
+  const { snapshot } = ask;
   let types: Promise<ReadonlySet<string>> | undefined;
   const there = new Map<string, Promise<boolean>>();
   const together = new Map<string, () => Promise<boolean>>();
@@ -105,8 +107,10 @@ export function openLinks(
     probes,
     ask,
     limits,
+    planLimits,
+    projection,
     probed: [],
-    known: { reduced: openMemo(), keys: openMemo(), sizes: openMemo(), fewest: openMemo() },
+    known: { reduced: openMemo(), keys: openMemo() },
     base,
     isNameable,
     types: () => (types ??= typesIn(snapshot)),
@@ -141,6 +145,6 @@ export async function typesIn(snapshot: Snapshot): Promise<ReadonlySet<string>> 
 }
 
 async function hasRows(snapshot: Snapshot, type: string, p: string, range: Range = {}): Promise<boolean> {
-  const { stretches, hint } = entryAccess(type, 'reference', p, { ranges: [range] });
-  return (await lengthOf(snapshot, stretches[0]!, hint, 1)) > 0;
+  const [arm] = entryAccess(type, 'reference', p, { ranges: [range] }).arms;
+  return arm !== undefined && (await lengthOf(snapshot, stretchesOf(arm)[0]!, arm.hint, 1)) > 0;
 }

@@ -1,27 +1,38 @@
 import { isContainedType, placeOfContained, plainType } from '../../../contained-resources.js';
 import type { StoredVersion } from '../../../store.js';
-import { idOf, type Raw } from '../../bson/bson.js';
+import type { Raw } from '../../bson/bson.js';
 import { keyOf } from '../../bson/documents.js';
 import type { Ask } from '../ask.js';
 import { withinOf } from '../../write/contained-resources.js';
 import { toStoredVersions } from '../../bson/stored-version.js';
 import { readBodies } from './bodies.js';
+import type { Hit } from '../hit.js';
 import { toKey } from './held.js';
+import type { Links } from './links.js';
 
 /** Characters of bodies after which a page ends early; what is within a resource has one with all others there. */
 const MAX_PAGE = 16 * 1024 * 1024;
 
 /** The versions of a page. */
-export interface PageVersions {
+interface PageVersions {
   readonly versions: readonly StoredVersion[];
   /** So many of what was found, from the first on, the page has or leaves out; the next begins behind them. */
   readonly passed: number;
 }
 
-/** The versions that the documents of a page hold, or of what is within others, the versions of these. */
-export async function readPageVersions(ask: Ask, type: string, documents: readonly Raw[]): Promise<PageVersions> {
-  if (isContainedType(type)) return readVersionsOf(ask, documents.map(idOf));
-  return { versions: await toStoredVersions(documents), passed: documents.length };
+/** The versions of a page, and the documents that hold them. @param isRead whether what was read of them are these documents */
+export async function readPageVersions(
+  { ask, projection }: Pick<Links, 'ask' | 'projection'>,
+  type: string,
+  hits: readonly Hit[],
+  isRead: boolean,
+): Promise<PageVersions & { readonly documents: readonly Raw[] }> {
+  const keys = hits.map(({ key }) => key);
+  if (isContainedType(type)) return { ...(await readVersionsOf(ask, keys)), documents: [] };
+  const { documents, looked } = isRead
+    ? { documents: hits.map(({ bytes }) => bytes), looked: hits.length }
+    : await readBodies(ask, keys, projection);
+  return { versions: await toStoredVersions(documents), passed: looked, documents };
 }
 
 /**

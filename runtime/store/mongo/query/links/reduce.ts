@@ -6,20 +6,13 @@ import { FEW_TYPES } from './chain.js';
 import { collectHeld, collectKeys } from './collect.js';
 import { placesOf, typeOfPlace, type Held } from './held.js';
 import type { LinkParam, Links } from './links.js';
-import { fewestIn } from './size.js';
 import { canonicalsOf, namedBy } from './named.js';
 
-/** How much longer than the shortest side a side may be that is collected. */
-const TIMES = 4;
-
-/** Replaces links by what they come to, where few resources are behind them compared with all that is asked for. */
-export async function settle(links: Links, type: string, where: Plan): Promise<Plan> {
-  const { few, some } = links.limits;
+/** Replaces links by what they come to, where few resources are behind them. */
+export async function settle(links: Links, type: string, where: Plan, isSorted = false): Promise<Plan> {
   links.lookFor(paramsOf(links, type, where));
-  const plan = await reduce(links, type, where, few);
-  if (linksOf(plan).length === 0 || (await fewestIn(links, type, plan, few)) <= few) return plan;
-  const fewest = await fewestIn(links, type, plan, some);
-  return fewest > some ? plan : reduce(links, type, plan, Math.min(some, TIMES * fewest));
+  const { few, sorted } = links.limits;
+  return reduce(links, type, where, isSorted ? sorted : few);
 }
 
 /** The parameters of the chains of a plan, those behind other links included. */
@@ -31,19 +24,6 @@ function paramsOf(links: Pick<Links, 'isNameable'>, type: string, plan: Plan): L
     const targets = link.chain.length > FEW_TYPES ? [] : link.chain;
     return [own, ...targets.flatMap((target) => paramsOf(links, target.type, target.where))];
   });
-}
-
-/** Limits tried in turn to compare sides that are too long to collect. */
-const FURTHER = [3000, 10_000, 50_000];
-
-/** The same where it turned out that many candidates do not fulfil them. */
-export async function settleFurther(links: Links, type: string, plan: Plan): Promise<Plan> {
-  const { most } = links.limits;
-  for (const limit of FURTHER) {
-    if ((await fewestIn(links, type, plan, limit)) > limit) continue;
-    return reduce(links, type, plan, Math.min(most, TIMES * limit));
-  }
-  return plan;
 }
 
 /** Replaces links, inner ones first, behind which no more than so many resources are; the same object where there are none. */

@@ -1,8 +1,11 @@
 import { MaxKey, MinKey, type Document } from 'mongodb';
 
+import { compareText } from '../../../../search/query/compare-text.js';
+import { FhirError } from '../../../../fhir/errors.js';
 import { BY_ENTRY, BY_TYPE_AND_TIME } from '../../indexes.js';
-import { isEmpty } from './hull.js';
+import { rangeMatch } from '../compile/row-match.js';
 import type { Range, Value } from '../compile/row-test.js';
+import { isEmpty } from './hull.js';
 
 /** A stretch of an index: from `min`, within, to `max`, without. */
 export interface Stretch {
@@ -10,105 +13,240 @@ export interface Stretch {
   readonly max: Document;
 }
 
-/** An access path for a condition: the ranges of an index that contain all its matches. */
-export interface Access {
+/** Values of the key of an index in their order, or a range of them. */
+type Keys = { readonly values: readonly Value[] } | { readonly range: Range };
+
+/** Resources with keys of one index: their rows come in the order of that index, each resource once in one command. */
+export interface Arm {
   /** Name of the index. */
   readonly index: string;
   readonly hint: Document;
-  /** The first ranges: enough to compare and count them. */
-  readonly stretches: readonly Stretch[];
-  /** How many there are. */
-  readonly size: number;
-  /** Whether what comes by it is in the order of ids. */
-  readonly isOrdered: boolean;
-  /** The filter that goes by it, where that is a part of the whole condition only. */
-  readonly part?: Document;
-  /** Its single range contains exactly the matches of the condition, so no document has to be read to test it. */
+  /** What the keys have in common: the type, and the parameter of entries. */
+  readonly begin: Document;
+  readonly keys: Keys;
+  /** What a resource fulfils that is in it, of any type. */
+  readonly holds: Document;
+  /** The same, where the server can make the range of it. */
+  readonly driving: Document;
+}
+
+/** A way to what fulfils a condition: all of it is in one arm or another. */
+export interface Access {
+  readonly arms: readonly Arm[];
+  /** Whether all that is in them fulfils the condition. */
   readonly isExact?: boolean;
-  /** The whole of what each stretch is a piece of, where there may be nothing at all. */
-  readonly around?: readonly (Stretch | undefined)[];
 }
 
 type EntryIndex = keyof typeof BY_ENTRY;
 
-/** Of longer lists each value is taken to be as frequent as these are in the mean. */
-const MAX_COUNTED = 20;
-
-/** More lists of one value each are not merged in order by the server. */
-export const MAX_MERGED = 100;
-
-/** Way by an index of entries: of a parameter, with a field that is one of some values, or in some ranges. */
+/**
+ * Way by an index of entries: of a parameter, with a field that is one of some values, or in some ranges.
+ *
+ * @param pattern a range of words as a regular expression: two bounds of a list may be met by two of its elements, a pattern is met by one
+ */
 export function entryAccess(
   type: string,
   index: EntryIndex,
   p: string,
   keys: { readonly values: readonly Value[] } | { readonly ranges: readonly Range[] },
+  pattern?: string,
 ): Access {
-  const hint = BY_ENTRY[index];
-  const [, paramField = '', keyField = '', ...rest] = Object.keys(hint);
-  const at = (key: unknown, others: MinKey | MaxKey): Document => ({
-    type,
-    [paramField]: p,
-    [keyField]: key,
-    ...Object.fromEntries(rest.map((name) => [name, others])),
-  });
-  if ('values' in keys) {
-    const first = keys.values.slice(0, MAX_COUNTED);
-    const stretches = first.map((value) => ({ min: at(value, new MinKey()), max: at(value, new MaxKey()) }));
-    return { index, hint, stretches, size: keys.values.length, isOrdered: keys.values.length <= MAX_MERGED };
-  }
-  const filled = keys.ranges.filter((range) => !isEmpty(range));
-  const stretches = filled.slice(0, MAX_COUNTED).map(({ gt, gte, lt, lte }) => ({
-    min: gt !== undefined ? at(gt, new MaxKey()) : at(gte ?? new MinKey(), new MinKey()),
-    max: lte !== undefined ? at(lte, new MaxKey()) : lt !== undefined ? at(lt, new MinKey()) : at(new MaxKey(), new MaxKey()), // prettier-ignore
-  }));
-  return { index, hint, stretches, size: filled.length, isOrdered: false };
+  const { hint, array, paramField, field } = shapeOf(index);
+  const arm = (own: Keys): Arm => {
+    const asked = conditionOf(own);
+    const isOfList = index === 'words' && 'range' in own && asked !== undefined;
+    const row = (on: unknown): Document => ({
+      [array]: { $elemMatch: { p, ...(on !== undefined && { [field]: on }) } },
+    });
+    const holds = row(isOfList ? { $elemMatch: asked } : asked);
+    const driving = { type, ...(pattern === undefined ? holds : row({ $regex: pattern })) };
+    return { index, hint, begin: { type, [paramField]: p }, keys: own, holds, driving };
+  };
+  if ('values' in keys) return { arms: keys.values.length === 0 ? [] : [arm({ values: sorted(keys.values) })] };
+  return { arms: keys.ranges.filter((range) => !isEmpty(range)).map((range) => arm({ range })) };
 }
 
-/** The stretch of all that has one value, which is in the order of ids, behind one of them; undefined: it is not so. */
-export function valueStretch({ isExact, isOrdered, stretches }: Access, last?: string): Stretch | undefined {
-  const [only] = stretches;
-  if (only === undefined || stretches.length > 1 || isExact !== true || !isOrdered) return undefined;
-  // No text sorts between a text and the same text followed by a null character.
-  return last === undefined ? only : { min: { ...only.min, _id: `${last}\0` }, max: only.max };
+/** The fields of an index: the array, its parameter, and the first that keys are compared by. */
+function shapeOf(index: EntryIndex): { hint: Document; array: string; paramField: string; field: string } {
+  const hint = BY_ENTRY[index];
+  const [, paramField = '', keyField = ''] = Object.keys(hint);
+  const [array = '', field = ''] = keyField.split('.');
+  return { hint, array, paramField, field };
+}
+
+function sorted(values: readonly Value[]): readonly Value[] {
+  return [...new Set(values)].sort((a, b) => compareText(String(a), String(b)));
+}
+
+/** Undefined: any key. */
+function conditionOf(keys: Keys): Document | undefined {
+  if ('range' in keys) return Object.keys(keys.range).length === 0 ? undefined : rangeMatch(keys.range);
+  return keys.values.length === 1 ? { $eq: keys.values[0] } : { $in: [...keys.values] };
 }
 
 /** Way by ids. */
 export function idAccess(type: string, ids: readonly string[]): Access {
-  const all = [...new Set(ids)];
-  const keys = all.slice(0, MAX_COUNTED).map((id) => `${type}/${id}`);
-  // Nothing is counted that is known.
-  return {
-    index: '_id_',
-    hint: { _id: 1 },
-    stretches: keys.map((_id) => point(_id)),
-    size: all.length,
-    isOrdered: true,
-  };
-}
-
-function point(_id: string): Stretch {
-  return { min: { _id }, max: { _id: `${_id}\0` } };
+  if (ids.length === 0) return { arms: [] };
+  const values = sorted(ids.map((id) => `${type}/${id}`));
+  const holds = { _id: conditionOf({ values }) };
+  return { arms: [{ index: '_id_', hint: { _id: 1 }, begin: {}, keys: { values }, holds, driving: holds }] };
 }
 
 /** Way by the time of the last update. */
 export function timeAccess(type: string, range: Range): Access {
-  const { gt, gte, lt, lte } = range;
-  const at = (updated: unknown, others: MinKey | MaxKey): Document => ({ type, updated, n: others, id: others });
-  const min = gt !== undefined ? at(gt, new MaxKey()) : at(gte ?? new MinKey(), new MinKey());
-  const max = lte !== undefined ? at(lte, new MaxKey()) : at(lt ?? new MaxKey(), new MinKey());
-  const stretches = isEmpty(range) ? [] : [{ min, max }];
-  return {
-    index: 'by_type_and_time',
-    hint: BY_TYPE_AND_TIME,
-    stretches,
-    size: stretches.length,
-    isOrdered: false,
-  };
+  if (isEmpty(range)) return { arms: [] };
+  const holds = Object.keys(range).length === 0 ? {} : { updated: rangeMatch(range) };
+  const [index, hint] = ['by_type_and_time', BY_TYPE_AND_TIME];
+  return { arms: [{ index, hint, begin: { type }, keys: { range }, holds, driving: { type, ...holds } }] };
 }
 
-/** Way through all of a type. What follows the slash of its ids is the zero. */
-export function typeAccess(type: string): Access {
-  const [min, max] = [{ _id: `${type}/` }, { _id: `${type}0` }];
-  return { index: '_id_', hint: { _id: 1 }, stretches: [{ min, max }], size: 1, isOrdered: true };
+/** Way through all of a type, by id. */
+export function allAccess(type: string): Access {
+  const range = { gte: `${type}/`, lt: `${type}0` };
+  const holds = { _id: rangeMatch(range) };
+  return { arms: [{ index: '_id_', hint: { _id: 1 }, begin: {}, keys: { range }, holds, driving: holds }] };
+}
+
+/** All of a type, by id. What follows the slash of its ids is the zero. */
+export function typeStretch(type: string): Stretch {
+  return { min: { _id: `${type}/` }, max: { _id: `${type}0` } };
+}
+
+/** Bound of a stretch: what a key begins with, then whatever comes. */
+function bound({ hint, begin }: Arm, parts: readonly unknown[], others: MinKey | MaxKey): Document {
+  const names = Object.keys(hint).slice(Object.keys(begin).length);
+  return { ...begin, ...Object.fromEntries(names.map((name, i) => [name, i < parts.length ? parts[i] : others])) };
+}
+
+/** The stretches of an index that an arm has: of values one each. */
+export function stretchesOf(arm: Arm, most = Infinity): Stretch[] {
+  const { keys } = arm;
+  if ('values' in keys) return keys.values.slice(0, most).map((value) => stretchAt(arm, value));
+  return [{ min: minOf(arm, keys.range), max: maxOf(arm, keys.range) }];
+}
+
+/** How many there are. */
+export function sizeOfArm({ keys }: Arm): number {
+  return 'values' in keys ? keys.values.length : 1;
+}
+
+function stretchAt(arm: Arm, value: unknown): Stretch {
+  // Nothing sorts between a text and the same text followed by a null character; other keys have more fields.
+  if (arm.index === '_id_') return { min: { _id: value }, max: { _id: `${String(value)}\0` } };
+  return { min: bound(arm, [value], new MinKey()), max: bound(arm, [value], new MaxKey()) };
+}
+
+function minOf(arm: Arm, { gt, gte }: Range): Document {
+  return gt !== undefined ? bound(arm, [gt], new MaxKey()) : bound(arm, gte === undefined ? [] : [gte], new MinKey());
+}
+
+function maxOf(arm: Arm, { lt, lte }: Range): Document {
+  return lte === undefined && lt !== undefined
+    ? bound(arm, [lt], new MinKey())
+    : bound(arm, lte === undefined ? [] : [lte], new MaxKey());
+}
+
+/** A part of an arm that one command goes through. */
+export interface Piece {
+  /** Its range of the index; absent: the server makes it of `driving`. */
+  readonly stretch?: Stretch;
+  readonly driving: Document;
+  /** What a resource fulfils that has keys of the arm before this piece; absent: there are none, or none has several. */
+  readonly passed?: Document;
+}
+
+/** A key of an index behind which is gone on: what comes after the type and the parameter. */
+export type KeyPlace = readonly (Value | null)[];
+
+/** What is left of an arm. @param after absent: all of it */
+export function piecesOf(arm: Arm, after?: KeyPlace): readonly Piece[] {
+  const { driving } = arm;
+  if (after !== undefined) return piecesAfter(arm, after);
+  const [only, ...others] = stretchesOf(arm, 2);
+  return [others.length === 0 && only !== undefined ? { driving, stretch: only } : { driving }];
+}
+
+/** Texts have no end but a null character more. */
+function justAfter(parts: KeyPlace): KeyPlace {
+  return [...parts.slice(0, -1), `${String(parts.at(-1))}\0`];
+}
+
+function piecesAfter(arm: Arm, after: KeyPlace): readonly Piece[] {
+  const { keys, driving } = arm;
+  const [first] = after;
+  if (after.length !== Object.keys(arm.hint).length - Object.keys(arm.begin).length)
+    throw new FhirError('page-invalid');
+  const min = bound(arm, justAfter(after), new MinKey());
+  if ('range' in keys) {
+    return [{ driving, stretch: { min, max: maxOf(arm, keys.range) }, ...passedOf(arm, after) }];
+  }
+  const later = keys.values.filter((value) => compareText(String(value), String(first)) > 0);
+  const rest = later.length === 0 ? [] : restOf(arm, later, keys.values.slice(0, keys.values.length - later.length));
+  if (arm.index === '_id_' || !keys.values.includes(first!)) return rest;
+  return [{ driving, stretch: { ...stretchAt(arm, first), min }, ...passedOf(arm, after) }, ...rest];
+}
+
+/** The arm with its last values alone. */
+function restOf(arm: Arm, values: readonly Value[], passed: readonly Value[]): readonly Piece[] {
+  const left = withValues(arm, values);
+  const isRepeated = arm.index !== '_id_' && passed.length > 0;
+  return piecesOf(left).map((piece) => ({
+    ...piece,
+    ...(isRepeated && { passed: withValues(arm, passed).holds }),
+  }));
+}
+
+/** The same of other values. */
+export function withValues(arm: Arm, values: readonly Value[]): Arm {
+  const { begin, index } = arm;
+  if (index === '_id_') {
+    const holds = { _id: conditionOf({ values }) };
+    return { ...arm, keys: { values }, holds, driving: holds };
+  }
+  const [type, p] = Object.values(begin) as [string, string];
+  return entryAccess(type, index as EntryIndex, p, { values }).arms[0] ?? { ...arm, keys: { values } };
+}
+
+/** What has keys of an arm at a place or before it. */
+function passedOf(arm: Arm, after: KeyPlace): Pick<Piece, 'passed'> {
+  if (!(arm.index in BY_ENTRY)) return {};
+  const { array } = shapeOf(arm.index as EntryIndex);
+  const { p } = { p: Object.values(arm.begin)[1] as string };
+  const names = Object.keys(arm.hint).slice(2, -1).map((name) => name.slice(array.length + 1)); // prettier-ignore
+  const values = after.slice(0, -1);
+  const row = (tests: Document): Document => ({ [array]: { $elemMatch: { p, ...tests } } });
+  const equal = (to: number): Document =>
+    Object.fromEntries(names.slice(0, to).map((name, i) => [name, values[i] === null ? { $exists: false } : { $eq: values[i] }])); // prettier-ignore
+  const isOfList = arm.index === 'words';
+  const before = names.flatMap((name, i): Document[] => {
+    const value = values[i];
+    if (value === null || value === undefined) return [];
+    const below = i === 0 ? belowIn(arm.keys, value, isOfList) : { $lt: value };
+    return below === undefined ? [] : [row({ ...equal(i), [name]: below })];
+  });
+  const same = { ...row(equal(names.length)), _id: { $lte: after.at(-1) } };
+  return { passed: { $or: [...before, same] } };
+}
+
+/** Keys of an arm below a value; undefined: there are none. */
+function belowIn(keys: Keys, value: Value, isOfList: boolean): Document | undefined {
+  if ('values' in keys) {
+    const values = keys.values.filter((each) => compareText(String(each), String(value)) < 0);
+    return values.length === 0 ? undefined : { $in: values };
+  }
+  const { gt, gte } = keys.range;
+  // Below every value there is what is missing.
+  if (gt === undefined && gte === undefined) return { $not: { $gte: value } };
+  const below = { ...(gt === undefined ? { $gte: gte } : { $gt: gt }), $lt: value };
+  return isOfList ? { $elemMatch: below } : below;
+}
+
+/** The place of a key, as an answer of the server has it. */
+export function placeIn({ begin }: Arm, key: ReadonlyMap<string, unknown>): KeyPlace {
+  return [...key.values()].slice(Object.keys(begin).length) as KeyPlace;
+}
+
+/** Texts that tell an arm from others of a search. */
+export function textOf({ index, begin, keys }: Arm): string {
+  return `${index} ${JSON.stringify([begin, keys])}`;
 }

@@ -11,7 +11,7 @@ import { toRowTests } from '../compile/row-tests.js';
 type Kind = 'date' | 'number';
 
 /** A way to what fulfils several conditions at once, and the filter that goes by it; they are to be asked too. */
-export interface Overlap {
+interface Overlap {
   readonly filter: Document;
   readonly access: Access;
   /** Places of the conditions. */
@@ -60,14 +60,8 @@ function toOverlap(type: string, kind: Kind, p: string, from: Range, to: Range, 
   const filters = pieces.map((piece, i) => ({
     [kind]: { $elemMatch: { p: piece.p, low: rangeMatch(piece.low), ...(i > 0 && { high: rangeMatch(from) }) } },
   }));
-  const accesses = pieces.map((piece) => entryAccess(type, kind, piece.p, { ranges: [piece.low] }));
-  const [first] = accesses;
-  const stretches = accesses.flatMap((access) => access.stretches);
-  const around = pieces.map(({ p: each }, i) => (i === 0 ? undefined : entryAccess(type, kind, each, { ranges: [{}] }).stretches[0])); // prettier-ignore
-  // Where some are empty by themselves, the others do not follow each other as those around them do.
-  const isWhole = stretches.length === pieces.length;
-  const access = { ...first!, stretches, size: stretches.length, ...(isWhole && { around }) };
-  return { filter: { $or: filters }, access, of };
+  const arms = pieces.flatMap((piece) => entryAccess(type, kind, piece.p, { ranges: [piece.low] }).arms);
+  return { filter: { $or: filters }, access: { arms }, of };
 }
 
 /** Bounds that much lower. */

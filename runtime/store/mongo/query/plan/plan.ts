@@ -3,14 +3,14 @@ import { printCondition } from '../../../../search/query/print.js';
 import type { RowTest } from '../compile/row-test.js';
 
 /** A chain whose targets are known: rows that lead to one of them. */
-export interface KnownTargets {
+interface KnownTargets {
   readonly rows: readonly RowTest[];
   /** The original condition that it replaces. */
   readonly of: Condition;
 }
 
 /** A link whose resources are known by their ids. */
-export interface KnownIds {
+interface KnownIds {
   readonly ids: readonly string[];
   /** The original condition that it replaces. */
   readonly of: Condition;
@@ -112,14 +112,6 @@ function isEverything(plan: Plan): boolean {
 
 function isNothing(plan: Plan): boolean {
   return 'some' in plan && plan.some.every(isNothing);
-}
-
-/** Whether a resource itself decides whether it fulfils a plan: no other that a link leads to. */
-export function isOfItself(plan: Plan): boolean {
-  if ('of' in plan || isLink(plan)) return false;
-  if ('all' in plan) return plan.all.every(isOfItself);
-  if ('some' in plan) return plan.some.every(isOfItself);
-  return 'not' in plan ? isOfItself(plan.not) : true;
 }
 
 /** What was asked for. */

@@ -1,141 +1,97 @@
 import type { Snapshot } from '../../read/snapshot.js';
-import type { Access, Stretch } from './access.js';
+import { sizeOfArm, stretchesOf, textOf, type Arm, type Stretch } from './access.js';
 
-/** Number of index entries on an access path, exact up to the limit of the probe. */
-export interface Probed {
-  readonly matches: number;
-  readonly isMore: boolean;
-}
-
-/** Counts the entries of access paths, up to a limit. */
+/** Counts the entries of arms, up to a limit, and remembers that for a short time: it is an estimate. */
 export interface Probes {
-  count(snapshot: Snapshot, access: Access, limit: number): Promise<Probed>;
-  /**
-   * Notes that more match a search than are counted cheaply.
-   *
-   * @param name identifies the search
-   * @param isCounted whether so many were counted, and counting did not just take too long
-   */
-  noteLong(name: string, isCounted: boolean): void;
-  /** Whether that was noted a short time ago. */
-  isLong(name: string): boolean;
-  /** Notes how many matched a search, as a hint for when it is counted again. @param name identifies the search */
-  noteTotal(name: string, total: number): void;
-  /** What was noted last; undefined: nothing, or it is forgotten. */
-  lastTotal(name: string): number | undefined;
+  /** Entries, one above the limit for more. Of long lists each value is taken to be as frequent as the first are in the mean. */
+  count(snapshot: Snapshot, arms: readonly Arm[], limit: number): Promise<number>;
+  /** Where counting all of an arm may begin: what was counted last, of however many there are now. */
+  lastTotal(arm: Arm): number | undefined;
+  noteTotal(arm: Arm, total: number): void;
 }
 
 /** So long a count is good enough to choose by, in milliseconds. */
 const FRESH = 5000;
 
-/** The same of a search of which too many matches were counted: to find out that they still are reads a thousand documents. */
-const LONG = 60_000;
-
-/** Counts that are remembered at most. */
-const MAX_REMEMBERED = 2000;
+/** Counts that are remembered at most, and the longest name of one. */
+const MOST = { counts: 2000, name: 2000 };
 
 /** Keys that are listed to count them; more are skipped, to see whether there are more. */
-const MAX_LISTED = 1000;
+const [FEW_LISTED, MAX_LISTED] = [100, 1000];
 
-/** Names of searches that are remembered, in characters. */
-const MAX_NAME = 2000;
+/** Values that are counted, and those that are each by itself. */
+const MAX_COUNTED = 20;
+const MOST_ALONE = 3;
 
-interface Remembered extends Probed {
+interface Remembered {
+  readonly count: number;
   /** How far was counted. */
   readonly limit: number;
   readonly until: number;
 }
 
-/** Remembers what was counted for a short time. @param now milliseconds, in whatever time */
+/** @param now milliseconds, in whatever time */
 export function openProbes(now: () => number = () => performance.now()): Probes {
-  const remembered = new Map<string, Remembered>();
+  const counts = new Map<string, Remembered>();
   const totals = new Map<string, number>();
 
-  function remember(key: string, probed: Probed, limit: number, time = FRESH): void {
-    remembered.delete(key);
-    remembered.set(key, { ...probed, limit, until: now() + time });
-    for (const oldest of remembered.keys()) {
-      if (remembered.size <= MAX_REMEMBERED) break;
-      remembered.delete(oldest);
-    }
+  function keep<T>(map: Map<string, T>, name: string, value: T): void {
+    if (name.length > MOST.name) return;
+    map.delete(name);
+    map.set(name, value);
+    const [oldest] = map.keys();
+    if (map.size > MOST.counts && oldest !== undefined) map.delete(oldest);
   }
 
-  /** What is known up to this limit: all, where counting came to an end. */
-  function recall(key: string, limit: number): Probed | undefined {
-    const known = remembered.get(key);
-    if (known === undefined || known.until <= now()) return undefined;
-    const { matches, isMore } = known;
-    if (isMore ? known.limit < limit : known.limit > MAX_LISTED && known.limit !== limit) return undefined;
-    return isMore || matches > limit ? { matches: limit, isMore: true } : { matches, isMore };
-  }
-
-  async function count(snapshot: Snapshot, access: Access, limit: number): Promise<Probed> {
-    const key = `${access.index} ${JSON.stringify(access.stretches)} ${access.size}`;
-    const known = recall(key, limit);
-    if (known !== undefined) return known;
-    const probed = access.around === undefined ? await measure(snapshot, access, limit) : await countAround(snapshot, access, access.around, limit); // prettier-ignore
-    remember(key, probed, limit);
-    return probed;
-  }
-
-  /** The pieces of what is empty are not counted; that it is so is remembered, for whatever pieces of it. */
-  async function countAround(
-    snapshot: Snapshot,
-    { around: _, ...access }: Access,
-    around: NonNullable<Access['around']>,
-    limit: number,
-  ): Promise<Probed> {
-    const each = await Promise.all(
-      access.stretches.map(async (piece, i) => {
-        const whole = around[i];
-        if (whole === undefined) return [piece];
-        return (await count(snapshot, { ...access, stretches: [whole], size: 1 }, 0)).isMore ? [piece] : [];
-      }),
-    );
-    const stretches = each.flat();
-    return measure(snapshot, { ...access, stretches, size: stretches.length }, limit);
-  }
-
-  async function measure(snapshot: Snapshot, { hint, index, stretches, size }: Access, limit: number): Promise<Probed> {
+  async function countArm(snapshot: Snapshot, arm: Arm, limit: number): Promise<number> {
     // Each id is one resource, or none.
-    if (index === '_id_' && size !== 1) return { matches: Math.min(size, limit), isMore: size > limit };
-    if (limit > MAX_LISTED) {
-      const skip = Math.ceil(limit / size);
-      const beyond = await Promise.all(stretches.map((stretch) => lengthOf(snapshot, stretch, hint, 1, skip)));
-      const isMore = beyond.filter((count) => count > 0).length * 2 > beyond.length;
-      return { matches: limit, isMore };
+    if (arm.index === '_id_' && 'values' in arm.keys) return Math.min(sizeOfArm(arm), limit + 1);
+    const name = textOf(arm);
+    const known = counts.get(name);
+    if (known !== undefined && known.until > now() && (known.limit >= limit || known.count <= known.limit)) {
+      return Math.min(known.count, limit + 1);
     }
-    const counts = await Promise.all(stretches.map((stretch) => lengthOf(snapshot, stretch, hint, limit + 1)));
-    const sum = counts.reduce((total, count) => total + count, 0);
-    const all = stretches.length === size ? sum : Math.ceil((sum / stretches.length) * size);
-    return { matches: Math.min(all, limit), isMore: all > limit };
+    const count = Math.min(await countValues(snapshot, arm, limit), limit + 1);
+    keep(counts, name, { count, limit, until: now() + FRESH });
+    return count;
   }
 
   return {
-    count,
-    noteLong(name, isCounted) {
-      if (name.length <= MAX_NAME) remember(`long ${name}`, { matches: 0, isMore: true }, 0, isCounted ? LONG : FRESH);
+    async count(snapshot, arms, limit) {
+      const each = await Promise.all(arms.map((arm) => countArm(snapshot, arm, limit)));
+      return Math.min(limit + 1, each.reduce((total, count) => total + count, 0)); // prettier-ignore
     },
-    noteTotal(name, total) {
-      if (name.length > MAX_NAME) return;
-      totals.delete(name);
-      totals.set(name, total);
-      const [oldest] = totals.keys();
-      if (totals.size > MAX_REMEMBERED && oldest !== undefined) totals.delete(oldest);
-    },
-    lastTotal: (name) => totals.get(name),
-    isLong(name) {
-      const known = remembered.get(`long ${name}`);
-      return known !== undefined && known.until > now();
-    },
+    lastTotal: (arm) => totals.get(textOf(arm)),
+    noteTotal: (arm, total) => keep(totals, textOf(arm), total),
   };
+}
+
+/** Few values are counted one by one, by the index alone; more together, as far as documents may be read for it. */
+async function countValues(snapshot: Snapshot, arm: Arm, limit: number): Promise<number> {
+  const { driving, hint } = arm;
+  const size = sizeOfArm(arm);
+  if (size > MOST_ALONE && limit <= MAX_LISTED) {
+    const query = { filter: driving, hint, limit: limit + 1, projection: { _id: 1 } } as const;
+    return (await snapshot.find({ collection: 'resource', ...query })).documents.length;
+  }
+  const stretches = stretchesOf(arm, MAX_COUNTED);
+  const each = await Promise.all(stretches.map((stretch) => measure(snapshot, stretch, arm, limit)));
+  const sum = each.reduce((total, count) => total + count, 0);
+  return Math.ceil((sum / stretches.length) * size);
+}
+
+async function measure(snapshot: Snapshot, stretch: Stretch, { hint }: Arm, limit: number): Promise<number> {
+  if (limit <= FEW_LISTED) return lengthOf(snapshot, stretch, hint, limit + 1);
+  const isMore = (await lengthOf(snapshot, stretch, hint, 1, limit)) > 0;
+  if (isMore) return limit + 1;
+  return limit <= MAX_LISTED ? lengthOf(snapshot, stretch, hint, limit) : limit;
 }
 
 /** How many resources have a key of the index within a stretch; no document is read for it. */
 export async function lengthOf(
   snapshot: Snapshot,
   { min, max }: Stretch,
-  hint: Access['hint'],
+  hint: Arm['hint'],
   limit: number,
   skip = 0,
 ): Promise<number> {

@@ -1,9 +1,8 @@
-import type { Document } from 'mongodb';
+import { MaxKey, MinKey, type Document } from 'mongodb';
 
 import { BY_TYPE_AND_TIME } from '../../indexes.js';
-import type { FindCursor } from '../cursor.js';
 import { asRest } from '../compile/compile.js';
-import type { Order, OrderKey } from '../compile/order.js';
+import type { Order, OrderKey, OrderPlace } from '../compile/order.js';
 
 /** A piece of an order; pieces follow each other. */
 export interface Segment {
@@ -12,6 +11,8 @@ export interface Segment {
   readonly sort: Document;
   /** The index to walk through. */
   readonly hint: Document;
+  /** What of the index is gone through, by the index alone. */
+  readonly walked: { readonly filter: Document; readonly min?: Document; readonly max?: Document };
   /** The order that this index has in place of `sort`: times, but what has one time is not in the order of ids. */
   readonly roughly?: Document;
 }
@@ -19,11 +20,12 @@ export interface Segment {
 const BY_ID = { _id: 1 } as const;
 
 /** The pieces of an order that an index has, from its beginning or from a cursor on. */
-export function toSegments(type: string, order: Order, after: FindCursor | undefined): Segment[] {
+export function toSegments(type: string, order: Order, after: OrderPlace | undefined): Segment[] {
   const [key] = order.keys;
   const last = after === undefined ? undefined : `${type}/${after.id}`;
   if (key === undefined) {
-    return [{ filter: idRange(type, last, order.idSign), sort: { _id: order.idSign }, hint: BY_ID }];
+    const filter = idRange(type, last, order.idSign);
+    return [{ filter, sort: { _id: order.idSign }, hint: BY_ID, walked: { filter } }];
   }
   const value = after?.values[0];
   const begins = after === undefined ? [beginning(type, key)] : [];
@@ -34,7 +36,7 @@ export function toSegments(type: string, order: Order, after: FindCursor | undef
 }
 
 /** The same for what is collected and then sorted: what is equal to the last value and what is behind it is found by one command. */
-export function toCollected(type: string, order: Order, after: FindCursor | undefined): Segment[] {
+export function toCollected(type: string, order: Order, after: OrderPlace | undefined): Segment[] {
   const segments = toSegments(type, order, after);
   const value = after?.values[0];
   const [equal, beyond, ...rest] = segments;
@@ -44,21 +46,30 @@ export function toCollected(type: string, order: Order, after: FindCursor | unde
 }
 
 function beginning(type: string, key: OrderKey): Segment {
-  return { filter: { type, [key.field]: { $exists: true } }, ...walkOf(key) };
+  const { hint, ...walk } = walkOf(key);
+  const all = { type, [key.field]: { $exists: true } };
+  if (key.field === 'updated') return { filter: all, hint, ...walk, walked: { filter: { type } } };
+  const [first, last] = key.sign === 1 ? [new MinKey(), new MaxKey()] : [new MaxKey(), new MinKey()];
+  const at = (value: unknown, _id: unknown): Document => ({ type, [key.field]: value, _id });
+  const walked = { filter: {}, min: at(first, new MinKey()), max: at(last, new MaxKey()) };
+  return { filter: all, hint, ...walk, walked };
 }
 
 /** Equal ones come by id. */
 function behind(type: string, key: OrderKey, value: unknown, last: string | undefined): Segment[] {
   const { field, sign } = key;
   const { hint, ...walk } = walkOf(key);
+  const equal = { type, [field]: { $eq: value }, ...idRange(type, last, 1) };
+  const beyond = { type, [field]: { [sign === 1 ? '$gt' : '$lt']: value } };
   return [
-    { filter: { type, [field]: { $eq: value }, ...idRange(type, last, 1) }, sort: BY_ID, hint },
-    { filter: { type, [field]: { [sign === 1 ? '$gt' : '$lt']: value } }, hint, ...walk },
+    { filter: equal, sort: BY_ID, hint, walked: { filter: equal } },
+    { filter: beyond, hint, ...walk, walked: { filter: beyond } },
   ];
 }
 
 function withoutValue(type: string, { field }: OrderKey, last: string | undefined): Segment {
-  return { filter: { [field]: { $exists: false }, ...idRange(type, last, 1) }, sort: BY_ID, hint: BY_ID };
+  const ids = idRange(type, last, 1);
+  return { filter: { [field]: { $exists: false }, ...ids }, sort: BY_ID, hint: BY_ID, walked: { filter: ids } };
 }
 
 function walkOf({ field, sign }: OrderKey): Pick<Segment, 'sort' | 'hint' | 'roughly'> {
@@ -68,7 +79,7 @@ function walkOf({ field, sign }: OrderKey): Pick<Segment, 'sort' | 'hint' | 'rou
 }
 
 /** Ids of a type, behind the last in this direction. What follows the slash is the zero. */
-export function idRange(type: string, last: string | undefined, sign: 1 | -1): Document {
+function idRange(type: string, last: string | undefined, sign: 1 | -1): Document {
   const [first, end] = [`${type}/`, `${type}0`];
   if (last === undefined) return { _id: { $gte: first, $lt: end } };
   return { _id: sign === 1 ? { $gt: last, $lt: end } : { $gte: first, $lt: last } };

@@ -1,0 +1,146 @@
+import type { Document } from 'mongodb';
+
+import { FhirError } from '../../../fhir/errors.js';
+import { append } from '../../../fhir/lists.js';
+import { placeOfArm, shortName, type ArmName } from '../../plan/arm-names.js';
+import type { ArmPlace } from '../../plan/cursor.js';
+import { fieldsOf, readValue, type Raw } from '../bson/bson.js';
+import { keyOf } from '../bson/documents.js';
+import { BY_ENTRY } from '../indexes.js';
+import type { Ask } from './ask.js';
+import { everyOf, LIVING } from './compile/compile.js';
+import type { Hit, Hits, Walk } from './hit.js';
+import type { Batch } from '../read/batch.js';
+import { piecesOf, placeIn, textOf, type Arm, type KeyPlace, type Piece, type Stretch } from './plan/access.js';
+
+/** The field of an answer that has the key by which a document was found. */
+const AT = 'at';
+
+/** Nothing but that: where it is all that is asked for, no document is read. */
+export const KEY_ONLY: Document = { _id: 0, type: 1 };
+
+/** What is in some arms and fulfils filters, each resource once, in the order of the arms: at its first key there. */
+export function armsWalk(
+  ask: Ask,
+  arms: readonly Arm[],
+  filters: readonly Document[],
+  projection: Document,
+  name: () => string,
+): Walk<ArmPlace> {
+  const names = arms.map((arm) => shortName([textOf(arm)]));
+
+  async function next(after: ArmPlace | undefined, wanted: number, rows: number): Promise<Hits | undefined> {
+    const hits: Hit[] = [];
+    const first = after === undefined ? 0 : placeOfArm(names, after.arm);
+    if (first < 0) throw new FhirError('page-invalid');
+    for (let place = first; place < arms.length; place++) {
+      const arm = arms[place]!;
+      const at = place === first && after !== undefined ? readPlace(arm, after.at) : undefined;
+      const others = arms.slice(0, place).map(({ holds }) => holds);
+      for (const piece of piecesOf(arm, at)) {
+        if (hits.length === wanted) return { hits, isOver: false };
+        const found = await read(arm, piece, others, wanted - hits.length, rows, at !== undefined);
+        if (found === undefined) return undefined;
+        append(hits, found.documents.map((bytes) => toHit(bytes, arm, place))); // prettier-ignore
+        if (found.isCut) return { hits, isOver: false };
+      }
+    }
+    // One more may be behind a full page.
+    return { hits, isOver: hits.length < wanted };
+  }
+
+  async function read(
+    arm: Arm,
+    piece: Piece,
+    before: readonly Document[],
+    limit: number,
+    rows: number,
+    isLater: boolean,
+  ) {
+    const passed = [...before, ...(piece.passed === undefined ? [] : [piece.passed])];
+    const once = passed.length === 0 ? [] : [{ $nor: passed }];
+    // What is deleted has no entries.
+    const living = arm.index in BY_ENTRY ? [] : [LIVING];
+    const rest = [...filters, ...once, ...living];
+    const { stretch, driving } = piece;
+    const shown = { ...projection, [AT]: { $meta: 'indexKey' } };
+    const { hint } = arm;
+    const find = (range: Stretch | undefined): Promise<Batch> => {
+      const filter = everyOf(range === undefined ? [driving, ...rest] : rest);
+      return ask.read({ filter, ...range, hint, limit, projection: shown });
+    };
+    const isFull = ({ documents, isCut }: Batch): boolean => documents.length === limit || isCut;
+    // A place is in the range alone.
+    if (rows === Infinity || rest.length === 0 || isLater) return find(stretch);
+    if (stretch !== undefined) {
+      const end = await keyAt(arm, stretch, rows);
+      const batch = await find(end === undefined ? stretch : { ...stretch, max: end });
+      return end === undefined || isFull(batch) ? batch : undefined;
+    }
+    const pipeline = [
+      { $match: driving },
+      { $limit: rows },
+      { $match: everyOf(rest) },
+      { $limit: limit },
+      { $project: projection },
+      { $set: { [AT]: { $meta: 'indexKey' } } },
+    ];
+    const batch = await ask.pipeline(pipeline, hint, limit);
+    return isFull(batch) || !(await ask.isLonger(driving, hint, rows)) ? batch : undefined;
+  }
+
+  /** The key behind so many; undefined: there are not so many. */
+  async function keyAt({ hint }: Arm, stretch: Stretch, skip: number): Promise<Document | undefined> {
+    const projection = { ...KEY_ONLY, [AT]: { $meta: 'indexKey' } };
+    const { documents } = await ask.read({ filter: {}, ...stretch, hint, skip, limit: 1, projection });
+    const [bytes] = documents;
+    return bytes && (Object.fromEntries(readValue(bytes, fieldsOf(bytes).get(AT)!) as ReadonlyMap<string, unknown>) as Document); // prettier-ignore
+  }
+
+  function toHit(bytes: Raw, arm: Arm, place: number): Hit {
+    const key = readValue(bytes, fieldsOf(bytes).get(AT)!) as ReadonlyMap<string, unknown>;
+    const at = [placeIn(arm, key).map(toText)];
+    return {
+      key: keyIn(key),
+      values: [],
+      bytes,
+      place: { arm: (): ArmName => [place, arms.length, names[place]!], at },
+    };
+  }
+
+  return { name, next, placeOf: ({ place }) => ({ arm: place!.arm(), at: place!.at }) };
+}
+
+/** The `_id` of a document, which most indexes have. */
+function keyIn(key: ReadonlyMap<string, unknown>): string {
+  return (
+    (key.get('_id') as string | undefined) ?? keyOf({ type: key.get('type') as string, id: key.get('id') as string })
+  );
+}
+
+/** Fields of indexes that are instants; what is missing is below every text. */
+const OF_DATES = new Set(['date', 'date_high', 'by_type_and_time']);
+const OF_NUMBERS = new Set(['number']);
+
+/** Part of a key as text of a cursor can have it. */
+function toText(part: unknown): string | number {
+  if (part === null || part === undefined) return -Infinity;
+  if (part instanceof Date) return part.getTime();
+  return typeof part === 'string' ? part : Number(part);
+}
+
+/** @throws FhirError `page-invalid` for what is no key of an index */
+function readPlace({ index }: Arm, at: ArmPlace['at']): KeyPlace {
+  const [parts = [], ...others] = at;
+  const isDate = OF_DATES.has(index);
+  const isNumber = isDate || OF_NUMBERS.has(index);
+  const last = parts.length - 1;
+  const isFit = parts.every((part, i) => (i === last || !isNumber ? typeof part === 'string' || part === -Infinity : typeof part === 'number')); // prettier-ignore
+  if (others.length > 0 || !isFit || typeof parts[last] !== 'string') throw new FhirError('page-invalid');
+  return parts.map((part, i) => {
+    if (typeof part === 'string') return part;
+    // Below the time there is a number.
+    if (isDate && !(index === 'by_type_and_time' && i > 0)) return new Date(part);
+    return isNumber ? part : null;
+  });
+}

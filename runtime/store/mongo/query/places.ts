@@ -1,0 +1,37 @@
+import type { CursorPlace, FindCursor, SourceName } from '../../plan/cursor.js';
+import type { SortKey } from '../../../search/query/query.js';
+import { toOrderValue, type Order } from './compile/order.js';
+import type { Hit } from './hit.js';
+import { toKey } from './links/held.js';
+import type { Place } from './search.js';
+import { placeInOrder } from './sorted.js';
+
+/** Whether it is the key of a resource. */
+export function isKey(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** Keys of an order that was asked for, as cursors have their values. */
+export function sortOf(order: Order | undefined): readonly SortKey[] | undefined {
+  return order?.keys.map(({ sort }) => sort);
+}
+
+/** Where a page begins that follows another. */
+export function placeOf({ place }: Pick<FindCursor<string>, 'place'>): Place {
+  return isSorted(place) ? { source: 'sort', id: place.id, values: place.values.map(toOrderValue) } : place;
+}
+
+function isSorted(place: CursorPlace<string>): place is Extract<CursorPlace<string>, { source: 'sort' }> {
+  return place.source === 'sort';
+}
+
+/** Where it begins if a resource was the last of the page before. */
+export function placeBehind(source: SourceName, hit: Hit): Place {
+  const { key, place } = hit;
+  if (source === 'sort') return { source, ...placeInOrder(hit) };
+  if (source === 'type') return { source, id: toKey(key).id };
+  const [way, path] = source;
+  return place === undefined || way === 'keys'
+    ? { source: ['keys', path], key }
+    : { source: ['arms', path], at: { arm: place.arm(), at: place.at } };
+}

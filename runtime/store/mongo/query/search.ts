@@ -1,0 +1,191 @@
+import type { Order as OrderAsked, PlanRequest } from '../../plan/choose.js';
+import { choosePlan } from '../../plan/choose.js';
+import type { ArmPlace, Path, SourceName } from '../../plan/cursor.js';
+import { FhirError } from '../../../fhir/errors.js';
+import { compareText } from '../../../search/query/compare-text.js';
+import type { Order, OrderPlace } from './compile/order.js';
+import { driverAgain, onlyDriver, RELAXED, typeDriver } from './drivers.js';
+import type { Hits, Walk } from './hit.js';
+import { reduce } from './links/reduce.js';
+import { linkAgain, sourcesOf, type AnyDriver } from './links/link-driver.js';
+import { throughLink } from './links/through.js';
+import { askedFor, conjunctsOf, hasLinks, type Plan } from './plan/plan.js';
+import { openScope, type Scope } from './scope.js';
+import { allOf, KEYS, pageOf, sortedThrough, throughArms, throughType, type Reading } from './walks.js';
+
+/** What was found for a page. */
+export interface Found extends Hits {
+  /** Whether what was to be read of them is in their bytes; else they are read by their keys. */
+  readonly isRead: boolean;
+  /** All that match, from the beginning, where that came to light. */
+  readonly total?: number | undefined;
+  /** What has the order of the hits. */
+  readonly source: SourceName;
+  readonly driving: () => string;
+}
+
+/** Where a page begins. */
+export type Place =
+  | { readonly source: readonly ['arms', Path]; readonly at: ArmPlace }
+  | { readonly source: readonly ['keys', Path]; readonly key: string }
+  | { readonly source: 'type'; readonly id: string }
+  | ({ readonly source: 'sort' } & OrderPlace);
+
+/** A search: what is looked for, in which order, and what is read of it. */
+export interface Search {
+  readonly scope: Scope;
+  /** Absent: as whatever drives the search gives them. */
+  readonly order: Order | undefined;
+  readonly reading: Reading;
+}
+
+/**
+ * Finds a page: what each request of the planner asks.
+ *
+ * @param place absent: the first page. A later one goes on in what the first came from; in an order that was asked for, it may come
+ * from anything that has this order
+ */
+export async function findHits(search: Search, place: Place | undefined, wanted: number): Promise<Found> {
+  if (place !== undefined && place.source !== 'sort') return goOn(search, place, wanted);
+  const plan = choosePlan<AnyDriver, Found>(orderAsked(search), search.scope.limits);
+  let step = plan.next();
+  while (step.done !== true) step = plan.next(await answer(search, place, wanted, step.value));
+  return step.value;
+}
+
+/** Where there is but one source nothing need be counted: whatever its rows are, there are more without it. */
+async function sources({ scope, order }: Search, most: number): Promise<readonly AnyDriver[]> {
+  const only = order === undefined && !scope.isLinked ? onlyDriver(scope.conjuncts) : undefined;
+  return only === undefined ? sourcesOf(scope, most) : [only];
+}
+
+function orderAsked({ order }: Search): OrderAsked {
+  if (order === undefined) return 'any';
+  return order.by === 'computed' ? 'computed' : 'indexed';
+}
+
+async function answer(
+  search: Search,
+  after: OrderPlace | undefined,
+  wanted: number,
+  request: PlanRequest<AnyDriver>,
+): Promise<readonly AnyDriver[] | Found | undefined> {
+  switch (request.ask) {
+    case 'sources':
+      return sources(search, request.most);
+    case 'walk': {
+      const { by, rows } = request;
+      if (typeof by === 'object') return driven(search, by, undefined, wanted, rows);
+      const order = by === 'type' ? undefined : search.order;
+      return inOrder(search, order, after, wanted, rows);
+    }
+    case 'collect':
+      return collected(search, request.from, after, wanted);
+  }
+}
+
+/** In the order of the ranges of a driver, and whose links are still to be asked. */
+function opened(scope: Scope, driver: AnyDriver, reading: Reading): [Scope, Walk<ArmPlace>] {
+  if (driver.isFar) return [{ ...scope, isLinked: false }, throughLink(driver, reading)];
+  return [scope, throughArms(scope, driver, reading)];
+}
+
+async function driven(
+  { scope, reading }: Search,
+  driver: AnyDriver,
+  after: ArmPlace | undefined,
+  wanted: number,
+  rows: number,
+): Promise<Found | undefined> {
+  if (!driver.isLazy) throw new FhirError('page-invalid');
+  const [own, walk] = opened(scope, driver, reading);
+  const found = await pageOf(own, walk, after, wanted, rows);
+  // Where links are asked, no more is read of candidates at first than these need.
+  const isRead = !(driver.isFar ? driver.rest : scope).isLinked;
+  return found && { ...found, isRead, source: ['arms', driver.path], driving: walk.name };
+}
+
+/** All of the type that fulfils what is asked, in an order that an index has. @param order absent: that of ids */
+async function inOrder(
+  { scope, reading }: Search,
+  order: Order | undefined,
+  after: OrderPlace | undefined,
+  wanted: number,
+  rows: number,
+): Promise<Found | undefined> {
+  const walk = throughType(scope, reading, order);
+  const found = await pageOf(scope, walk, after, wanted, rows);
+  const source = order === undefined ? 'type' : 'sort';
+  return found && { ...found, isRead: !scope.isLinked, source, driving: walk.name };
+}
+
+/** All that a driver finds, or all of the type, collected, and put in the order that was asked for, or in that of ids. */
+async function collected(
+  search: Search,
+  from: AnyDriver | 'type',
+  after: OrderPlace | undefined,
+  wanted: number,
+): Promise<Found> {
+  const { scope, order, reading } = search;
+  if (order === undefined) {
+    if (from !== 'type') return byKeys(search, from, undefined, wanted);
+    return (await inOrder(search, undefined, undefined, wanted, Infinity))!;
+  }
+  const walk = await sortedThrough(scope, from === 'type' || from.isFar ? undefined : from, order, reading);
+  const found = await pageOf(scope, walk, after, wanted, Infinity);
+  return { ...found!, isRead: !scope.isLinked, source: 'sort', driving: walk.name };
+}
+
+/** What a driver finds, all of it before the first is known, in the order of ids. */
+async function byKeys({ scope }: Search, driver: AnyDriver, after: string | undefined, wanted: number): Promise<Found> {
+  const [own, walk] = opened(scope, driver, KEYS);
+  const all = (await allOf(own, walk)) ?? [];
+  const hits = all.toSorted((a, b) => compareText(a.key, b.key));
+  const left = after === undefined ? hits : hits.filter(({ key }) => compareText(key, after) > 0);
+  return {
+    hits: left.slice(0, wanted).map(({ key, values, bytes }) => ({ key, values, bytes })),
+    isOver: left.length < wanted,
+    isRead: false,
+    ...(after === undefined && { total: all.length }),
+    source: ['keys', driver.path],
+    driving: walk.name,
+  };
+}
+
+async function goOn(search: Search, place: Exclude<Place, { source: 'sort' }>, wanted: number): Promise<Found> {
+  if (place.source === 'type') {
+    return (await inOrder(search, undefined, { id: place.id, values: [] }, wanted, Infinity))!;
+  }
+  const [scope, driver] = await findAgain(search.scope, place.source[1]);
+  const own = { ...search, scope };
+  if (!('at' in place)) return byKeys(own, driver, place.key, wanted);
+  return (await driven(own, driver, place.at, wanted, Infinity))!;
+}
+
+/** The other side of a link that a page before was found by is collected, however many are there now. */
+const MOST = 50_000;
+
+/** A condition as it was for a page before: without where its links lead, or with all that they lead to. Undefined: as it is. */
+async function settledAgain({ links, type }: Scope, condition: Plan, isRelaxed: boolean): Promise<Plan | undefined> {
+  if (isRelaxed) return hasLinks(condition) ? undefined : askedFor(condition);
+  return hasLinks(condition) ? reduce(links, type, condition, MOST) : undefined;
+}
+
+/** The driver that a page before had. @throws FhirError `page-invalid` */
+async function findAgain(scope: Scope, path: Path): Promise<[Scope, AnyDriver]> {
+  const [place] = Array.isArray(path) ? (path as readonly Path[]) : [];
+  const conditions = conjunctsOf(scope.plan);
+  if (path === 'between') return [scope, typeDriver(scope.type, 0)];
+  if (typeof place === 'number' && place < 0) {
+    const driver = await linkAgain(scope, path as readonly Path[]);
+    if (driver !== undefined) return [scope, driver];
+  } else if (typeof place === 'number') {
+    const condition = conditions[place];
+    const settled = condition && (await settledAgain(scope, condition, (path as readonly Path[])[2] === RELAXED));
+    const own =
+      settled === undefined ? scope : openScope(scope.links, scope.type, { all: conditions.with(place, settled) });
+    const driver = driverAgain(own.conjuncts, path, scope.type);
+    if (driver !== undefined) return [own, driver];
+  }
+  throw new FhirError('page-invalid');
+}

@@ -1,0 +1,150 @@
+import type { Document } from 'mongodb';
+
+import { append } from '../../../fhir/lists.js';
+import type { ArmPlace } from '../../plan/cursor.js';
+import { BY_TYPE_AND_TIME } from '../indexes.js';
+import { armsWalk, KEY_ONLY } from './arms.js';
+import { LIVING, restOf } from './compile/compile.js';
+import { toOrder, type Order, type OrderPlace } from './compile/order.js';
+import type { Driver } from './drivers.js';
+import type { Hit, Hits, Walk } from './hit.js';
+import { TooFar } from './links/asked.js';
+import { candidateProjection, needOf, toHeld, type Need } from './links/held.js';
+import { hold } from './links/hold.js';
+import { collectedWalk, orderWalk } from './sorted.js';
+import type { Scope } from './scope.js';
+
+/** What is read of those that are found. */
+export type Reading = 'versions' | Need;
+
+/** Nothing but what a walk goes by. */
+export const KEYS: Need = { params: [], names: false };
+
+/** Candidates of the first piece, and of each after it, where links are asked. */
+const PIECES = [50, 200, 1000, 5000];
+
+/** What is found without links has to be read once; else what links need is read first, and then what is wanted of those that are left. */
+export function projectionOf({ isLinked, plan, links }: Scope, reading: Reading): Document {
+  if (!isLinked) return reading === 'versions' ? links.projection : candidateProjection(reading);
+  const own = needOf(plan);
+  if (reading === 'versions') return candidateProjection(own);
+  return candidateProjection({ params: [...own.params, ...reading.params], names: own.names || reading.names });
+}
+
+/** In the order of the ranges of a driver. */
+export function throughArms(scope: Scope, driver: Driver, reading: Reading): Walk<ArmPlace> {
+  const { conjuncts, links } = scope;
+  const { conjunct, arms, isExact } = driver;
+  const filters = restOf(conjuncts, isExact ? conjunct : undefined);
+  const projection = reading === KEYS && !scope.isLinked ? KEY_ONLY : projectionOf(scope, reading);
+  return armsWalk(links.ask, arms, filters, projection, conjunct.name);
+}
+
+/** The order of ids. */
+export const BY_ID: Order = toOrder('', [], () => undefined);
+
+/** All of the type, in the order of ids, or in another that an index has. */
+export function throughType(scope: Scope, reading: Reading, order = BY_ID): Walk<OrderPlace> {
+  const [key] = order.keys;
+  return orderWalk(sortedOf(scope, order, reading), () => (key === undefined ? `every ${scope.type}` : `every ${scope.type} by ${key.field}`)); // prettier-ignore
+}
+
+function sortedOf(scope: Scope, order: Order, reading: Reading) {
+  const { type, links, conjuncts } = scope;
+  return { ask: links.ask, type, order, filters: livingOf(conjuncts), projection: projectionOf(scope, reading) };
+}
+
+function livingOf(conjuncts: Scope['conjuncts'], but?: Driver): Document[] {
+  return [...restOf(conjuncts, but?.isExact === true ? but.conjunct : undefined), LIVING];
+}
+
+/** Keys of what several indexes find, to be sorted together: a command names no more. */
+const MOST_LISTED = 20_000;
+
+/** All that a driver finds, or all of the type, sorted. */
+export async function sortedThrough(
+  scope: Scope,
+  from: Driver | undefined,
+  order: Order,
+  reading: Reading,
+): Promise<Walk<OrderPlace>> {
+  const { type, conjuncts } = scope;
+  const sorted = sortedOf(scope, order, reading);
+  if (from !== undefined) {
+    const own = { ...sorted, filters: livingOf(conjuncts, from) };
+    const { name } = from.conjunct;
+    const [arm, ...others] = from.arms;
+    if (arm !== undefined && others.length === 0) return collectedWalk(own, arm.driving, arm.hint, name);
+    // Links are asked later.
+    const near = { ...scope, isLinked: false };
+    const keys = (await allOf(near, throughArms(near, from, KEYS), MOST_LISTED))?.map(({ key }) => key);
+    if (keys !== undefined) return collectedWalk(own, { _id: { $in: keys } }, { _id: 1 }, name);
+  }
+  return collectedWalk(sorted, { type }, BY_TYPE_AND_TIME, () => `every ${type}`);
+}
+
+/** The next of a walk that fulfil all that is asked. @returns as `Walk` */
+export async function pageOf<At>(
+  scope: Scope,
+  walk: Walk<At>,
+  after: At | undefined,
+  wanted: number,
+  rows: number,
+): Promise<Hits | undefined> {
+  if (rows <= 0) return undefined;
+  if (!scope.isLinked) return walk.next(after, wanted, rows);
+  const hits: Hit[] = [];
+  let [at, looked] = [after, 0];
+  for (let n = 0; ; n++) {
+    const size = Math.max(PIECES[Math.min(n, PIECES.length - 1)]!, n === 0 ? wanted : 0);
+    const found = await walk.next(at, size, rows - looked);
+    if (found === undefined) return undefined;
+    const kept = await keep(scope, found.hits, rows < Infinity);
+    if (kept === undefined) return undefined;
+    append(hits, kept);
+    if (hits.length >= wanted) return { hits: hits.slice(0, wanted), isOver: false };
+    if (found.isOver) return { hits, isOver: true };
+    looked += found.hits.length;
+    if (looked >= rows) return undefined;
+    at = walk.placeOf(found.hits.at(-1)!);
+  }
+}
+
+/** Those whose links lead to what they should; undefined: that takes too long. */
+async function keep(
+  { links, type, plan }: Scope,
+  hits: readonly Hit[],
+  isTrying: boolean,
+): Promise<readonly Hit[] | undefined> {
+  try {
+    const held = await hold(links, type, plan, hits.map(({ bytes }) => toHeld(bytes)), { isTrying }); // prettier-ignore
+    const kept = new Set(held.map(({ key }) => key));
+    return hits.filter(({ key }) => kept.has(key));
+  } catch (error) {
+    if (error instanceof TooFar) return undefined;
+    throw error;
+  }
+}
+
+/** How many are read at a time where all are. */
+const AT_A_TIME = 5000;
+
+/** All that a walk finds; undefined: more than so many. */
+export async function allOf<At>(
+  scope: Scope,
+  walk: Walk<At>,
+  most = Infinity,
+  rows = Infinity,
+): Promise<readonly Hit[] | undefined> {
+  const hits: Hit[] = [];
+  let at: At | undefined;
+  for (;;) {
+    const found = await pageOf(scope, walk, at, Math.min(AT_A_TIME, most - hits.length + 1), rows);
+    if (found === undefined) return undefined;
+    append(hits, found.hits);
+    if (hits.length > most) return undefined;
+    const last = found.hits.at(-1);
+    if (found.isOver || last === undefined) return hits;
+    at = walk.placeOf(last);
+  }
+}
