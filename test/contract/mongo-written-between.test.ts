@@ -112,7 +112,7 @@ describeOnMongod('sorted pages of a process on MongoDB beside which another writ
       const id = `r${random.below(12)}`;
       const { version } = dates.get(id)!;
       // Each date once, so that there is one order.
-      const when = 20 + round * 2 * (random.chance(0.5) ? 1 : -1);
+      const when = 1000 + round * 2 * (random.chance(0.5) ? 1 : -1);
       const finds = [asked(), asked(upwards), asked(), asked(upwards)].map((each) => reader.find(each));
       const write = writer.write([put(id, version, 'x', entriesOf(when), TYPE)]);
       const before = [...dates].sort(([, a], [, b]) => b.when - a.when).map(([name]) => name);
