@@ -86,7 +86,10 @@ export function readCursor<K extends Value>(
   if (layout !== LAYOUT || (source === 'sort') !== (sort !== undefined)) throw invalid();
   if (total !== null && !(Number.isSafeInteger(total) && (total as number) >= 0)) throw invalid();
   const known = total === null ? {} : { total: total as number };
-  return { ...known, place: sort === undefined ? readPlace(source, place, isKey) : readSorted(place, values, sort, isKey) };
+  return {
+    ...known,
+    place: sort === undefined ? readPlace(source, place, isKey) : readSorted(place, values, sort, isKey),
+  };
 }
 
 function parse(text: string): readonly unknown[] {
@@ -99,12 +102,7 @@ function parse(text: string): readonly unknown[] {
   throw invalid();
 }
 
-function readSorted<K extends Value>(
-  key: unknown,
-  list: unknown,
-  sort: readonly SortKey[],
-  isKey: IsKey<K>,
-): Place<K> {
+function readSorted<K extends Value>(key: unknown, list: unknown, sort: readonly SortKey[], isKey: IsKey<K>): Place<K> {
   const values = listOf(list, sort.length).map((value, i) => readValue(value, sort[i]!));
   return { source: 'sort', after: { key: readKey(key, isKey), values } };
 }

@@ -10,7 +10,6 @@ import { openAsk } from './ask.js';
 import type { Order } from './compile/order.js';
 import type { Hit } from './hit.js';
 import { include } from './links/includes.js';
-import { toKey } from './links/held.js';
 import { openLinks } from './links/links.js';
 import { readPageVersions } from './links/page-versions.js';
 import type { FindParts } from './parts.js';
@@ -46,7 +45,7 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
         : await include(query.include, { versions, documents }, { snapshot, ask, parts, base: query.base });
     const shown = { versions, complete, ...included, ...counted };
     if (last === undefined) return shown;
-    return { ...shown, next: writeCursor(source, { ...last, id: toKey(last.key).id }, total) };
+    return { ...shown, next: writeCursor(source, last, total) };
   }
 
   return async (query, limits) => {

@@ -118,8 +118,8 @@ async function firstFrom(snapshot: Snapshot, { type, from: id }: Seek): Promise<
   return documents.map((bytes) => toKey(idOf(bytes)).id)[0];
 }
 
-function nextOf({ type, id, hit, source }: FoundOne, total: number | undefined): string {
-  return writeMultiTypeCursor({ type, own: writeCursor(source, { ...hit, id }, total) });
+function nextOf({ type, hit, source }: FoundOne, total: number | undefined): string {
+  return writeMultiTypeCursor({ type, own: writeCursor(source, hit, total) });
 }
 
 function eachOnce(sort: readonly SortKey[]): readonly SortKey[] {

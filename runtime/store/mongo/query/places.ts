@@ -1,4 +1,4 @@
-import type { CursorPlace, FindCursor, SourceName } from '../../plan/cursor.js';
+import type { FindCursor, SourceName } from '../../plan/cursor.js';
 import type { SortKey } from '../../../search/query/query.js';
 import { toOrderValue, type Order } from './compile/order.js';
 import type { Hit } from './hit.js';
@@ -8,7 +8,7 @@ import { placeInOrder } from './sorted.js';
 
 /** Whether it is the key of a resource. */
 export function isKey(value: unknown): value is string {
-  return typeof value === 'string';
+  return typeof value === 'string' && value.includes('/');
 }
 
 /** Keys of an order that was asked for, as cursors have their values. */
@@ -18,11 +18,10 @@ export function sortOf(order: Order | undefined): readonly SortKey[] | undefined
 
 /** Where a page begins that follows another. */
 export function placeOf({ place }: Pick<FindCursor<string>, 'place'>): Place {
-  return isSorted(place) ? { source: 'sort', id: place.id, values: place.values.map(toOrderValue) } : place;
-}
-
-function isSorted(place: CursorPlace<string>): place is Extract<CursorPlace<string>, { source: 'sort' }> {
-  return place.source === 'sort';
+  if ('at' in place) return place;
+  const { source, after } = place;
+  if (source === 'sort') return { source, id: toKey(after.key).id, values: after.values.map(toOrderValue) };
+  return source === 'type' ? { source, id: toKey(after.key).id } : { source, key: after.key };
 }
 
 /** Where it begins if a resource was the last of the page before. */

@@ -4,7 +4,7 @@ import type { ArmPlace } from '../../plan/cursor.js';
 import type { Arm, Driver, Level } from './compile/index-range.js';
 import { tablesOf } from './compile/index-range.js';
 import { and, join, keyOf, sql, type Sql, type Value } from './compile/sql.js';
-import type { ArmName, ArmPlace, Hit } from './hit.js';
+import type { Hit } from './hit.js';
 import type { Run } from './run.js';
 
 /**
