@@ -141,10 +141,9 @@ describe('searches as filters of MongoDB', () => {
       { param: 'b', by: 'date', isDescending: true },
     ] as const;
     const order = toOrder('Patient', sort, () => undefined);
-    const last = { key: 'Patient/x', id: 'x', values: [['c', 's'], [5]] };
+    const last = { key: 'Patient/x', values: [['c', 's'], [5]] };
     const text = writeCursor('sort', last, 7);
-    const { id, values } = last;
-    expect(readCursor(text, sortOf(order), isKey)).toEqual({ place: { source: 'sort', id, values }, total: 7 });
+    expect(readCursor(text, sortOf(order), isKey)).toEqual({ place: { source: 'sort', after: last }, total: 7 });
     const arm = [0, 1, 'name'] as const;
     const source = ['arms', [0, [0, 0]]] as const;
     const walked = writeCursor(source, { ...last, place: { arm: () => arm, at: [['c', 'Patient/x']] } }, undefined);
