@@ -9,6 +9,11 @@ import type { ArmName } from './arm-names.js';
  */
 export type Path = number | 'between' | readonly Path[];
 
+/** Returns the parts of a path that has any; of another none. */
+export function partsOf(path: Path): readonly Path[] {
+  return typeof path === 'object' ? path : [];
+}
+
 /** What has the order of a page, for those after it: ranges of indexes, gone through or collected; all of the type; or a sort. */
 export type SourceName = readonly ['arms' | 'keys', Path] | 'type' | 'sort';
 

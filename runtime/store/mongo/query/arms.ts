@@ -94,11 +94,11 @@ export function armsWalk(
     const projection = { ...KEY_ONLY, [AT]: { $meta: 'indexKey' } };
     const { documents } = await ask.read({ filter: {}, ...stretch, hint, skip, limit: 1, projection });
     const [bytes] = documents;
-    return bytes && (Object.fromEntries(readValue(bytes, fieldsOf(bytes).get(AT)!) as ReadonlyMap<string, unknown>) as Document); // prettier-ignore
+    return bytes && (Object.fromEntries(indexKeyOf(bytes)) as Document);
   }
 
   function toHit(bytes: Raw, arm: Arm, place: number): Hit {
-    const key = readValue(bytes, fieldsOf(bytes).get(AT)!) as ReadonlyMap<string, unknown>;
+    const key = indexKeyOf(bytes);
     const at = [placeIn(arm, key).map(toText)];
     return {
       key: keyIn(key),
@@ -109,6 +109,11 @@ export function armsWalk(
   }
 
   return { name, next, placeOf: ({ place }) => ({ arm: place!.arm(), at: place!.at }) };
+}
+
+/** Returns the key of the index by which a document was found. */
+function indexKeyOf(bytes: Raw): ReadonlyMap<string, unknown> {
+  return readValue(bytes, fieldsOf(bytes).get(AT)!) as ReadonlyMap<string, unknown>;
 }
 
 /** The `_id` of a document, which most indexes have. */

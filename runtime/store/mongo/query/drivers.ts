@@ -1,4 +1,4 @@
-import type { Path } from '../../plan/cursor.js';
+import { partsOf, type Path } from '../../plan/cursor.js';
 import type { Source } from '../../plan/choose.js';
 import type { Snapshot } from '../read/snapshot.js';
 import type { Conjunct } from './compile/compile.js';
@@ -74,6 +74,11 @@ function sole([way, ...others]: readonly Way[]): Chosen | undefined {
   return all && { ...all, path: [0, all.path] };
 }
 
+/** Returns the source with the fewest rows, as far as they were counted; undefined: there is none. */
+export function fewestRows<S extends Source>(sources: readonly S[]): S | undefined {
+  return sources.reduce<S | undefined>((a, b) => (a === undefined || b.count < a.count ? b : a), undefined);
+}
+
 /** All of a type, by id: few, which are all asked for the rest. */
 export function typeDriver(type: string, count: number): Driver {
   const conjunct = { filter: {}, ways: [], name: () => `every ${type}` };
@@ -84,7 +89,7 @@ export function typeDriver(type: string, count: number): Driver {
 /** The driver that a page before had; undefined: there is none such. */
 export function driverAgain(conjuncts: readonly Conjunct[], path: Path, type: string): Driver | undefined {
   if (path === 'between') return typeDriver(type, 0);
-  const [place, how] = Array.isArray(path) ? (path as readonly Path[]) : [];
+  const [place, how] = partsOf(path);
   const conjunct = typeof place === 'number' ? conjuncts[place] : undefined;
   const chosen = conjunct && how !== undefined ? again(conjunct.ways, how) : undefined;
   return conjunct && chosen && toDriver(conjunct, place as number, chosen);
@@ -110,7 +115,7 @@ async function cheapest(ways: readonly Way[], count: Count): Promise<Chosen> {
 
 /** The same without counting. */
 function again(ways: readonly Way[], path: Path): Chosen | undefined {
-  const [place, inner] = Array.isArray(path) ? (path as readonly Path[]) : [];
+  const [place, inner] = partsOf(path);
   const way = typeof place === 'number' ? ways[place] : undefined;
   const chosen = way && inner !== undefined ? chosenAgain(way, inner) : undefined;
   return chosen && { ...chosen, path };
@@ -118,7 +123,7 @@ function again(ways: readonly Way[], path: Path): Chosen | undefined {
 
 function chosenAgain(way: Way, inner: Path): Chosen | undefined {
   if (!('any' in way)) return direct(way);
-  const paths = Array.isArray(inner) ? (inner as readonly Path[]) : [];
+  const paths = partsOf(inner);
   const each = way.any.map((ways, i) => (paths[i] === undefined ? undefined : again(ways, paths[i])));
   return each.every((one) => one !== undefined) ? united(each) : undefined;
 }

@@ -1,17 +1,10 @@
-import type { ArmName } from '../../plan/arm-names.js';
-import type { ArmPlace } from '../../plan/cursor.js';
-import type { SortValue } from '../../../search/query/sort.js';
+import type { Last } from '../../plan/cursor.js';
 import type { Raw } from '../bson/bson.js';
 
 /** A resource that was found. */
-export interface Hit {
-  readonly key: string;
-  /** What it is sorted by; null: it has no value. */
-  readonly values: readonly (SortValue | null)[];
-  /** What was read of it. */
+export interface Hit extends Last<string> {
+  /** Bytes of the fields that were read of it. */
   readonly bytes: Raw;
-  /** Where it is in the ranges that were gone through; absent: it was found otherwise. */
-  readonly place?: { readonly arm: () => ArmName; readonly at: ArmPlace['at'] };
 }
 
 /** What was found at once. */

@@ -72,15 +72,8 @@ export function openMultiTypeSearch(
     const ask = openAsk(snapshot);
     const run = { parts, links: openLinks(parts, ask, query.base), query: { ...query, parts: asked } };
     const { versions, last, hasMore } = await readPage(run, from);
-    const isAll = query.count > 0 && cursor === undefined && !hasMore;
-    const total =
-      cursor !== undefined
-        ? cursor.total
-        : query.total !== 'none'
-          ? isAll
-            ? versions.length
-            : await totalOf(run)
-          : undefined;
+    const isAll = query.count > 0 && !hasMore;
+    const total = cursor === undefined ? await totalOf(run, isAll ? versions.length : undefined) : cursor.total;
     return {
       versions,
       complete: await completeOf(snapshot, now),
@@ -200,9 +193,11 @@ function isAt(hit: Hit, place: Extract<Place, { source: 'sort' }>): boolean {
   return JSON.stringify(placeBehind('sort', hit)) === JSON.stringify(place);
 }
 
-/** The total of the first page: a sum. */
-async function totalOf({ parts, links, query }: Run): Promise<number | undefined> {
+/** Returns the total of the first page: a sum. @param all how many there are, where they are all on it */
+async function totalOf({ parts, links, query }: Run, all: number | undefined): Promise<number | undefined> {
   const { parts: targets, total } = query;
+  if (total === 'none') return undefined;
+  if (all !== undefined) return all;
   let sum = 0;
   for (const some of chunksOf(targets, AT_A_TIME)) {
     const counts = some.map(async ({ type, where }) => {

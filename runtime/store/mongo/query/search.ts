@@ -1,6 +1,6 @@
 import type { Order as OrderAsked, PlanRequest } from '../../plan/choose.js';
 import { choosePlan } from '../../plan/choose.js';
-import type { ArmPlace, Path, SourceName } from '../../plan/cursor.js';
+import { partsOf, type ArmPlace, type Path, type SourceName } from '../../plan/cursor.js';
 import { FhirError } from '../../../fhir/errors.js';
 import { compareText } from '../../../search/query/compare-text.js';
 import type { Order, OrderPlace } from './compile/order.js';
@@ -173,15 +173,15 @@ async function settledAgain({ links, type }: Scope, condition: Plan, isRelaxed: 
 
 /** The driver that a page before had. @throws FhirError `page-invalid` */
 async function findAgain(scope: Scope, path: Path): Promise<[Scope, AnyDriver]> {
-  const [place] = Array.isArray(path) ? (path as readonly Path[]) : [];
+  const [place] = partsOf(path);
   const conditions = conjunctsOf(scope.plan);
   if (path === 'between') return [scope, typeDriver(scope.type, 0)];
   if (typeof place === 'number' && place < 0) {
-    const driver = await linkAgain(scope, path as readonly Path[]);
+    const driver = await linkAgain(scope, partsOf(path));
     if (driver !== undefined) return [scope, driver];
   } else if (typeof place === 'number') {
     const condition = conditions[place];
-    const settled = condition && (await settledAgain(scope, condition, (path as readonly Path[])[2] === RELAXED));
+    const settled = condition && (await settledAgain(scope, condition, partsOf(path)[2] === RELAXED));
     const own =
       settled === undefined ? scope : openScope(scope.links, scope.type, { all: conditions.with(place, settled) });
     const driver = driverAgain(own.conjuncts, path, scope.type);

@@ -4,7 +4,7 @@ import { CHEAP_TOTAL } from '../../store.js';
 import { BY_ENTRY, BY_TYPE_AND_TIME, DELETED } from '../indexes.js';
 import { isTimeUp } from '../mongo-errors.js';
 import { everyOf, LIVING, restOf } from './compile/compile.js';
-import { findDrivers, onlyDriver, type Driver } from './drivers.js';
+import { fewestRows, findDrivers, onlyDriver, type Driver } from './drivers.js';
 import { hasLinks } from './plan/plan.js';
 import { allAccess, sizeOfArm, stretchesOf, typeStretch, type Arm } from './plan/access.js';
 import { lengthOf } from './plan/probe.js';
@@ -58,7 +58,7 @@ export async function countCheaply(scope: Scope, most: number = CHEAP_TOTAL.matc
   }
   const few = Math.min(most, FEW_ASKED);
   const drivers = await findDrivers(conjuncts, { snapshot, probes, limit: few });
-  const best = leastOf(drivers);
+  const best = fewestRows(drivers);
   if (best === undefined || best.count > few) return undefined;
   if (scope.isLinked) return (await allOf(scope, throughArms(scope, best, KEYS), few))?.length;
   try {
@@ -69,10 +69,6 @@ export async function countCheaply(scope: Scope, most: number = CHEAP_TOTAL.matc
   }
 }
 
-function leastOf(drivers: readonly Driver[]): Driver | undefined {
-  return drivers.reduce((a, b) => (a === undefined || b.count < a.count ? b : a), drivers[0]);
-}
-
 /** What finds all with the fewest rows; undefined: all of the type are looked at. */
 async function bestOf({ conjuncts, links }: Scope): Promise<Driver | undefined> {
   const only = onlyDriver(conjuncts);
@@ -80,7 +76,7 @@ async function bestOf({ conjuncts, links }: Scope): Promise<Driver | undefined> 
   const { snapshot, probes } = links;
   let best: Driver | undefined;
   for (const limit of DEEP) {
-    best = leastOf(await findDrivers(conjuncts, { snapshot, probes, limit }));
+    best = fewestRows(await findDrivers(conjuncts, { snapshot, probes, limit }));
     if (best === undefined || best.count <= limit) break;
   }
   return best;

@@ -9,7 +9,7 @@ import { toOrder, type Order, type OrderPlace } from './compile/order.js';
 import type { Driver } from './drivers.js';
 import type { Hit, Hits, Walk } from './hit.js';
 import { TooFar } from './links/asked.js';
-import { candidateProjection, needOf, toHeld, type Need } from './links/held.js';
+import { bothNeeds, candidateProjection, needOf, toHeld, type Need } from './links/held.js';
 import { hold } from './links/hold.js';
 import { collectedWalk, orderWalk } from './sorted.js';
 import type { Scope } from './scope.js';
@@ -27,8 +27,7 @@ const PIECES = [50, 200, 1000, 5000];
 export function projectionOf({ isLinked, plan, links }: Scope, reading: Reading): Document {
   if (!isLinked) return reading === 'versions' ? links.projection : candidateProjection(reading);
   const own = needOf(plan);
-  if (reading === 'versions') return candidateProjection(own);
-  return candidateProjection({ params: [...own.params, ...reading.params], names: own.names || reading.names });
+  return candidateProjection(reading === 'versions' ? own : bothNeeds(own, reading));
 }
 
 /** In the order of the ranges of a driver. */

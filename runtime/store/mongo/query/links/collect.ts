@@ -1,4 +1,4 @@
-import { findDrivers, onlyDriver } from '../drivers.js';
+import { fewestRows, findDrivers, onlyDriver } from '../drivers.js';
 import type { Hit } from '../hit.js';
 import { typeStretch } from '../plan/access.js';
 import type { Plan } from '../plan/plan.js';
@@ -47,7 +47,7 @@ async function collect(
   const sole = isLinked ? undefined : onlyDriver(conjuncts);
   const only = conjuncts.length === 1 && sole?.isExact === true && most <= links.limits.few ? sole : undefined;
   const drivers = only === undefined ? await findDrivers(conjuncts, { snapshot, probes, limit: rows }) : [only];
-  const best = drivers.reduce((a, b) => (a === undefined || b.count < a.count ? b : a), drivers[0]);
+  const best = fewestRows(drivers);
   if (best === undefined) {
     const isLong = (await lengthOf(snapshot, typeStretch(type), { _id: 1 }, most + 1)) > most;
     return isLong ? undefined : allOf(scope, throughType(scope, need), most);

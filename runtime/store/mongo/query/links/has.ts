@@ -130,7 +130,7 @@ export async function isReferred(
 ): Promise<boolean> {
   const [arm] = entryAccess(type, 'reference', param, { values: [place] }).arms;
   const { hint } = arm!;
-  const [{ min: begin, max: end }] = [stretchesOf(arm!)[0]!];
+  const { min: begin, max: end } = stretchesOf(arm!)[0]!;
   const max = before === undefined ? end : { ...end, _id: before };
   let min = begin;
   for (let n = 0; ; n++) {

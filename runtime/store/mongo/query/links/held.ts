@@ -34,6 +34,11 @@ export function needOf(plan: Plan): Need {
   return { params: [...new Set(params)], names: links.some((link) => 'has' in link) };
 }
 
+/** Returns what one or the other needs. */
+export function bothNeeds(one: Need, other: Need): Need {
+  return { params: [...one.params, ...other.params], names: one.names || other.names };
+}
+
 /** Asks for what is needed, and the `_id`. */
 export function projectionOf({ params, names }: Need): Document {
   const rows = (array: string, values: readonly string[]): Document => ({

@@ -7,7 +7,7 @@ import { conjunctsOf, hasLinks, isLink, mapLinks, relax, type Plan, type Planned
 import type { Asked, Beyond, Reach } from './asked.js';
 import { holdChain } from './chain.js';
 import { holdHas } from './has.js';
-import { needOf, projectionOf, toHeld, type Held, type Need } from './held.js';
+import { bothNeeds, needOf, projectionOf, toHeld, type Held, type Need } from './held.js';
 import type { Links } from './links.js';
 import { readByKeys } from './read-all.js';
 
@@ -63,11 +63,10 @@ function filtersOf(type: string, plan: Plan): Document[] {
 
 /** @param need what is needed besides */
 function toAsked(links: Links, type: string, plan: Plan, need: Need = { params: [], names: false }): Asked {
-  const own = needOf(plan);
   const isLinked = hasLinks(plan);
   return {
     filter: everyOf(filtersOf(type, relax(plan))),
-    projection: projectionOf({ params: [...own.params, ...need.params], names: own.names || need.names }),
+    projection: projectionOf(bothNeeds(needOf(plan), need)),
     keep: async (held, reach) => (isLinked ? hold(links, type, plan, held, reach) : held),
     hasLinks: isLinked,
   };

@@ -1,6 +1,6 @@
-import type { Path } from '../../../plan/cursor.js';
+import { partsOf, type Path } from '../../../plan/cursor.js';
 import type { Source } from '../../../plan/choose.js';
-import { driverAgain, findDrivers, typeDriver, type Driver } from '../drivers.js';
+import { driverAgain, fewestRows, findDrivers, typeDriver, type Driver } from '../drivers.js';
 import { typeStretch } from '../plan/access.js';
 import { lengthOf } from '../plan/probe.js';
 import { conjunctsOf, isLink, printPlan, type Plan, type PlannedLink, type PlannedTarget } from '../plan/plan.js';
@@ -106,16 +106,16 @@ export async function sourcesOf(scope: Scope, limit: number): Promise<readonly A
 async function sideOf(links: Links, { type, where }: PlannedTarget): Promise<Side | undefined> {
   const scope = openScope(links, type, where);
   const lazy = (await sourcesOf(scope, scope.limits.glance)).filter(({ isLazy }) => isLazy);
-  const driver = lazy.reduce((a, b) => (a === undefined || b.count < a.count ? b : a), lazy[0]);
+  const driver = fewestRows(lazy);
   return driver && { scope, driver };
 }
 
 async function sideAgain(links: Links, { type, where }: PlannedTarget, path: Path): Promise<Side | undefined> {
   const scope = openScope(links, type, where);
-  const [place] = Array.isArray(path) ? (path as readonly Path[]) : [];
+  const [place] = partsOf(path);
   const driver =
     typeof place === 'number' && place < 0
-      ? await linkAgain(scope, path as readonly Path[])
+      ? await linkAgain(scope, partsOf(path))
       : driverAgain(scope.conjuncts, path, type);
   return driver && { scope, driver };
 }

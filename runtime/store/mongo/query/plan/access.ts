@@ -211,7 +211,7 @@ export function withValues(arm: Arm, values: readonly Value[]): Arm {
 function passedOf(arm: Arm, after: KeyPlace): Pick<Piece, 'passed'> {
   if (!(arm.index in BY_ENTRY)) return {};
   const { array } = shapeOf(arm.index as EntryIndex);
-  const { p } = { p: Object.values(arm.begin)[1] as string };
+  const p = Object.values(arm.begin)[1] as string;
   const names = Object.keys(arm.hint).slice(2, -1).map((name) => name.slice(array.length + 1)); // prettier-ignore
   const values = after.slice(0, -1);
   const row = (tests: Document): Document => ({ [array]: { $elemMatch: { p, ...tests } } });
