@@ -14,12 +14,12 @@ export function partsOf(path: Path): readonly Path[] {
   return typeof path === 'object' ? path : [];
 }
 
-/** What has the order of a page, for those after it: ranges of indexes, gone through or collected; all of the type; or a sort. */
+/** The source whose order a page and those after it have: ranges of indexes, gone through or collected; all of the type; or a sort. */
 export type SourceName = readonly ['arms' | 'keys', Path] | 'type' | 'sort';
 
 type Value = string | number;
 
-/** Where in the ranges of a source a row is. */
+/** The place of a row in the ranges of a source. */
 export interface ArmPlace {
   readonly arm: ArmName;
   /** Values of the columns by which the rows of each level are in order. */
@@ -33,17 +33,17 @@ export interface Placed<K extends Value> {
   readonly values: readonly (SortValue | null)[];
 }
 
-/** Where a page begins. */
+/** The place where a page begins. */
 export type Place<K extends Value> =
   | { readonly source: readonly ['arms', Path]; readonly at: ArmPlace }
   | { readonly source: readonly ['keys', Path]; readonly after: Placed<K> }
   | { readonly source: 'type'; readonly after: Placed<K> }
   | { readonly source: 'sort'; readonly after: Placed<K> };
 
-/** Where a walk through the pages is. */
+/** The state of a walk through pages. */
 export interface FindCursor<K extends Value> {
   readonly place: Place<K>;
-  /** Of the first page; absent: it gave none. */
+  /** Total of the first page; absent: it gave none. */
   readonly total?: number;
 }
 
@@ -73,7 +73,7 @@ function packed(value: Value): unknown {
   return [value > 0 ? 1 : -1];
 }
 
-/** Whether a value is how the store names a resource. */
+/** A test whether a value is how the store names a resource. */
 type IsKey<K extends Value> = (value: unknown) => value is K;
 
 /**

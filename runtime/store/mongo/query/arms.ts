@@ -16,10 +16,10 @@ import { piecesOf, placeIn, textOf, type Arm, type KeyPlace, type Piece, type St
 /** The field of an answer that has the key by which a document was found. */
 const AT = 'at';
 
-/** Nothing but that: where it is all that is asked for, no document is read. */
+/** A projection to that field alone: where nothing else is asked for, the server reads no document. */
 export const KEY_ONLY: Document = { _id: 0, type: 1 };
 
-/** What is in some arms and fulfils filters, each resource once, in the order of the arms: at its first key there. */
+/** Returns a walk through the resources in some arms that fulfil filters: each once, at its first key, in the order of the arms. */
 export function armsWalk(
   ask: Ask,
   arms: readonly Arm[],

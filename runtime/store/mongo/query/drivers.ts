@@ -22,10 +22,10 @@ const MOST_ARMS = 16;
 /** Most conditions that are compared in one search: each count is a command, and other requests need the connections too. */
 const MOST_COMPARED = 400;
 
-/** In a path: of what is asked for without where links lead, which may be known by the next page. */
+/** A mark in a path: the condition was asked for without its links, whose resources may be known by the next page. */
 export const RELAXED = 1;
 
-/** What ranges are chosen by, where there is a choice. */
+/** The means to count the rows of ranges. */
 interface Counting {
   readonly snapshot: Snapshot;
   readonly probes: Probes;
@@ -36,7 +36,7 @@ type Count = (arms: readonly Arm[]) => Promise<number>;
 
 type Chosen = Pick<Driver, 'path' | 'arms' | 'isExact' | 'count'>;
 
-/** Whatever finds one of the conditions, each with its rows, counted up to a limit. */
+/** Returns the drivers of the conditions, each with its rows, counted up to a limit. */
 export async function findDrivers(
   conjuncts: readonly Conjunct[],
   { snapshot, probes, limit }: Counting,
@@ -57,7 +57,7 @@ export async function findDrivers(
   );
 }
 
-/** What there is but one of, with one way to it: nothing need be counted. */
+/** Returns the driver of a search that has but one, with one way to it, so that nothing need be counted. */
 export function onlyDriver(conjuncts: readonly Conjunct[]): Driver | undefined {
   const [place, ...others] = conjuncts.flatMap(({ ways }, i) => (ways.length === 0 ? [] : [i]));
   if (place === undefined || others.length > 0) return undefined;
@@ -79,7 +79,7 @@ export function fewestRows<S extends Source>(sources: readonly S[]): S | undefin
   return sources.reduce<S | undefined>((a, b) => (a === undefined || b.count < a.count ? b : a), undefined);
 }
 
-/** All of a type, by id: few, which are all asked for the rest. */
+/** Returns the driver for all of a type, by id: they are few, and each is asked for the conditions. */
 export function typeDriver(type: string, count: number): Driver {
   const conjunct = { filter: {}, ways: [], name: () => `every ${type}` };
   const { arms } = allAccess(type);
@@ -101,7 +101,7 @@ function toDriver(conjunct: Conjunct, place: number, { path, arms, ...rest }: Ch
   return { ...rest, conjunct, arms, path: own, isLazy, isFar: false, repeats: false };
 }
 
-/** Of some ways to the same the one with the fewest rows. */
+/** Returns the way with the fewest rows of some to the same resources. */
 async function cheapest(ways: readonly Way[], count: Count): Promise<Chosen> {
   const each = await Promise.all(
     ways.map(async (way, i): Promise<Chosen> => {
@@ -113,7 +113,7 @@ async function cheapest(ways: readonly Way[], count: Count): Promise<Chosen> {
   return each.reduce((a, b) => (b.count < a.count ? b : a));
 }
 
-/** The same without counting. */
+/** Returns the way that a path names, without counting. */
 function again(ways: readonly Way[], path: Path): Chosen | undefined {
   const [place, inner] = partsOf(path);
   const way = typeof place === 'number' ? ways[place] : undefined;
@@ -132,7 +132,7 @@ function direct({ arms, isExact = false }: Extract<Way, { arms: unknown }>): Cho
   return { path: 0, arms, isExact, count: 0 };
 }
 
-/** What is found in one or the other; values of one parameter together, as one command finds them. */
+/** Returns the union of several ways. Values of one parameter become one arm, as one command finds them. */
 function united(each: readonly Chosen[]): Chosen {
   const arms: Arm[] = [];
   for (const arm of each.flatMap((one) => one.arms)) {

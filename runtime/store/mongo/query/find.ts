@@ -74,7 +74,7 @@ interface Page extends Pick<FindPage, 'versions'> {
   readonly known?: number | undefined;
 }
 
-/** Where all that a page would have is left out, the next takes its place. */
+/** Reads a page. Where all that it would have is left out, the next takes its place. */
 async function readPage(search: Search, { type, count }: FindQuery, from: Place | undefined): Promise<Page> {
   if (count === 0) return { versions: [], documents: [], source: 'type' };
   for (let at = from; ;) {
@@ -91,7 +91,7 @@ async function readPage(search: Search, { type, count }: FindQuery, from: Place 
   }
 }
 
-/** The total of the first page, on each. @param all how many there are, where they are all on it */
+/** Returns the total of the first page, which each page has. @param all how many there are, where they are all on it */
 async function totalOf(
   scope: Scope,
   { total, count }: FindQuery,

@@ -7,7 +7,7 @@ export interface Hit extends Last<string> {
   readonly bytes: Raw;
 }
 
-/** What was found at once. */
+/** Resources that one step of a walk found. */
 export interface Hits {
   readonly hits: readonly Hit[];
   /** Whether there are no more behind them. */
@@ -16,7 +16,7 @@ export interface Hits {
 
 /** Goes through resources in some order. */
 export interface Walk<At> {
-  /** What it goes through, as text. */
+  /** Text that says what it goes through. */
   readonly name: () => string;
   /**
    * The next that fulfil what is asked of resources themselves; fewer than wanted are not all of them unless it is over, for an answer

@@ -47,7 +47,7 @@ interface Run {
   readonly query: FindMultiTypeQuery;
 }
 
-/** Where it goes on: behind a resource of a type. */
+/** The place where a page goes on: behind a resource of a type. */
 interface TypePlace {
   readonly type: string;
   readonly id: string;
@@ -125,7 +125,7 @@ interface Page extends Pick<FindPage, 'versions'> {
   readonly hasMore: boolean;
 }
 
-/** Where all that a page would have is left out, the next takes its place. */
+/** Reads a page. Where all that it would have is left out, the next takes its place. */
 async function readPage(run: Run, from: TypePlace | undefined): Promise<Page> {
   const { query, links } = run;
   if (query.count === 0) return { versions: [], hasMore: false };
@@ -153,7 +153,7 @@ async function inTurn(run: Run, left: readonly RemainingPart[], from: TypePlace 
   return found.slice(0, wanted);
 }
 
-/** Of all types together. */
+/** Merges the pages of all types. */
 async function merged(
   run: Run,
   left: readonly RemainingPart[],
@@ -168,7 +168,7 @@ async function merged(
   return found;
 }
 
-/** What of a type comes after a place, as many as are wanted. */
+/** Finds the next resources of one type behind a place. */
 async function partPage(
   { parts, links, query }: Run,
   { part: { type, where }, left }: RemainingPart,

@@ -11,12 +11,12 @@ export function isKey(value: unknown): value is string {
   return typeof value === 'string' && value.includes('/');
 }
 
-/** Keys of an order that was asked for, as cursors have their values. */
+/** Returns the sort keys of an order, by which cursors have their values. */
 export function sortOf(order: Order | undefined): readonly SortKey[] | undefined {
   return order?.keys.map(({ sort }) => sort);
 }
 
-/** Where a page begins that follows another. */
+/** Returns where a page begins that follows another. */
 export function placeOf({ place }: Pick<FindCursor<string>, 'place'>): Place {
   if ('at' in place) return place;
   const { source, after } = place;
@@ -24,7 +24,7 @@ export function placeOf({ place }: Pick<FindCursor<string>, 'place'>): Place {
   return source === 'type' ? { source, id: toKey(after.key).id } : { source, key: after.key };
 }
 
-/** Where it begins if a resource was the last of the page before. */
+/** Returns where a page begins if a resource was the last of the page before. */
 export function placeBehind(source: SourceName, hit: Hit): Place {
   const { key, place } = hit;
   if (source === 'sort') return { source, ...placeInOrder(hit) };

@@ -3,7 +3,7 @@ import { compile, type Conjunct } from './compile/compile.js';
 import type { Links } from './links/links.js';
 import { hasLinks, type Plan } from './plan/plan.js';
 
-/** What is looked for of one type. */
+/** A search within one type. */
 export interface Scope {
   readonly links: Links;
   readonly limits: PlanLimits;

@@ -13,18 +13,18 @@ import { askedFor, conjunctsOf, hasLinks, type Plan } from './plan/plan.js';
 import { openScope, type Scope } from './scope.js';
 import { allOf, KEYS, pageOf, sortedThrough, throughArms, throughType, type Reading } from './walks.js';
 
-/** What was found for a page. */
+/** Resources that were found for a page. */
 export interface Found extends Hits {
   /** Whether what was to be read of them is in their bytes; else they are read by their keys. */
   readonly isRead: boolean;
   /** All that match, from the beginning, where that came to light. */
   readonly total?: number | undefined;
-  /** What has the order of the hits. */
+  /** The source that has the order of the hits. */
   readonly source: SourceName;
   readonly driving: () => string;
 }
 
-/** Where a page begins. */
+/** The place where a page begins. */
 export type Place =
   | { readonly source: readonly ['arms', Path]; readonly at: ArmPlace }
   | { readonly source: readonly ['keys', Path]; readonly key: string }
@@ -53,7 +53,7 @@ export async function findHits(search: Search, place: Place | undefined, wanted:
   return step.value;
 }
 
-/** Where there is but one source nothing need be counted: whatever its rows are, there are more without it. */
+/** Returns the sources of a search. A single one is not counted: however many rows it has, there are more without it. */
 async function sources({ scope, order }: Search, most: number): Promise<readonly AnyDriver[]> {
   const only = order === undefined && !scope.isLinked ? onlyDriver(scope.conjuncts) : undefined;
   return only === undefined ? sourcesOf(scope, most) : [only];
@@ -84,7 +84,7 @@ async function answer(
   }
 }
 
-/** In the order of the ranges of a driver, and whose links are still to be asked. */
+/** Returns a walk in the order of the ranges of a driver, and the scope whose links are still to be asked. */
 function opened(scope: Scope, driver: AnyDriver, reading: Reading): [Scope, Walk<ArmPlace>] {
   if (driver.isFar) return [{ ...scope, isLinked: false }, throughLink(driver, reading)];
   return [scope, throughArms(scope, driver, reading)];
@@ -105,7 +105,7 @@ async function driven(
   return found && { ...found, isRead, source: ['arms', driver.path], driving: walk.name };
 }
 
-/** All of the type that fulfils what is asked, in an order that an index has. @param order absent: that of ids */
+/** Finds a page of all of the type in an order that an index has. @param order absent: that of ids */
 async function inOrder(
   { scope, reading }: Search,
   order: Order | undefined,
@@ -119,7 +119,7 @@ async function inOrder(
   return found && { ...found, isRead: !scope.isLinked, source, driving: walk.name };
 }
 
-/** All that a driver finds, or all of the type, collected, and put in the order that was asked for, or in that of ids. */
+/** Collects all that a driver finds, or all of the type, and finds a page in the order that was asked for, or in that of ids. */
 async function collected(
   search: Search,
   from: AnyDriver | 'type',
@@ -136,7 +136,7 @@ async function collected(
   return { ...found!, isRead: !scope.isLinked, source: 'sort', driving: walk.name };
 }
 
-/** What a driver finds, all of it before the first is known, in the order of ids. */
+/** Finds a page in the order of ids, for which all that a driver finds is collected. */
 async function byKeys({ scope }: Search, driver: AnyDriver, after: string | undefined, wanted: number): Promise<Found> {
   const [own, walk] = opened(scope, driver, KEYS);
   const all = (await allOf(own, walk)) ?? [];

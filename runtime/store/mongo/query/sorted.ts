@@ -15,7 +15,7 @@ import { toCollected, toSegments, type Segment } from './plan/segments.js';
 /** A walk looks at fewer documents that are asked for more than so many tests: the server looks at the clock once in 128 of them. */
 const MANY_TESTS = 50;
 
-/** What is sorted: all of the type, or what an index finds. */
+/** Resources to be sorted: all of the type, or those that an index finds. */
 export interface Sorted {
   readonly ask: Ask;
   readonly type: string;
@@ -46,7 +46,7 @@ export function orderWalk({ ask, type, order, filters, projection }: Sorted, nam
   });
 }
 
-/** Where so many keys of an index end, as a filter, what is equal to the last included; none: there are not so many. */
+/** Returns a filter for where so many keys of an index end, those equal to the last included; empty: there are not so many. */
 async function endOf(ask: Ask, { walked, sort, hint, roughly }: Segment, skip: number): Promise<readonly Document[]> {
   const order = roughly ?? sort;
   const [field = '_id'] = Object.keys(order);
@@ -99,7 +99,7 @@ function walkOf(
   };
 }
 
-/** Where a hit is in the order that was asked for. */
+/** Returns the place of a hit in the order that was asked for. */
 export function placeInOrder({ key, values }: Hit): OrderPlace {
   return { id: toKey(key).id, values: values.map(toOrderValue) };
 }

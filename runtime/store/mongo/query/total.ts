@@ -21,7 +21,7 @@ const FEW_ASKED = 250;
 /** Keys before and behind the last total that are listed to count exactly: few at first, for mostly little was written since. */
 const LISTED = [50, 1000];
 
-/** How many resources match. */
+/** Counts the resources that match. */
 export async function countAll(scope: Scope): Promise<number> {
   const { links, type, conjuncts } = scope;
   if (scope.isLinked) return countLinked(scope);
@@ -40,7 +40,7 @@ export async function countAll(scope: Scope): Promise<number> {
   }
 }
 
-/** The same where that costs no more than a page does; undefined: it is not known. @param most a total above this is not wanted */
+/** Counts them where that costs no more than a page does; undefined: it is not known. @param most a total above this is not wanted */
 export async function countCheaply(scope: Scope, most: number = CHEAP_TOTAL.matches): Promise<number | undefined> {
   const { links, conjuncts, type } = scope;
   const { snapshot, probes } = links;
@@ -69,7 +69,7 @@ export async function countCheaply(scope: Scope, most: number = CHEAP_TOTAL.matc
   }
 }
 
-/** What finds all with the fewest rows; undefined: all of the type are looked at. */
+/** Returns the driver that finds all with the fewest rows; undefined: all of the type are looked at. */
 async function bestOf({ conjuncts, links }: Scope): Promise<Driver | undefined> {
   const only = onlyDriver(conjuncts);
   if (only !== undefined) return only;
@@ -131,7 +131,7 @@ async function countDocuments(scope: Scope, best: Driver | undefined, time?: num
   return (await Promise.all(each)).reduce((sum, n) => sum + n, 0);
 }
 
-/** What finds all that matches, with the index that is best for it. */
+/** Returns the filter that finds all matches, and the best index for it. */
 export async function findingAll(scope: Scope): Promise<{ readonly filter: Document; readonly hint: Document }> {
   return matching(scope, await bestOf(scope));
 }

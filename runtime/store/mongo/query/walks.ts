@@ -14,23 +14,23 @@ import { hold } from './links/hold.js';
 import { collectedWalk, orderWalk } from './sorted.js';
 import type { Scope } from './scope.js';
 
-/** What is read of those that are found. */
+/** The fields to be read of resources that are found. */
 export type Reading = 'versions' | Need;
 
-/** Nothing but what a walk goes by. */
+/** No more fields than a walk goes by. */
 export const KEYS: Need = { params: [], names: false };
 
 /** Candidates of the first piece, and of each after it, where links are asked. */
 const PIECES = [50, 200, 1000, 5000];
 
-/** What is found without links has to be read once; else what links need is read first, and then what is wanted of those that are left. */
+/** Returns what is read of candidates: all at once where there are no links; else the fields that links need, and the rest later of those that are left. */
 export function projectionOf({ isLinked, plan, links }: Scope, reading: Reading): Document {
   if (!isLinked) return reading === 'versions' ? links.projection : candidateProjection(reading);
   const own = needOf(plan);
   return candidateProjection(reading === 'versions' ? own : bothNeeds(own, reading));
 }
 
-/** In the order of the ranges of a driver. */
+/** Returns a walk in the order of the ranges of a driver. */
 export function throughArms(scope: Scope, driver: Driver, reading: Reading): Walk<ArmPlace> {
   const { conjuncts, links } = scope;
   const { conjunct, arms, isExact } = driver;
@@ -42,7 +42,7 @@ export function throughArms(scope: Scope, driver: Driver, reading: Reading): Wal
 /** The order of ids. */
 export const BY_ID: Order = toOrder('', [], () => undefined);
 
-/** All of the type, in the order of ids, or in another that an index has. */
+/** Returns a walk through all of the type, in the order of ids, or in another that an index has. */
 export function throughType(scope: Scope, reading: Reading, order = BY_ID): Walk<OrderPlace> {
   const [key] = order.keys;
   return orderWalk(sortedOf(scope, order, reading), () => (key === undefined ? `every ${scope.type}` : `every ${scope.type} by ${key.field}`)); // prettier-ignore
@@ -60,7 +60,7 @@ function livingOf(conjuncts: Scope['conjuncts'], but?: Driver): Document[] {
 /** Keys of what several indexes find, to be sorted together: a command names no more. */
 const MOST_LISTED = 20_000;
 
-/** All that a driver finds, or all of the type, sorted. */
+/** Returns a walk through all that a driver finds, or all of the type, sorted. */
 export async function sortedThrough(
   scope: Scope,
   from: Driver | undefined,
@@ -82,7 +82,7 @@ export async function sortedThrough(
   return collectedWalk(sorted, { type }, BY_TYPE_AND_TIME, () => `every ${type}`);
 }
 
-/** The next of a walk that fulfil all that is asked. @returns as `Walk` */
+/** Finds the next of a walk that fulfil all that is asked. @returns as `Walk` */
 export async function pageOf<At>(
   scope: Scope,
   walk: Walk<At>,
@@ -109,7 +109,7 @@ export async function pageOf<At>(
   }
 }
 
-/** Those whose links lead to what they should; undefined: that takes too long. */
+/** Returns the hits whose links lead to what they should; undefined: that takes too long. */
 async function keep(
   { links, type, plan }: Scope,
   hits: readonly Hit[],
@@ -128,7 +128,7 @@ async function keep(
 /** How many are read at a time where all are. */
 const AT_A_TIME = 5000;
 
-/** All that a walk finds; undefined: more than so many. */
+/** Returns all that a walk finds; undefined: more than so many. */
 export async function allOf<At>(
   scope: Scope,
   walk: Walk<At>,

@@ -87,7 +87,7 @@ export function asRest(filter: Document): Document {
   return { $nor: [{ $nor: [filter] }] };
 }
 
-/** What is asked of resources, whatever finds them. @param but what need not be asked, for that is how they are found */
+/** Returns the filters that candidates are asked for. @param but the condition that found them, which need not be asked */
 export function restOf(conjuncts: readonly Conjunct[], but?: Conjunct): Document[] {
   const asked = conjuncts.filter((each) => each !== but && each.isImplied !== true && each.filter !== EVERYTHING);
   return asked.map(({ filter }) => asRest(filter));

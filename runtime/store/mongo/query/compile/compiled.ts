@@ -15,7 +15,7 @@ export interface Compiled {
 /** The filter that nothing fulfils. */
 export const NONE: Document = { _id: { $in: [] } };
 
-/** What nothing fulfils, and the way to it, which is the shortest. */
+/** A condition that nothing fulfils. Its way has no arms, so it is the shortest. */
 export const NOTHING_COMPILED: Compiled = { filter: NONE, ways: [{ arms: [], isExact: true }] };
 
 /** All of these; of none: everything. */
@@ -36,7 +36,7 @@ export function anyOf(compiled: readonly Compiled[]): Compiled {
   };
 }
 
-/** The same ways to what is but a part of what fulfils it. */
+/** Returns the same ways for a narrower condition: what they lead to may not fulfil it. */
 export function inexact(ways: readonly Way[]): readonly Way[] {
   return ways.map((way) => ('any' in way ? { any: way.any.map(inexact) } : { arms: way.arms }));
 }

@@ -12,7 +12,7 @@ export type OrderValue = string | number | readonly [code: string, system: strin
 
 /** One key of an order. */
 export interface OrderKey {
-  /** What was asked for. */
+  /** The sort key of the query. */
   readonly sort: SortKey;
   /** The field with the value; documents without one have none, or null. */
   readonly field: string;
@@ -81,14 +81,14 @@ function isNumeric(by: SortKey['by']): boolean {
   return by === 'number' || by === 'quantity';
 }
 
-/** Where a walk through an order is: behind a resource with these values and this id. */
+/** A place in an order: behind a resource with these values and this id. */
 export interface OrderPlace {
   readonly id: string;
-  /** Of each key; null: it has none. */
+  /** One value for each key; null: the resource has none. */
   readonly values: readonly (OrderValue | null)[];
 }
 
-/** What a document is sorted by. */
+/** Returns the values that a document is sorted by. */
 export function valuesOf(bytes: Raw, { keys }: Order): (OrderValue | null)[] {
   const fields = fieldsOf(bytes);
   return keys.map(({ field }) => {
@@ -104,12 +104,12 @@ function toValue(value: unknown): OrderValue | null {
   return Number(value);
 }
 
-/** The same as values of any store. */
+/** Returns a value in the form that both stores have in common. */
 export function toSortValue(value: OrderValue | null): SortValue | null {
   return value === null || typeof value === 'object' ? value : [value];
 }
 
-/** And back. */
+/** Returns the value that such a form stands for. */
 export function toOrderValue(value: SortValue | null): OrderValue | null {
   if (value === null) return null;
   return value.length === 2 ? [String(value[0]), String(value[1])] : (value[0] ?? null);

@@ -15,7 +15,7 @@ import type { LinkDriver } from './link-driver.js';
 
 type SomeSides = LinkDriver['sides'];
 
-/** Each of the other side opens a range of references. */
+/** Returns how a chain is followed: each resource of the other side opens a range of references. */
 export function followChain(
   rest: Scope,
   link: Extract<PlannedLink, { chain: unknown }>,

@@ -17,7 +17,7 @@ interface Met {
   readonly outer: Outer;
 }
 
-/** Each of the other side refers to some. Of several that refer to the same the one with the first key counts. */
+/** Returns how `_has` is followed: each resource of the other side refers to some. Of several that refer to the same the one with the first key counts. */
 export function followHas(
   rest: Scope,
   { has }: Extract<PlannedLink, { has: unknown }>,

@@ -3,7 +3,7 @@ import type { ArmPlace } from '../../../plan/cursor.js';
 import type { Hit } from '../hit.js';
 import type { Held } from './held.js';
 
-/** Where a resource is: at one of the other side, which is at a place of its own. */
+/** The place of a resource that a link leads to: at one of the other side, which has a place of its own. */
 export interface LinkPlace {
   readonly outer: ArmPlace;
   readonly target: number;
@@ -32,7 +32,7 @@ export function placed({ key, bytes }: Hit, { held, place }: Outer, target: numb
   return { key, values: [], bytes, place: { arm, at: [...at, [target, held.key, ...inner]] } };
 }
 
-/** What is gathered. */
+/** A page while it is gathered. */
 export interface Gathering {
   readonly hits: Hit[];
   readonly wanted: number;

@@ -20,7 +20,7 @@ export interface LinkDriver extends Source {
   readonly sides: readonly (Side | undefined)[];
 }
 
-/** Whatever drives a search. */
+/** A driver of either kind. */
 export type AnyDriver = Driver | LinkDriver;
 
 /** Resources at the other side of a link. */
@@ -85,10 +85,10 @@ async function hasCanonicals({ links, type }: Scope, link: PlannedLink): Promise
   return link.chain.some((target) => links.isNameable(target.type)) && links.hasUrls(type, link.param);
 }
 
-/** So few of a type are all looked at, as far as counted. */
+/** Most resources of a type that are all looked at rather than found through links. */
 const FEW_OF_TYPE = 100;
 
-/** Whatever may find what is looked for, with its rows, counted up to a limit. */
+/** Returns the sources of a search, each with its rows, counted up to a limit. */
 export async function sourcesOf(scope: Scope, limit: number): Promise<readonly AnyDriver[]> {
   const { conjuncts, links } = scope;
   const { snapshot, probes } = links;
@@ -102,7 +102,7 @@ export async function sourcesOf(scope: Scope, limit: number): Promise<readonly A
   return [...near, ...(await findLinkDrivers(scope))];
 }
 
-/** Undefined: no index finds it. */
+/** Returns the resources at the other side of a link; undefined: no index finds them. */
 async function sideOf(links: Links, { type, where }: PlannedTarget): Promise<Side | undefined> {
   const scope = openScope(links, type, where);
   const lazy = (await sourcesOf(scope, scope.limits.glance)).filter(({ isLazy }) => isLazy);

@@ -70,7 +70,7 @@ export interface Known {
 /** What is looked for together. */
 const MOST_TESTS = 16;
 
-/** What is the same for all searches. */
+/** The parts of a store that links need, the same for all searches. */
 export type LinkParts = Pick<FindParts, 'probes' | 'isNameable' | 'linkLimits' | 'planLimits'>;
 
 /** Nothing is known yet. @param projection what is read of each resource of a page */

@@ -8,7 +8,7 @@ import { toHeld, type Need } from './held.js';
 import { heldOf } from './hold.js';
 import type { LinkDriver, Side } from './link-driver.js';
 
-/** What a link leads to, in the order of its other side, each resource once. All that is asked of it is. */
+/** Returns a walk through the resources that a link leads to, in the order of its other side: each once, and only those that fulfil all else. */
 export function throughLink({ link, sides, rest, name }: LinkDriver, reading: Reading): Walk<ArmPlace> {
   const isChain = 'chain' in link;
   const ofSide: Need = isChain ? KEYS : { params: [link.has.param], names: false };

@@ -107,25 +107,25 @@ export function allAccess(type: string): Access {
   return { arms: [{ index: '_id_', hint: { _id: 1 }, begin: {}, keys: { range }, holds, driving: holds }] };
 }
 
-/** All of a type, by id. What follows the slash of its ids is the zero. */
+/** Returns the stretch of all of a type, by id. The character after the slash is the zero. */
 export function typeStretch(type: string): Stretch {
   return { min: { _id: `${type}/` }, max: { _id: `${type}0` } };
 }
 
-/** Bound of a stretch: what a key begins with, then whatever comes. */
+/** Returns a bound of a stretch: the first parts of a key, then the least or greatest there is. */
 function bound({ hint, begin }: Arm, parts: readonly unknown[], others: MinKey | MaxKey): Document {
   const names = Object.keys(hint).slice(Object.keys(begin).length);
   return { ...begin, ...Object.fromEntries(names.map((name, i) => [name, i < parts.length ? parts[i] : others])) };
 }
 
-/** The stretches of an index that an arm has: of values one each. */
+/** Returns the stretches of an index that an arm has: one for each value. */
 export function stretchesOf(arm: Arm, most = Infinity): Stretch[] {
   const { keys } = arm;
   if ('values' in keys) return keys.values.slice(0, most).map((value) => stretchAt(arm, value));
   return [{ min: minOf(arm, keys.range), max: maxOf(arm, keys.range) }];
 }
 
-/** How many there are. */
+/** Returns how many stretches an arm has. */
 export function sizeOfArm({ keys }: Arm): number {
   return 'values' in keys ? keys.values.length : 1;
 }
@@ -158,7 +158,7 @@ export interface Piece {
 /** A key of an index behind which is gone on: what comes after the type and the parameter. */
 export type KeyPlace = readonly (Value | null)[];
 
-/** What is left of an arm. @param after absent: all of it */
+/** Returns what is left of an arm. @param after absent: all of it */
 export function piecesOf(arm: Arm, after?: KeyPlace): readonly Piece[] {
   const { driving } = arm;
   if (after !== undefined) return piecesAfter(arm, after);
@@ -186,7 +186,7 @@ function piecesAfter(arm: Arm, after: KeyPlace): readonly Piece[] {
   return [{ driving, stretch: { ...stretchAt(arm, first), min }, ...passedOf(arm, after) }, ...rest];
 }
 
-/** The arm with its last values alone. */
+/** Returns the pieces of an arm for its last values alone. */
 function restOf(arm: Arm, values: readonly Value[], passed: readonly Value[]): readonly Piece[] {
   const left = withValues(arm, values);
   const isRepeated = arm.index !== '_id_' && passed.length > 0;
@@ -196,7 +196,7 @@ function restOf(arm: Arm, values: readonly Value[], passed: readonly Value[]): r
   }));
 }
 
-/** The same of other values. */
+/** Returns the arm with other values. */
 export function withValues(arm: Arm, values: readonly Value[]): Arm {
   const { begin, index } = arm;
   if (index === '_id_') {
@@ -207,7 +207,7 @@ export function withValues(arm: Arm, values: readonly Value[]): Arm {
   return entryAccess(type, index as EntryIndex, p, { values }).arms[0] ?? { ...arm, keys: { values } };
 }
 
-/** What has keys of an arm at a place or before it. */
+/** Returns the filter for keys of an arm at a place or before it. */
 function passedOf(arm: Arm, after: KeyPlace): Pick<Piece, 'passed'> {
   if (!(arm.index in BY_ENTRY)) return {};
   const { array } = shapeOf(arm.index as EntryIndex);
@@ -228,7 +228,7 @@ function passedOf(arm: Arm, after: KeyPlace): Pick<Piece, 'passed'> {
   return { passed: { $or: [...before, same] } };
 }
 
-/** Keys of an arm below a value; undefined: there are none. */
+/** Returns the test for keys of an arm below a value; undefined: there are none. */
 function belowIn(keys: Keys, value: Value, isOfList: boolean): Document | undefined {
   if ('values' in keys) {
     const values = keys.values.filter((each) => compareText(String(each), String(value)) < 0);
@@ -241,12 +241,12 @@ function belowIn(keys: Keys, value: Value, isOfList: boolean): Document | undefi
   return isOfList ? { $elemMatch: below } : below;
 }
 
-/** The place of a key, as an answer of the server has it. */
+/** Returns the place of a key, as an answer of the server has it. */
 export function placeIn({ begin }: Arm, key: ReadonlyMap<string, unknown>): KeyPlace {
   return [...key.values()].slice(Object.keys(begin).length) as KeyPlace;
 }
 
-/** Texts that tell an arm from others of a search. */
+/** Returns a text that no other arm of a search has. */
 export function textOf({ index, begin, keys }: Arm): string {
   return `${index} ${JSON.stringify([begin, keys])}`;
 }
