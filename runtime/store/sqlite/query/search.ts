@@ -6,7 +6,7 @@ import { conjunctsOf } from '../../plan/conjuncts.js';
 import type { ArmPlace, Path, Place, SourceName } from '../../plan/cursor.js';
 import { walkArms } from './arms.js';
 import { driven, sorted, walk } from './by-key.js';
-import { findDrivers, onlyPath } from './compile/driver.js';
+import { findDrivers, onlyDriver } from './compile/driver.js';
 import { restOf, type Driver } from './compile/index-range.js';
 import { firstSorted } from './first-sorted.js';
 import { compareHits, type Hit } from './hit.js';
@@ -68,8 +68,8 @@ function page(
 }
 
 function sourcesOf(run: Run, conjuncts: readonly Condition[], limit: number): readonly Driver[] {
-  const path = orderOf(run) === 'any' ? onlyPath(run, conjuncts) : undefined;
-  return [...findDrivers(run, conjuncts, { limit, path })];
+  const only = orderOf(run) === 'any' ? onlyDriver(run, conjuncts) : undefined;
+  return only === undefined ? [...findDrivers(run, conjuncts, { limit })] : [only];
 }
 
 function goOn(run: Run, where: Condition, place: Exclude<Place<number>, { source: 'sort' }>, wanted: number): Found {

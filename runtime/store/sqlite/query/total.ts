@@ -2,7 +2,7 @@ import { isEverything, type Condition } from '../../../search/query/query.js';
 import { conjunctsOf } from '../../plan/conjuncts.js';
 import { CHEAP_TOTAL } from '../../store.js';
 import { inBatches } from './by-key.js';
-import { findBest, onlyPath } from './compile/driver.js';
+import { findBest, onlyDriver } from './compile/driver.js';
 import { rangeOf, restOf, rowsOf, type Driver, type Single } from './compile/index-range.js';
 import { join, raw, sql, type Sql } from './compile/sql.js';
 import { probe } from './probes.js';
@@ -17,7 +17,7 @@ const FEW_ASKED = 250;
 /** How many resources fulfil a condition. */
 export function countAll(run: Run, where: Condition): number {
   const conjuncts = conjunctsOf(where);
-  return countBy(run, where, findBest(run, conjuncts, { limit: DEEP, path: onlyPath(run, conjuncts) }));
+  return countBy(run, where, onlyDriver(run, conjuncts) ?? findBest(run, conjuncts, { limit: DEEP }));
 }
 
 /** What a cheap count takes into account. */

@@ -36,11 +36,13 @@ const MOST = 8;
 /**
  * Conditions on one parameter that bound it from both sides, as one range of values: which is true of resources that have one
  * value that is no wide interval. The others are few, listed, and asked one by one.
+ *
+ * @param limit how far the rows are counted; undefined: not at all
  */
 export function findBetween(
   run: Run,
   conditions: readonly Condition[],
-  limit: number,
+  limit: number | undefined,
   depth: number,
 ): readonly BetweenDriver[] {
   const byParam = new Map<string, Bounded>();
@@ -85,7 +87,7 @@ function combine(one: Bounded, other: Bounded): Bounded {
   return { ...one, leaves: [...one.leaves, ...other.leaves], alternatives };
 }
 
-function toDriver(run: Run, bounded: Bounded, limit: number, depth: number): BetweenDriver | undefined {
+function toDriver(run: Run, bounded: Bounded, limit: number | undefined, depth: number): BetweenDriver | undefined {
   const { table, leaves, alternatives } = bounded;
   const isTime = table === 'resource';
   const spans = alternatives.map(({ limits }) => lowEnds(limits, isTime ? 0 : REGULAR_WIDTH[table]));
@@ -95,7 +97,7 @@ function toDriver(run: Run, bounded: Bounded, limit: number, depth: number): Bet
   const arms = alternatives.map((_, i) => armOf(run, bounded, i, spans, hasIrregular, depth));
   // Though there are none: a page that ended here goes on here when the last one has gone.
   if (!isTime) arms.push(irregularArm(run, bounded, depth));
-  const count = probe(run, arms.map(rangeOf), limit); // prettier-ignore
+  const count = limit === undefined ? 0 : probe(run, arms.map(rangeOf), limit);
   const [only, ...others] = alternatives;
   const key = raw('d.resource');
   const single =

@@ -1,6 +1,6 @@
 import { FhirError } from '../../../../fhir/errors.js';
 import type { Condition, Leaf } from '../../../../search/query/query.js';
-import { isLink } from '../../../plan/conjuncts.js';
+import { conjunctsOf, isLink } from '../../../plan/conjuncts.js';
 import type { Path } from '../../../plan/cursor.js';
 import { throughLink } from '../links/through.js';
 import { asSingleValues, boundValues, from, listValues } from '../links/lists.js';
@@ -105,8 +105,7 @@ export function* findDrivers(run: Run, conditions: readonly Condition[], choice:
   const covered = new Set<Condition>();
   for (const { isWhole, ...driver } of findBetween(run, conditions, limit, depth)) {
     run.trace?.probed(driver.condition, driver.count, limit);
-    const { condition } = driver;
-    const together = 'all' in condition ? condition.all : [condition];
+    const together = conjunctsOf(driver.condition);
     yield { ...driver, path: [together.map((each) => conditions.indexOf(each)), 'between'] };
     if (driver.count <= FEW) return;
     limit = Math.min(limit, driver.count);
@@ -129,12 +128,21 @@ export function* findDrivers(run: Run, conditions: readonly Condition[], choice:
 }
 
 /**
- * The choice where there is but one, of ranges that are gone through one after the other: no rows need be counted. Undefined: there are
- * several, or an explanation wants the counts.
+ * Returns the driver of a search that has but one, whose ranges are gone through one after the other: no rows need be counted. Undefined:
+ * there are several, or an explanation wants the counts.
  */
-export function onlyPath(run: Run, conditions: readonly Condition[]): Path | undefined {
+export function onlyDriver(run: Run, conditions: readonly Condition[]): Driver | undefined {
   const [only, ...others] = conditions;
-  if (only === undefined || others.length > 0 || !('any' in only) || run.trace !== undefined) return undefined;
+  if (only === undefined || others.length > 0 || run.trace !== undefined) return undefined;
+  const path = onlyPath(run, only);
+  if (path !== undefined) return findAgain(run, conditions, { limit: 0, path }, 0);
+  const [between] = findBetween(run, conditions, undefined, 0);
+  return between?.isWhole === true ? { ...between, path: [[0], 'between'] } : undefined;
+}
+
+/** The choice of a condition that has one way, to few ranges. */
+function onlyPath(run: Run, only: Condition): Path | undefined {
+  if (!('any' in only)) return undefined;
   const [group, ...more] = run.groups(only);
   if (group?.isListed !== true || more.length > 0 || group.alternatives.length > MAX_INLINE) return undefined;
   const [shape, ...parts] = group.shapes;
@@ -151,7 +159,7 @@ function findAgain(run: Run, conditions: readonly Condition[], choice: Choice, d
     condition === undefined || chosen.includes(undefined)
       ? undefined
       : how.path === 'between'
-        ? findBetween(run, chosen as readonly Condition[], 0, depth)[0]
+        ? findBetween(run, chosen as readonly Condition[], undefined, depth)[0]
         : findDriver(run, condition, how, depth);
   if (driver === undefined) throw new FhirError('page-invalid');
   return { ...driver, path: choice.path! };
