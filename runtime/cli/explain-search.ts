@@ -2,6 +2,7 @@ import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { DEFAULT_SERVICES } from '../core/default-services.js';
 import { explainSearch, type ExplainedQuery, type ExplainedSearch } from '../core/search/explain/explain-search.js';
+import { printEstimate, printWay } from '../core/search/explain/print-plan.js';
 import { printInclude } from '../core/search/explain/print-include.js';
 import { SEARCH_URL_HELP, splitSearch, type SearchUrl } from '../core/search/explain/search-url.js';
 import { readSearchRequest } from '../core/search/parse/search-request.js';
@@ -99,30 +100,29 @@ function describe(
     ['page', `${count}, total ${total}`],
     ...includes.map((each, i) => [i === 0 ? 'includes' : '', each] as const),
     ...(graph === undefined ? [] : [['graph', `${graph}: followed from the page, by searches of its own`] as const]),
-    ...(explanation === undefined ? [] : describeWork(explanation)),
+    ...(explanation === undefined ? [] : describeWork(explanation, sort.length > 0)),
   ];
   return rows.flatMap(([name, text]) =>
     printableLines(text).map((line, i) => `${(i === 0 ? name : '').padEnd(12)}${line}`),
   );
 }
 
-function describeWork({
-  compiled,
-  driving,
-  probes,
-  indexes,
-  examined,
-  returned,
-}: NonNullable<ExplainedQuery['explanation']>): (readonly [string, string])[] {
+function describeWork(
+  explanation: NonNullable<ExplainedQuery['explanation']>,
+  isSorted: boolean,
+): (readonly [string, string])[] {
+  const { compiled, driving, filters, estimated, probes, indexes, examined, returned } = explanation;
   return [
     ...compiled.map((text, i) => [i === 0 ? 'runs' : '', text] as const),
     ...probes.map(
       ({ condition, matches, isMore }, i) =>
         [i === 0 ? 'counted' : '', `${condition}: ${matches}${isMore ? ' or more' : ''}`] as const,
     ),
-    ['begins with', driving],
     ['indexes', indexes.join(', ') || 'none'],
-    ['examined', `${examined} for ${returned} returned`],
+    ['source', `${driving} (${printWay(explanation, isSorted)})`],
+    ['filters', filters.join('; ') || 'none'],
+    ['estimated', printEstimate(estimated)],
+    ['seen', `${examined.toLocaleString('en')} rows for ${returned} returned`],
   ];
 }
 

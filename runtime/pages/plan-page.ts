@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import { greatest } from '../fhir/lists.js';
 import type { ExplainedQuery, ExplainedSearch } from '../core/search/explain/explain-search.js';
+import { printEstimate, printWay } from '../core/search/explain/print-plan.js';
 import { printInclude } from '../core/search/explain/print-include.js';
 import { PRODUCT } from '../fhir/product.js';
 import { printCondition, printSort } from '../search/query/print.js';
@@ -27,9 +28,9 @@ interface Criterion {
 /** What the store did. */
 interface Work {
   readonly driving: string;
-  /** How many criteria are left to be tested on what it begins with. */
-  readonly others: number;
-  readonly isOneOther: boolean;
+  readonly way: string;
+  readonly filters: readonly string[];
+  readonly estimated: string;
   readonly indexes: readonly string[];
   readonly examined: Measure;
   readonly returned: Measure;
@@ -141,19 +142,20 @@ function planOf({ type, where, sort, count, total, explanation }: ExplainedQuery
     ...{ type, criteria, count },
     order: printSort(sort),
     total: TOTALS[total] ?? total,
-    work: explanation && workOf(explanation, criteria, measure),
+    work: explanation && workOf(explanation, sort.length > 0, measure),
   };
 }
 
 function workOf(
-  { driving, indexes, examined, returned, compiled }: NonNullable<ExplainedQuery['explanation']>,
-  criteria: readonly Criterion[],
+  explanation: NonNullable<ExplainedQuery['explanation']>,
+  isSorted: boolean,
   measure: (value: number, text: string) => Measure,
 ): Work {
-  const others = criteria.filter(({ begins }) => !begins).length;
+  const { driving, filters, estimated, indexes, examined, returned, compiled } = explanation;
   return {
-    ...{ driving, indexes, others },
-    isOneOther: others === 1,
+    ...{ driving, filters, indexes },
+    way: printWay(explanation, isSorted),
+    estimated: printEstimate(estimated),
     examined: measure(examined, numberText(examined)),
     returned: measure(returned, numberText(returned)),
     ratio: returned === 0 ? undefined : (examined / returned).toFixed(1).replace(/\.0$/, ''),

@@ -252,8 +252,14 @@ export interface CountRow {
 export interface Explanation {
   /** What the store runs, in its own language, in the order it runs. */
   readonly compiled: readonly string[];
-  /** What it begins with: a condition, as `printCondition` has it, an order, or all resources of the type. */
+  /** The source that drives it: a condition, as `printCondition` has it, an order, or all resources of the type. */
   readonly driving: string;
+  /** Whether the source is gone through in its order, as far as the page needs, or all of it is collected first. */
+  readonly way: 'walked' | 'collected';
+  /** What each resource of the source is asked besides, as `printCondition` has it. */
+  readonly filters: readonly string[];
+  /** Rows of the source that were expected to be looked at: so many, at most so many, or more than so many; undefined: not known. */
+  readonly estimated: { readonly rows: number; readonly bound: 'about' | 'most' | 'more' } | undefined;
   /** What was counted to choose it: matches of a condition, at most so many. */
   readonly probes: readonly { readonly condition: string; readonly matches: number; readonly isMore: boolean }[];
   /** Indexes that are used. */

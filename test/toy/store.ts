@@ -249,7 +249,17 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       const { versions } = find(across(query));
       const driving = `every ${query.type}`;
       const compiled = [printCondition(query.where)];
-      return { compiled, driving, probes: [], indexes: [], examined: entriesOf.size, returned: versions.length };
+      return {
+        compiled,
+        driving,
+        way: 'walked',
+        filters: compiled,
+        estimated: undefined,
+        probes: [],
+        indexes: [],
+        examined: entriesOf.size,
+        returned: versions.length,
+      };
     },
     async reindex(items) {
       const present = items.filter(({ type, id, version, amended }) => {

@@ -25,7 +25,6 @@ export function armsWalk(
   arms: readonly Arm[],
   filters: readonly Document[],
   projection: Document,
-  name: () => string,
 ): Walk<ArmPlace> {
   const names = arms.map((arm) => shortName([textOf(arm)]));
 
@@ -108,7 +107,7 @@ export function armsWalk(
     };
   }
 
-  return { name, next, placeOf: ({ place }) => ({ arm: place!.arm(), at: place!.at }) };
+  return { next, placeOf: ({ place }) => ({ arm: place!.arm(), at: place!.at }) };
 }
 
 /** Returns the key of the index by which a document was found. */

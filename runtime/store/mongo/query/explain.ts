@@ -1,16 +1,21 @@
 import { BSON, type Document } from 'mongodb';
 
+import { printSort } from '../../../search/query/print.js';
 import type { Explanation, FindQuery } from '../../store.js';
 import { readCursor } from '../../plan/cursor.js';
+import { explainPlan } from '../../plan/explain.js';
 import { translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot } from '../read/snapshot.js';
 import { openAsk, type Sent } from './ask.js';
+import { namesOfRest } from './compile/compile.js';
+import type { AnyDriver } from './links/link-driver.js';
 import { openLinks } from './links/links.js';
 import { readPageVersions } from './links/page-versions.js';
 import type { FindParts } from './parts.js';
 import { isKey, placeOf, sortOf } from './places.js';
 import { runSearch } from './run-search.js';
-import { findHits } from './search.js';
+import type { Scope } from './scope.js';
+import { findHits, type Found } from './search.js';
 import { askedOrder, settledScope } from './settled-scope.js';
 
 /** Does a search, and has the server tell how it does each of its commands. */
@@ -24,13 +29,13 @@ export function openExplain(parts: FindParts): (query: FindQuery, limits: QueryL
         const ask = openAsk(snapshot);
         const links = openLinks(parts, ask, query.base);
         const scope = await settledScope(parts, links, query.type, query.where, order !== undefined);
-        const search = { scope, order, reading: 'versions' } as const;
+        const search = { scope, order, reading: 'versions', isExplained: true } as const;
         const found = await findHits(search, cursor && placeOf(cursor), query.count + 1);
         await readPageVersions(links, query.type, found.hits, found.isRead);
         const explained = await Promise.all(ask.sent.map((sent) => explainOne(snapshot, sent)));
         return {
           compiled: ask.sent.map((sent) => BSON.EJSON.stringify(sent, { relaxed: true })),
-          driving: found.driving(),
+          ...explainFound(found, scope, query),
           probes: links.probed.map(({ condition, count, limit }) => ({
             condition: condition(),
             matches: Math.min(count, limit),
@@ -45,6 +50,21 @@ export function openExplain(parts: FindParts): (query: FindQuery, limits: QueryL
       throw translateMongoError(error);
     }
   };
+}
+
+function explainFound({ plan }: Found, { conjuncts }: Scope, { type, sort, count }: FindQuery) {
+  const { request } = plan;
+  const from = request.ask === 'walk' ? request.by : request.from;
+  return explainPlan(plan, {
+    type,
+    order: printSort(sort),
+    conditionOf: (driver: AnyDriver) => (driver.isFar ? driver.name() : driver.conjunct.name()),
+    filters:
+      typeof from === 'object' && from.isFar
+        ? namesOfRest(from.rest.conjuncts)
+        : namesOfRest(conjuncts, typeof from === 'object' && from.isExact ? from.conjunct : undefined),
+    wanted: count + 1,
+  });
 }
 
 interface Explained {

@@ -16,8 +16,6 @@ export interface Hits {
 
 /** Goes through resources in some order. */
 export interface Walk<At> {
-  /** Text that says what it goes through. */
-  readonly name: () => string;
   /**
    * The next that fulfil what is asked of resources themselves; fewer than wanted are not all of them unless it is over, for an answer
    * holds only so many.

@@ -1,6 +1,7 @@
-import type { Order as OrderAsked, PlanRequest } from '../../plan/choose.js';
+import type { Order as OrderAsked } from '../../plan/choose.js';
 import { choosePlan } from '../../plan/choose.js';
 import { partsOf, type ArmPlace, type Path, type SourceName } from '../../plan/cursor.js';
+import type { PlanUsed } from '../../plan/explain.js';
 import { FhirError } from '../../../fhir/errors.js';
 import { compareText } from '../../../search/query/compare-text.js';
 import type { Order, OrderPlace } from './compile/order.js';
@@ -21,7 +22,7 @@ export interface Found extends Hits {
   readonly total?: number | undefined;
   /** The source that has the order of the hits. */
   readonly source: SourceName;
-  readonly driving: () => string;
+  readonly plan: PlanUsed<AnyDriver>;
 }
 
 /** The place where a page begins. */
@@ -37,7 +38,12 @@ export interface Search {
   /** Absent: as whatever drives the search gives them. */
   readonly order: Order | undefined;
   readonly reading: Reading;
+  /** Whether rows are counted even where there is no choice. */
+  readonly isExplained?: boolean;
 }
+
+/** A page as a request of the planner finds it, and what drove it, where that was not what was asked for. */
+type Page = Omit<Found, 'plan'> & { readonly from?: 'type' };
 
 /**
  * Finds a page: what each request of the planner asks.
@@ -48,14 +54,24 @@ export interface Search {
 export async function findHits(search: Search, place: Place | undefined, wanted: number): Promise<Found> {
   if (place !== undefined && place.source !== 'sort') return goOn(search, place, wanted);
   const plan = choosePlan<AnyDriver, Found>(orderAsked(search), search.scope.limits);
+  let counted: number | undefined;
   let step = plan.next();
-  while (step.done !== true) step = plan.next(await answer(search, place, wanted, step.value));
+  while (step.done !== true) {
+    const { value: request } = step;
+    if (request.ask === 'sources') {
+      counted = request.most;
+      step = plan.next(await sources(search, counted));
+    } else {
+      const page = await pageFor(search, place, wanted, request);
+      step = plan.next(page && { ...page, plan: { request: page.from === undefined ? request : { ask: 'collect', from: page.from }, counted } }); // prettier-ignore
+    }
+  }
   return step.value;
 }
 
 /** Returns the sources of a search. A single one is not counted: however many rows it has, there are more without it. */
-async function sources({ scope, order }: Search, most: number): Promise<readonly AnyDriver[]> {
-  const only = order === undefined && !scope.isLinked ? onlyDriver(scope.conjuncts) : undefined;
+async function sources({ scope, order, isExplained }: Search, most: number): Promise<readonly AnyDriver[]> {
+  const only = order === undefined && !scope.isLinked && isExplained !== true ? onlyDriver(scope.conjuncts) : undefined;
   return only === undefined ? sourcesOf(scope, most) : [only];
 }
 
@@ -64,24 +80,16 @@ function orderAsked({ order }: Search): OrderAsked {
   return order.by === 'computed' ? 'computed' : 'indexed';
 }
 
-async function answer(
+async function pageFor(
   search: Search,
   after: OrderPlace | undefined,
   wanted: number,
-  request: PlanRequest<AnyDriver>,
-): Promise<readonly AnyDriver[] | Found | undefined> {
-  switch (request.ask) {
-    case 'sources':
-      return sources(search, request.most);
-    case 'walk': {
-      const { by, rows } = request;
-      if (typeof by === 'object') return driven(search, by, undefined, wanted, rows);
-      const order = by === 'type' ? undefined : search.order;
-      return inOrder(search, order, after, wanted, rows);
-    }
-    case 'collect':
-      return collected(search, request.from, after, wanted);
-  }
+  request: PlanUsed<AnyDriver>['request'],
+): Promise<Page | undefined> {
+  if (request.ask === 'collect') return collected(search, request.from, after, wanted);
+  const { by, rows } = request;
+  if (typeof by === 'object') return driven(search, by, undefined, wanted, rows);
+  return inOrder(search, by === 'type' ? undefined : search.order, after, wanted, rows);
 }
 
 /** Returns a walk in the order of the ranges of a driver, and the scope whose links are still to be asked. */
@@ -96,13 +104,13 @@ async function driven(
   after: ArmPlace | undefined,
   wanted: number,
   rows: number,
-): Promise<Found | undefined> {
+): Promise<Page | undefined> {
   if (!driver.isLazy) throw new FhirError('page-invalid');
   const [own, walk] = opened(scope, driver, reading);
   const found = await pageOf(own, walk, after, wanted, rows);
   // Where links are asked, no more is read of candidates at first than these need.
   const isRead = !(driver.isFar ? driver.rest : scope).isLinked;
-  return found && { ...found, isRead, source: ['arms', driver.path], driving: walk.name };
+  return found && { ...found, isRead, source: ['arms', driver.path] };
 }
 
 /** Finds a page of all of the type in an order that an index has. @param order absent: that of ids */
@@ -112,11 +120,11 @@ async function inOrder(
   after: OrderPlace | undefined,
   wanted: number,
   rows: number,
-): Promise<Found | undefined> {
+): Promise<Page | undefined> {
   const walk = throughType(scope, reading, order);
   const found = await pageOf(scope, walk, after, wanted, rows);
   const source = order === undefined ? 'type' : 'sort';
-  return found && { ...found, isRead: !scope.isLinked, source, driving: walk.name };
+  return found && { ...found, isRead: !scope.isLinked, source };
 }
 
 /** Collects all that a driver finds, or all of the type, and finds a page in the order that was asked for, or in that of ids. */
@@ -125,19 +133,24 @@ async function collected(
   from: AnyDriver | 'type',
   after: OrderPlace | undefined,
   wanted: number,
-): Promise<Found> {
+): Promise<Page> {
   const { scope, order, reading } = search;
   if (order === undefined) {
     if (from !== 'type') return byKeys(search, from, undefined, wanted);
     return (await inOrder(search, undefined, undefined, wanted, Infinity))!;
   }
-  const walk = await sortedThrough(scope, from === 'type' || from.isFar ? undefined : from, order, reading);
+  const { walk, from: used } = await sortedThrough(
+    scope,
+    from === 'type' || from.isFar ? undefined : from,
+    order,
+    reading,
+  );
   const found = await pageOf(scope, walk, after, wanted, Infinity);
-  return { ...found!, isRead: !scope.isLinked, source: 'sort', driving: walk.name };
+  return { ...found!, isRead: !scope.isLinked, source: 'sort', ...(used === 'type' && { from: used }) };
 }
 
 /** Finds a page in the order of ids, for which all that a driver finds is collected. */
-async function byKeys({ scope }: Search, driver: AnyDriver, after: string | undefined, wanted: number): Promise<Found> {
+async function byKeys({ scope }: Search, driver: AnyDriver, after: string | undefined, wanted: number): Promise<Page> {
   const [own, walk] = opened(scope, driver, KEYS);
   const all = (await allOf(own, walk)) ?? [];
   const hits = all.toSorted((a, b) => compareText(a.key, b.key));
@@ -148,18 +161,22 @@ async function byKeys({ scope }: Search, driver: AnyDriver, after: string | unde
     isRead: false,
     ...(after === undefined && { total: all.length }),
     source: ['keys', driver.path],
-    driving: walk.name,
   };
 }
 
 async function goOn(search: Search, place: Exclude<Place, { source: 'sort' }>, wanted: number): Promise<Found> {
   if (place.source === 'type') {
-    return (await inOrder(search, undefined, { id: place.id, values: [] }, wanted, Infinity))!;
+    const found = await inOrder(search, undefined, { id: place.id, values: [] }, wanted, Infinity);
+    return { ...found!, plan: { request: { ask: 'walk', by: 'type', rows: Infinity } } };
   }
   const [scope, driver] = await findAgain(search.scope, place.source[1]);
   const own = { ...search, scope };
-  if (!('at' in place)) return byKeys(own, driver, place.key, wanted);
-  return (await driven(own, driver, place.at, wanted, Infinity))!;
+  if (!('at' in place)) {
+    const found = await byKeys(own, driver, place.key, wanted);
+    return { ...found, plan: { request: { ask: 'collect', from: driver } } };
+  }
+  const found = await driven(own, driver, place.at, wanted, Infinity);
+  return { ...found!, plan: { request: { ask: 'walk', by: driver, rows: Infinity } } };
 }
 
 /** The other side of a link that a page before was found by is collected, however many are there now. */

@@ -26,9 +26,9 @@ export interface Sorted {
 }
 
 /** All of the type that fulfils filters, by an index that has the order. */
-export function orderWalk({ ask, type, order, filters, projection }: Sorted, name: () => string): Walk<OrderPlace> {
+export function orderWalk({ ask, type, order, filters, projection }: Sorted): Walk<OrderPlace> {
   const share = Math.min(1, MANY_TESTS / testsIn(filters));
-  return walkOf(order, name, async (after, wanted, rows) => {
+  return walkOf(order, async (after, wanted, rows) => {
     const segments = toSegments(type, order, after);
     return each(segments, wanted, async (segment, limit) => {
       const { filter, sort, hint, roughly } = segment;
@@ -69,9 +69,8 @@ export function collectedWalk(
   { ask, type, order, filters, projection }: Sorted,
   driving: Document,
   hint: Document,
-  name: () => string,
 ): Walk<OrderPlace> {
-  return walkOf(order, name, async (after, wanted) => {
+  return walkOf(order, async (after, wanted) => {
     if (order.by === 'computed')
       return sortComputed(ask, type, order, after, [driving, ...filters], hint, projection, wanted);
     return each(toCollected(type, order, after), wanted, async ({ filter, sort }, limit) =>
@@ -82,11 +81,9 @@ export function collectedWalk(
 
 function walkOf(
   order: Order,
-  name: () => string,
   read: (after: OrderPlace | undefined, wanted: number, rows: number) => Promise<Batch | undefined>,
 ): Walk<OrderPlace> {
   return {
-    name,
     async next(after, wanted, rows): Promise<Hits | undefined> {
       const batch = await read(after, wanted, rows);
       if (batch === undefined) return undefined;

@@ -36,7 +36,7 @@ export function throughArms(scope: Scope, driver: Driver, reading: Reading): Wal
   const { conjunct, arms, isExact } = driver;
   const filters = restOf(conjuncts, isExact ? conjunct : undefined);
   const projection = reading === KEYS && !scope.isLinked ? KEY_ONLY : projectionOf(scope, reading);
-  return armsWalk(links.ask, arms, filters, projection, conjunct.name);
+  return armsWalk(links.ask, arms, filters, projection);
 }
 
 /** The order of ids. */
@@ -44,8 +44,7 @@ export const BY_ID: Order = toOrder('', [], () => undefined);
 
 /** Returns a walk through all of the type, in the order of ids, or in another that an index has. */
 export function throughType(scope: Scope, reading: Reading, order = BY_ID): Walk<OrderPlace> {
-  const [key] = order.keys;
-  return orderWalk(sortedOf(scope, order, reading), () => (key === undefined ? `every ${scope.type}` : `every ${scope.type} by ${key.field}`)); // prettier-ignore
+  return orderWalk(sortedOf(scope, order, reading));
 }
 
 function sortedOf(scope: Scope, order: Order, reading: Reading) {
@@ -60,26 +59,25 @@ function livingOf(conjuncts: Scope['conjuncts'], but?: Driver): Document[] {
 /** Keys of what several indexes find, to be sorted together: a command names no more. */
 const MOST_LISTED = 20_000;
 
-/** Returns a walk through all that a driver finds, or all of the type, sorted. */
+/** Returns a walk through all that a driver finds, or all of the type, sorted; and which of them: of a driver that finds too many it is all of the type. */
 export async function sortedThrough(
   scope: Scope,
   from: Driver | undefined,
   order: Order,
   reading: Reading,
-): Promise<Walk<OrderPlace>> {
+): Promise<{ readonly walk: Walk<OrderPlace>; readonly from: Driver | 'type' }> {
   const { type, conjuncts } = scope;
   const sorted = sortedOf(scope, order, reading);
   if (from !== undefined) {
     const own = { ...sorted, filters: livingOf(conjuncts, from) };
-    const { name } = from.conjunct;
     const [arm, ...others] = from.arms;
-    if (arm !== undefined && others.length === 0) return collectedWalk(own, arm.driving, arm.hint, name);
+    if (arm !== undefined && others.length === 0) return { walk: collectedWalk(own, arm.driving, arm.hint), from };
     // Links are asked later.
     const near = { ...scope, isLinked: false };
     const keys = (await allOf(near, throughArms(near, from, KEYS), MOST_LISTED))?.map(({ key }) => key);
-    if (keys !== undefined) return collectedWalk(own, { _id: { $in: keys } }, { _id: 1 }, name);
+    if (keys !== undefined) return { walk: collectedWalk(own, { _id: { $in: keys } }, { _id: 1 }), from };
   }
-  return collectedWalk(sorted, { type }, BY_TYPE_AND_TIME, () => `every ${type}`);
+  return { walk: collectedWalk(sorted, { type }, BY_TYPE_AND_TIME), from: 'type' };
 }
 
 /** Finds the next of a walk that fulfil all that is asked. @returns as `Walk` */

@@ -1,10 +1,13 @@
 import type { Database } from 'better-sqlite3';
 
-import { printCondition } from '../../../search/query/print.js';
+import { printCondition, printSort } from '../../../search/query/print.js';
+import { conjunctsOf } from '../../plan/conjuncts.js';
+import { explainPlan } from '../../plan/explain.js';
 import type { Explanation, FindQuery } from '../../store.js';
 import type { QueryInterrupt } from '../file/query-interrupt.js';
+import { restOf } from './compile/index-range.js';
 import type { Finder } from './find.js';
-import type { Trace } from './run.js';
+import { keysOf, type Trace } from './run.js';
 import type { Sql } from './compile/sql.js';
 
 /** Does a search and tells how, with every row counted that is looked at. Inside a transaction. */
@@ -12,10 +15,11 @@ export function openExplain(db: Database, interrupt: QueryInterrupt, find: Finde
   return (query) => {
     const statements = new Map<string, Sql>();
     const probes = new Map<string, Explanation['probes'][number]>();
-    let driving = `every ${query.type}`;
+    let { where } = query;
+    let plan: Parameters<Trace['planned']>[1] = { request: { ask: 'walk', by: 'type', rows: 0 } };
     let read = 0;
     const trace: Trace = {
-      drivenBy: (what) => void (driving = what),
+      planned: (asked, used) => void ([where, plan] = [asked, used]),
       probed(condition, count, limit) {
         const text = printCondition(condition);
         probes.set(text, { condition: text, matches: Math.min(count, limit), isMore: count > limit });
@@ -25,10 +29,19 @@ export function openExplain(db: Database, interrupt: QueryInterrupt, find: Finde
     };
     const before = interrupt.counts.looked;
     const { versions } = find(query, trace);
+    const { request } = plan;
+    const from = request.ask === 'walk' ? request.by : request.from;
+    const rest = typeof from === 'object' ? restOf(where, from) : where;
     const examined = interrupt.counts.looked - before + read;
     return {
       compiled: [...statements.keys()].map(readable),
-      driving,
+      ...explainPlan(plan, {
+        type: query.type,
+        order: printSort(keysOf(query.sort)),
+        conditionOf: ({ condition }) => printCondition(condition),
+        filters: conjunctsOf(rest).map(printCondition),
+        wanted: query.count + 1,
+      }),
       probes: [...probes.values()],
       indexes: indexesOf(db, [...statements.values()]),
       examined,

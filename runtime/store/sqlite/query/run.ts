@@ -6,8 +6,10 @@ import type { QueryInterrupt } from '../file/query-interrupt.js';
 import { tooCostly } from '../file/too-costly.js';
 import { check } from './compile/check.js';
 import type { CompileContext } from './compile/compile-context.js';
+import type { Driver } from './compile/index-range.js';
 import { toGroups, type LeafGroup, type TypeNames } from './compile/leaf.js';
 import type { Lists } from './links/lists.js';
+import type { PlanUsed } from '../../plan/explain.js';
 import type { PlanLimits } from '../../plan/limits.js';
 import type { SeenSet } from './seen-set.js';
 import type { ProbeCache } from './probe-cache.js';
@@ -27,7 +29,8 @@ export interface FindParts {
 
 /** Sees what is done, for an explanation. */
 export interface Trace {
-  drivenBy(what: string): void;
+  /** @param where all that is asked for */
+  planned(where: Condition, plan: PlanUsed<Driver>): void;
   probed(condition: Condition, count: number, limit: number): void;
   ran(statement: Sql): void;
   /** Rows that were read beside those that statements look at. */

@@ -1,8 +1,8 @@
 import { FhirError } from '../../../fhir/errors.js';
-import { printCondition, printSort } from '../../../search/query/print.js';
 import type { Condition } from '../../../search/query/query.js';
-import { choosePlan, type Order, type PlanRequest } from '../../plan/choose.js';
+import { choosePlan, type Order } from '../../plan/choose.js';
 import { conjunctsOf } from '../../plan/conjuncts.js';
+import type { PlanUsed } from '../../plan/explain.js';
 import type { ArmPlace, Path, Place, SourceName } from '../../plan/cursor.js';
 import { walkArms } from './arms.js';
 import { driven, sorted, walk } from './by-key.js';
@@ -36,11 +36,18 @@ export function findHits(run: Run, where: Condition, place: Place<number> | unde
   if (place !== undefined && place.source !== 'sort') return goOn(run, where, place, wanted);
   const plan = choosePlan<Driver, Found>(orderOf(run), run.limits);
   let drivers: readonly Driver[] | undefined;
+  let counted: number | undefined;
   let step = plan.next();
   while (step.done !== true) {
     const { value: request } = step;
-    if (request.ask === 'sources') drivers = sourcesOf(run, conjunctsOf(where), request.most);
-    step = plan.next(request.ask === 'sources' ? drivers : page(run, where, place?.after, wanted, request));
+    if (request.ask === 'sources') {
+      counted = request.most;
+      drivers = sourcesOf(run, conjunctsOf(where), counted);
+      step = plan.next(drivers);
+    } else {
+      run.trace?.planned(where, { request, counted });
+      step = plan.next(page(run, where, place?.after, wanted, request));
+    }
   }
   return { ...step.value, ...(drivers && { drivers }) };
 }
@@ -56,7 +63,7 @@ function page(
   where: Condition,
   after: Hit | undefined,
   wanted: number,
-  request: Exclude<PlanRequest<Driver>, { ask: 'sources' }>,
+  request: PlanUsed<Driver>['request'],
 ): Found | undefined {
   if (request.ask === 'collect') return collected(run, where, request.from, after, wanted);
   const { by, rows } = request;
@@ -73,11 +80,12 @@ function sourcesOf(run: Run, conjuncts: readonly Condition[], limit: number): re
 }
 
 function goOn(run: Run, where: Condition, place: Exclude<Place<number>, { source: 'sort' }>, wanted: number): Found {
-  if (place.source === 'type') return ofType(run, where, place.after, wanted);
-  const driver = findAgain(run, where, place.source[1]);
-  return 'at' in place
-    ? through(run, where, driver, place.at, wanted)
-    : collected(run, where, driver, place.after, wanted);
+  const from = place.source === 'type' ? 'type' : findAgain(run, where, place.source[1]);
+  if ('at' in place || from === 'type')
+    run.trace?.planned(where, { request: { ask: 'walk', by: from, rows: Infinity } });
+  else run.trace?.planned(where, { request: { ask: 'collect', from } });
+  if (from === 'type') return ofType(run, where, 'after' in place ? place.after : undefined, wanted);
+  return 'at' in place ? through(run, where, from, place.at, wanted) : collected(run, where, from, place.after, wanted);
 }
 
 /** The driver that a page before had. @throws FhirError `page-invalid` */
@@ -89,7 +97,6 @@ function findAgain(run: Run, where: Condition, path: Path): Driver {
 
 /** In the order of the ranges of a driver. */
 function through(run: Run, where: Condition, driver: Driver, after: ArmPlace | undefined, wanted: number): Found {
-  run.trace?.drivenBy(printCondition(driver.condition));
   const hits = driver.isLazy ? walkArms(run, driver, restOf(where, driver), after, wanted) : undefined;
   if (hits === undefined) throw new FhirError('page-invalid');
   return { hits, source: ['arms', driver.path] };
@@ -97,13 +104,11 @@ function through(run: Run, where: Condition, driver: Driver, after: ArmPlace | u
 
 /** All of the type, in the order of keys. */
 function ofType(run: Run, where: Condition, after: Hit | undefined, wanted: number): Found {
-  run.trace?.drivenBy(`every ${run.query.type}`);
   const keys = firstOf(walk(run, where, after?.key), wanted);
   return { hits: keys.map((key) => ({ key, values: [] })), source: 'type' };
 }
 
 function inOrder(run: Run, where: Condition, after: Hit | undefined, wanted: number): Found {
-  run.trace?.drivenBy(`the order ${printSort(run.sort)}`);
   return { hits: firstOf(sortedWalk(run, where, after), wanted), source: 'sort' };
 }
 
@@ -117,7 +122,6 @@ function firstOf<T>(all: Iterable<T>, wanted: number): readonly T[] {
 /** All that a driver finds, or all of the type, collected, and put in the order that was asked for, or in that of keys. */
 function collected(run: Run, where: Condition, from: Driver | 'type', after: Hit | undefined, wanted: number): Found {
   const isOfAll = from === 'type';
-  run.trace?.drivenBy(isOfAll ? `every ${run.query.type}` : printCondition(from.condition));
   const rest = isOfAll ? where : restOf(where, from);
   const keys = (): readonly number[] => (isOfAll ? [...walk(run, rest, undefined)] : driven(run, from, rest));
   if (orderOf(run) === 'any') {

@@ -5,7 +5,7 @@ import { armsWalk } from '../arms.js';
 import { restOf } from '../compile/compile.js';
 import type { Hit, Hits, Walk } from '../hit.js';
 import { entryAccess } from '../plan/access.js';
-import { printPlan, type PlannedLink } from '../plan/plan.js';
+import type { PlannedLink } from '../plan/plan.js';
 import type { Scope } from '../scope.js';
 import { KEYS, pageOf, projectionOf, type Reading } from '../walks.js';
 import { placed, type Follow, type LinkPlace, type Outer } from './follow.js';
@@ -33,7 +33,7 @@ export function followChain(
     const walkFrom = (some: readonly Outer[]): Walk<ArmPlace> => {
       const values = placesOf(some.map(({ held }) => held.key), base); // prettier-ignore
       const { arms } = entryAccess(type, 'reference', param, { values });
-      return armsWalk(links.ask, arms, restOf(rest.conjuncts), projection, () => printPlan(link));
+      return armsWalk(links.ask, arms, restOf(rest.conjuncts), projection);
     };
     const take = async (some: readonly Outer[], found: Hits): Promise<void> => {
       gathering.rows -= found.hits.length;

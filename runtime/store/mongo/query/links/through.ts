@@ -9,7 +9,7 @@ import { heldOf } from './hold.js';
 import type { LinkDriver, Side } from './link-driver.js';
 
 /** Returns a walk through the resources that a link leads to, in the order of its other side: each once, and only those that fulfil all else. */
-export function throughLink({ link, sides, rest, name }: LinkDriver, reading: Reading): Walk<ArmPlace> {
+export function throughLink({ link, sides, rest }: LinkDriver, reading: Reading): Walk<ArmPlace> {
   const isChain = 'chain' in link;
   const ofSide: Need = isChain ? KEYS : { params: [link.has.param], names: false };
 
@@ -61,5 +61,5 @@ export function throughLink({ link, sides, rest, name }: LinkDriver, reading: Re
     return true;
   }
 
-  return { name, next, placeOf: ({ place }) => ({ arm: place!.arm(), at: place!.at }) };
+  return { next, placeOf: ({ place }) => ({ arm: place!.arm(), at: place!.at }) };
 }
