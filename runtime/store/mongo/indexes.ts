@@ -34,9 +34,6 @@ export const BY_ENTRY = {
   words: { type: 1, 'words.p': 1, 'words.w': 1, _id: 1 },
 } as const;
 
-/** Indexes of older layouts, which are dropped. */
-export const DROPPED = ['number_high'] as const;
-
 /**
  * What each collection is found by. One index for each kind of entries, whatever the number of parameters; `_id` comes last,
  * so that matches of one value are in the order of pages.

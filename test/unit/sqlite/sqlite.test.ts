@@ -10,7 +10,12 @@ import { backUp } from '../../../runtime/store/sqlite/file/backup.js';
 import { connect } from '../../../runtime/store/sqlite/file/connect.js';
 import { locate } from '../../../runtime/store/sqlite/file/location.js';
 import { migrate } from '../../../runtime/store/sqlite/file/migrate.js';
-import { APPLICATION_ID, INDEX_TABLES, SCHEMA_STEPS } from '../../../runtime/store/sqlite/file/schema.js';
+import {
+  APPLICATION_ID,
+  FIRST_VERSION,
+  INDEX_TABLES,
+  SCHEMA_STEPS,
+} from '../../../runtime/store/sqlite/file/schema.js';
 import { translateSqliteError } from '../../../runtime/store/sqlite/file/sqlite-errors.js';
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
 import type { Put } from '../../../runtime/store/store.js';
@@ -37,6 +42,8 @@ function withFile<T>(action: (db: Database.Database) => T): T {
 function manyTables(db: Database.Database): void {
   for (let i = 0; i < 200; i++) db.exec(`CREATE TABLE theirs_${i} (a_column_with_a_name)`);
 }
+
+const CURRENT = FIRST_VERSION + SCHEMA_STEPS.length;
 
 describe('the schema of a file', () => {
   it('loses nothing that was committed: write-ahead log, synced', () => {
@@ -66,7 +73,7 @@ describe('the schema of a file', () => {
 
   it('is refused when it is newer', () => {
     connect(file).close();
-    withFile((db) => db.pragma(`user_version = ${SCHEMA_STEPS.length + 1}`));
+    withFile((db) => db.pragma(`user_version = ${CURRENT + 1}`));
     expect(() => connect(file)).toThrow(/kiln\.db was written by a newer Kiln/);
   });
 
@@ -79,7 +86,7 @@ describe('the schema of a file', () => {
   const refused = (): void => {
     const content = readFileSync(file);
     const files = readdirSync(folder);
-    expect(() => connect(file)).toThrow(/another program|newer Kiln/);
+    expect(() => connect(file)).toThrow(/another program|newer Kiln|before 0\.1\.0/);
     expect(readdirSync(folder)).toEqual(files);
     expect(readFileSync(file).equals(content)).toBe(true);
   };
@@ -89,6 +96,7 @@ describe('the schema of a file', () => {
     ['of another program, with many tables', manyTables],
     ['of another program, and marked so', (db) => db.pragma('application_id = 7')],
     ['of another program, which counts versions too', (db) => db.pragma('user_version = 1')],
+    ['older', (db) => db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FIRST_VERSION - 1}`)],
     ['newer', (db) => db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 99`)],
   ])('one that is %s was changed before it was refused', (_name, make) => {
     withFile(make);
@@ -99,7 +107,7 @@ describe('the schema of a file', () => {
     connect(file).close();
     const program = `
       const db = new (require('better-sqlite3'))(${JSON.stringify(file)});
-      db.pragma('user_version = ${SCHEMA_STEPS.length + 1}');
+      db.pragma('user_version = ${CURRENT + 1}');
       db.pragma('wal_checkpoint');
       db.exec('CREATE TABLE more (x)');
       process.kill(process.pid, 'SIGKILL');`;
@@ -111,7 +119,7 @@ describe('the schema of a file', () => {
   it('an empty SQLite file is taken, whatever its mode', () => {
     withFile((db) => db.pragma('journal_mode = WAL'));
     connect(file).close();
-    expect(withFile((db) => db.pragma('user_version', { simple: true }))).toBe(SCHEMA_STEPS.length);
+    expect(withFile((db) => db.pragma('user_version', { simple: true }))).toBe(CURRENT);
   });
 
   it('is refused when the file is no database, or cannot be one', () => {
@@ -136,67 +144,11 @@ describe('the schema of a file', () => {
     const steps = [...SCHEMA_STEPS, 'ALTER TABLE resource ADD COLUMN extra TEXT'];
     withFile((db) => {
       expect(() => migrate(db, [...steps, 'NONSENSE'])).toThrow();
-      expect(db.pragma('user_version', { simple: true })).toBe(SCHEMA_STEPS.length);
+      expect(db.pragma('user_version', { simple: true })).toBe(CURRENT);
       migrate(db, steps);
-      expect(db.pragma('user_version', { simple: true })).toBe(steps.length);
+      expect(db.pragma('user_version', { simple: true })).toBe(FIRST_VERSION + steps.length);
       expect(db.prepare('SELECT id, extra FROM resource').all()).toEqual([{ id: 'a', extra: null }]);
     });
-  });
-});
-
-describe('a file of version 1', () => {
-  beforeEach(() =>
-    withFile((db) => {
-      db.pragma('journal_mode = WAL');
-      db.exec(SCHEMA_STEPS[0] ?? '');
-      db.pragma(`application_id = ${APPLICATION_ID}`);
-      db.pragma('user_version = 1');
-      db.exec(`
-        INSERT INTO term VALUES (1, 'Patient');
-        INSERT INTO version VALUES (1, 1, 1, 1, 1000, '{"id":"a","n":1}'), (2, 1, 2, 1, 2000, '{"id":"b"}'),
-          (3, 1, 1, 2, 3000, '{"id":"a","n":2}'), (4, 1, 2, 2, 9000000000000, NULL);
-        INSERT INTO resource VALUES (1, 1, 'a', 3, 2, 3000, 0), (2, 1, 'b', 4, 2, 9000000000000, 1);
-        INSERT INTO param VALUES (1, 1, 'name', 0);
-        INSERT INTO string VALUES (1, 1, 0, 0, 'a', 'A');`);
-    }),
-  );
-
-  it('keeps its resources, and time goes on from its newest', async () => {
-    const store = openSqliteStore(`sqlite:${file}`);
-    expect(await store.read('Patient', 'a')).toEqual({
-      type: 'Patient',
-      id: 'a',
-      version: 2,
-      lastUpdated: 3000,
-      json: '{"id":"a","n":2}',
-    });
-    expect((await store.read('Patient', 'b'))?.json).toBeUndefined();
-    expect((await store.readVersion('Patient', 'a', 1))?.json).toBe('{"id":"a","n":1}');
-    const body = { head: '{"meta":{', tail: '}}' };
-    const content = { resourceType: 'Patient' };
-    const [written] = await store.write([{ type: 'Patient', id: 'a', expected: 2, body, content, entries: [] }]);
-    expect(written?.version).toBe(3);
-    expect(written?.lastUpdated).toBeGreaterThan(9_000_000_000_000);
-    const { versions, total } = await store.history({ count: 10 });
-    expect([total, versions.map(({ id, version }) => `${id}${version}`)]).toEqual([5, ['a3', 'b2', 'a2', 'b1', 'a1']]);
-    await store.maps.swap('m', 'k', undefined, 'v');
-    expect(await store.maps.get('m', 'k')).toBe('v');
-    await store.close();
-    withFile((db) => {
-      expect(db.pragma('user_version', { simple: true })).toBe(SCHEMA_STEPS.length);
-      expect(db.prepare('SELECT count(*) FROM string').pluck().get()).toBe(0);
-    });
-  });
-
-  it('has the schema of a new one afterwards', () => {
-    const schema = (name: string): unknown[] => {
-      connect(name).close();
-      const db = new Database(name);
-      const rows = db.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name').all();
-      db.close();
-      return rows;
-    };
-    expect(schema(file)).toEqual(schema(join(folder, 'new.db')));
   });
 });
 

@@ -167,7 +167,7 @@ export interface LockDocument {
 export interface SettingDocument {
   readonly _id: string;
   readonly value: number;
-  /** Of the layout: the one that all documents have. */
+  /** The layout that all documents have: a process may have died while it migrated them. */
   readonly migrated?: number;
 }
 

@@ -1,21 +1,13 @@
 import { MongoNetworkTimeoutError, MongoServerError, type Db, type IndexDescription } from 'mongodb';
 
 import { collectionsOf, type Collections } from '../bson/documents.js';
-import { DROPPED, INDEXES } from '../indexes.js';
-import { addEnds } from './add-ends.js';
+import { INDEXES } from '../indexes.js';
 
 /**
- * The layout that this program knows. One more for each that older programs would spoil, and for each step by which older databases
- * are migrated. 2: what is within resources has documents of its own; a database of 1 has none yet, so there is nothing to migrate.
- * 3: `history` may hold copies of current versions, marked as pending; a database of 2 has none. 4: high ends of numbers have rows
- * of their own, and no index any more; `addEnds` makes them. 5: rows whose values other parameters have lie in `covered`; a
- * database of 4 has none there, and those that it has elsewhere are as good. 6: unions of parameters have no rows; a database of 5
- * has some, which nothing looks for.
+ * The layout that this program knows, and the only one so far that it opens. One more for each that older programs would spoil, and for each
+ * step by which older databases are migrated.
  */
 export const SCHEMA_VERSION = 6;
-
-/** The layout that `addEnds` came with. */
-const ENDS = 4;
 
 const SCHEMA = 'schema';
 
@@ -30,7 +22,7 @@ const LOCAL = { readConcern: { level: 'local' } } as const;
  * so at once.
  *
  * @param existing refuses an empty one
- * @throws Error where it is newer, or belongs to another program
+ * @throws Error where it is newer, too old, or belongs to another program
  */
 export async function prepare(db: Db, existing: boolean): Promise<Collections> {
   if (RESERVED.has(db.databaseName)) {
@@ -42,7 +34,13 @@ export async function prepare(db: Db, existing: boolean): Promise<Collections> {
     if (existing) throw new Error(`the database "${db.databaseName}" holds no data of Kiln`);
     await refuseForeign(db, collections);
   }
-  const version = found === undefined || found < SCHEMA_VERSION ? await claim(collections) : found;
+  const version = found ?? (await claim(collections));
+  if (version < SCHEMA_VERSION) {
+    throw new Error(
+      `the database "${db.databaseName}" was written by a Kiln before 0.1.0 (its schema is version ${version}, this one begins with ${SCHEMA_VERSION}); ` +
+        'start the last one before 0.1.0 on it once, which migrates it',
+    );
+  }
   if (version > SCHEMA_VERSION) {
     throw new Error(
       `the database "${db.databaseName}" has schema version ${version}, this program knows ${SCHEMA_VERSION}; it needs a newer Kiln`,
@@ -59,14 +57,6 @@ export async function prepare(db: Db, existing: boolean): Promise<Collections> {
       }
     }),
   );
-  const migrated = await migratedTo(collections);
-  if (migrated < ENDS) {
-    await addEnds(collections);
-    for (const name of DROPPED) await dropIndex(collections, name);
-  }
-  if (migrated < SCHEMA_VERSION) {
-    await collections.setting.updateOne({ _id: SCHEMA }, { $max: { migrated: SCHEMA_VERSION } });
-  }
   return collections;
 }
 
@@ -88,39 +78,25 @@ async function createIndexes(
   }
 }
 
-/** The layout that all documents have: a process may have died while it migrated them. */
-async function migratedTo({ setting }: Collections): Promise<number> {
-  return (await setting.findOne({ _id: SCHEMA }))?.migrated ?? 0;
-}
-
-/** Nothing is there to be dropped in a new database, or where another process was faster. */
-async function dropIndex({ resource }: Collections, name: string): Promise<void> {
-  const indexes = await resource.indexes();
-  if (!indexes.some((index) => index.name === name)) return;
-  try {
-    await resource.dropIndex(name);
-  } catch (error) {
-    if (!(error instanceof MongoServerError && error.codeName === 'IndexNotFound')) throw error;
-  }
-}
-
+/** Returns the version of the layout; where a program died while it migrated the documents, the one that all of them have. */
 async function schemaVersion({ setting }: Collections): Promise<number | undefined> {
   const found = await setting.findOne({ _id: SCHEMA });
   if (found === null) return undefined;
-  if (typeof found.value === 'number') return found.value;
+  const { value, migrated = 0 } = found;
+  if (typeof value === 'number') return value > SCHEMA_VERSION ? value : Math.min(value, migrated);
   throw new Error(
     `the database "${setting.dbName}" has a collection "setting" of another program; name another in the URL`,
   );
 }
 
 /**
- * Writes the version of the layout if it is missing or older. This precedes all else: collections without a version belong to
+ * Writes the version of the layout where it is missing. This precedes all else: collections without a version belong to
  * another program, and older programs refuse to start on a layout that they do not know.
  *
  * @returns the one that is there now: a newer program may have been faster
  */
 async function claim({ setting }: Collections): Promise<number> {
-  const update = { $max: { value: SCHEMA_VERSION } };
+  const update = { $max: { value: SCHEMA_VERSION, migrated: SCHEMA_VERSION } };
   const claimed = await setting.findOneAndUpdate({ _id: SCHEMA }, update, { upsert: true, returnDocument: 'after' });
   return claimed!.value;
 }

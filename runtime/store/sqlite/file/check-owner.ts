@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-import { APPLICATION_ID, SCHEMA_STEPS } from './schema.js';
+import { APPLICATION_ID, FIRST_VERSION, SCHEMA_STEPS } from './schema.js';
 
 /** What begins every SQLite file. https://www.sqlite.org/fileformat2.html#the_database_header */
 const MAGIC = 'SQLite format 3\0';
@@ -18,7 +18,7 @@ const HEADER = ROWS + 2;
  * Refuses a file by its header alone, without SQLite: a connection, even one that only reads, would write back the log
  * that a killed program left. What the header does not tell yet (all is in that log) `migrate` finds.
  *
- * @throws Error naming the file where it is newer, or of another program
+ * @throws Error naming the file where it is newer, too old, or of another program
  */
 export function checkOwner(file: string): void {
   const header = readHeader(file);
@@ -27,7 +27,10 @@ export function checkOwner(file: string): void {
   const application = header.readInt32BE(APPLICATION);
   const isEmpty = header[SCHEMA_PAGE] === LEAF && header.readUInt16BE(ROWS) === 0;
   if (application !== APPLICATION_ID && !(application === 0 && version === 0 && isEmpty)) throw foreign(file);
-  if (application === APPLICATION_ID && version > SCHEMA_STEPS.length) throw newer(file, version, SCHEMA_STEPS.length);
+  if (application !== APPLICATION_ID) return;
+  const known = FIRST_VERSION + SCHEMA_STEPS.length;
+  if (version > known) throw newer(file, version, known);
+  if (version > 0 && version < FIRST_VERSION) throw older(file, version);
 }
 
 /** A file that some other program made. */
@@ -39,6 +42,14 @@ export function foreign(file: string): Error {
 export function newer(file: string, version: number, known: number): Error {
   return new Error(
     `${file} was written by a newer Kiln (its schema is version ${version}, this one knows ${known}); use that one`,
+  );
+}
+
+/** Returns the error for a file of a Kiln before 0.1.0 that only the last of these migrates. */
+export function older(file: string, version: number): Error {
+  return new Error(
+    `${file} was written by a Kiln before 0.1.0 (its schema is version ${version}, this one begins with ${FIRST_VERSION}); ` +
+      'start the last one before 0.1.0 on it once, which migrates it',
   );
 }
 

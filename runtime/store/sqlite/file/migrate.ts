@@ -1,26 +1,30 @@
 import type { Database } from 'better-sqlite3';
 
-import { foreign, newer } from './check-owner.js';
-import { APPLICATION_ID, SCHEMA_STEPS } from './schema.js';
+import { foreign, newer, older } from './check-owner.js';
+import { APPLICATION_ID, FIRST_VERSION, SCHEMA, SCHEMA_STEPS } from './schema.js';
 
 /**
  * Brings the schema of a file to the version that this program knows: makes it in an empty file, migrates an older one.
  * Two processes may do so at once; the second finds it done.
  *
- * @throws Error naming the file where it is newer, or no file of ours
+ * @throws Error naming the file where it is newer, too old, or no file of ours
  */
 export function migrate(db: Database, steps: readonly string[] = SCHEMA_STEPS): void {
-  if (schemaVersion(db) === steps.length && isOurs(db)) return;
+  const known = FIRST_VERSION + steps.length;
+  if (schemaVersion(db) === known && isOurs(db)) return;
   db.transaction(() => {
     // Asked again: only now no other process migrates.
     const version = schemaVersion(db);
-    if (!isOurs(db) && (version !== 0 || hasTables(db))) {
-      throw foreign(db.name);
+    if (isOurs(db)) {
+      if (version > known) throw newer(db.name, version, known);
+      if (version < FIRST_VERSION) throw older(db.name, version);
+    } else {
+      if (version !== 0 || hasTables(db)) throw foreign(db.name);
+      db.exec(SCHEMA);
     }
-    if (version > steps.length) throw newer(db.name, version, steps.length);
-    for (const step of steps.slice(version)) db.exec(step);
+    for (const step of steps.slice(isOurs(db) ? version - FIRST_VERSION : 0)) db.exec(step);
     db.pragma(`application_id = ${APPLICATION_ID}`);
-    db.pragma(`user_version = ${steps.length}`);
+    db.pragma(`user_version = ${known}`);
   }).immediate();
 }
 
