@@ -14,7 +14,6 @@ import { locate } from './file/location.js';
 import { openMapReader } from './read/maps.js';
 import { openReader } from './read/read.js';
 import { unpackPage } from './threads/packed-page.js';
-import { packQuery } from './threads/packed-query.js';
 import { openReaderPool } from './threads/reader-pool.js';
 import { toThreadSettings, type SqliteOptions } from './settings.js';
 import { translateSqliteError } from './file/sqlite-errors.js';
@@ -151,7 +150,7 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
       signal?.throwIfAborted();
       await yieldIfLong();
       const here = queries.isLikeLong(query) ? undefined : short.find(query);
-      return here ?? unpackPage(await queries.run('find', [packQuery(query)], { signal, query }));
+      return here ?? unpackPage(await queries.run('find', [query], { signal, query }));
     },
     async findMultiType(query, signal) {
       signal?.throwIfAborted();

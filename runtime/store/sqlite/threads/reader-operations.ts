@@ -14,12 +14,11 @@ import type {
   VersionScan,
 } from '../../store.js';
 import type { PackedPage } from './packed-page.js';
-import type { PackedQuery } from './packed-query.js';
 
 /** What reader threads do, each on one snapshot. */
 export interface ReaderOperations {
   history(query: HistoryQuery): HistoryPage;
-  find(query: PackedQuery): PackedPage;
+  find(query: FindQuery): PackedPage;
   findMultiType(query: FindMultiTypeQuery): PackedPage;
   findLines(query: FindQuery, until: number): LinePage;
   countBy(query: CountQuery): readonly CountRow[] | undefined;

@@ -13,7 +13,6 @@ import { openMapReader } from '../read/maps.js';
 import { packError, type Answer, type Request } from './messages.js';
 import { openReader } from '../read/read.js';
 import { packPage } from './packed-page.js';
-import { unpackQuery } from './packed-query.js';
 import type { ReaderOperations } from './reader-operations.js';
 import { openScan } from '../read/scan.js';
 import type { ThreadSettings } from '../settings.js';
@@ -41,7 +40,7 @@ function open() {
   const blobs = openBlobReader(db);
   const operations: Omit<ReaderOperations, 'checkpoint' | 'reopen'> = {
     history,
-    find: (query) => packPage(find(unpackQuery(query)), query.type),
+    find: (query) => packPage(find(query)),
     findMultiType: (query) => packPage(findMultiType(query)),
     findLines,
     countBy,
