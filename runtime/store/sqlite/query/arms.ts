@@ -1,9 +1,10 @@
 import type { Condition } from '../../../search/query/query.js';
 import { placeOfArm, shortName, type ArmName } from '../../plan/arm-names.js';
 import type { ArmPlace } from '../../plan/cursor.js';
+import { isNewestFirst } from '../../plan/newest-first.js';
 import type { Arm, Driver, Level } from './compile/index-range.js';
 import { tablesOf } from './compile/index-range.js';
-import { and, join, keyOf, sql, type Sql, type Value } from './compile/sql.js';
+import { and, join, keyOf, raw, sql, type Sql, type Value } from './compile/sql.js';
 import type { Hit } from './hit.js';
 import type { Run } from './run.js';
 
@@ -88,6 +89,7 @@ function statementOf(
   after: ArmPlace['at'] | undefined,
   wanted: number,
 ): Sql {
+  const isBackward = isReversible(levels) && isNewestFirst(where);
   let isBefore = after !== undefined;
   let place = 0;
   const conditions = levels.flatMap((level): readonly Sql[] => {
@@ -97,18 +99,26 @@ function statementOf(
     if (level !== moved)
       return [level.where, ...level.order.map((column, i) => sql`${column} = ${values[i]!}`), ...asked];
     isBefore = false;
-    return [level.open(), beyond(level.order, values), ...asked];
+    return [level.open?.() ?? level.where, beyond(level.order, values, isBackward), ...asked];
   });
   const columns = levels.flatMap(({ order }) => order);
   // Of several tables the rows come as those of the first do; SQLite does not know, and would collect and sort them.
-  const order = levels.length > 1 ? sql`` : sql`ORDER BY ${join(columns, ', ')}`;
+  const direction = raw(isBackward ? ' DESC' : '');
+  const inOrder = columns.map((column) => sql`${column}${direction}`);
+  const order = levels.length > 1 ? sql`` : sql`ORDER BY ${join(inOrder, ', ')}`;
   return sql`SELECT ${join([key, ...columns], ', ')} FROM ${tablesOf(levels)}
     WHERE ${join(conditions, ' AND ')} AND ${and([run.check(where, key), once()])} ${order} LIMIT ${wanted}`;
 }
 
+/** Whether the rows may come the other way round: of values that are alike those last that were written first. */
+function isReversible([first, ...others]: Arm['levels']): boolean {
+  return others.length === 0 && first?.open === undefined;
+}
+
 /** https://www.sqlite.org/rowvalue.html#scrolling_window_queries */
-function beyond(order: readonly Sql[], values: readonly Value[]): Sql {
-  if (order.length === 1) return sql`${order[0]!} > ${values[0]!}`;
+function beyond(order: readonly Sql[], values: readonly Value[], isBackward: boolean): Sql {
+  const sign = raw(isBackward ? '<' : '>');
+  if (order.length === 1) return sql`${order[0]!} ${sign} ${values[0]!}`;
   const marks = join(values.map((value) => sql`${value}`), ', '); // prettier-ignore
-  return sql`(${join(order, ', ')}) > (${marks})`;
+  return sql`(${join(order, ', ')}) ${sign} (${marks})`;
 }

@@ -169,14 +169,12 @@ function isSomeIrregular(run: Run, { param }: Bounded): boolean {
 function irregularArm(run: Run, { param, leaves }: Bounded, depth: number): Arm {
   const row = raw(`d${depth}`);
   const key = column(row, 'resource');
-  const where = sql`${row}.param = ${param}`;
   return {
     key,
     levels: [
       {
         table: sql`irregular ${row} INDEXED BY irregular_by_param`,
-        where,
-        open: () => where,
+        where: sql`${row}.param = ${param}`,
         order: [key],
         // Mostly the page is full before.
         get asked() {

@@ -257,7 +257,7 @@ function armOf(
       {
         table: list === undefined ? source : sql`${list} v CROSS JOIN ${source}`,
         where: access.seek(row, own),
-        open: () => (access.open ?? access.seek)(row, own),
+        ...(access.open && { open: () => access.open!(row, own) }),
         order: access.order.map((name) => column(row, name)),
         asked: and([run.go(key), ...asked(row, key)]),
       },

@@ -9,8 +9,8 @@ export interface Level {
   readonly table: Sql;
   /** The range. */
   readonly where: Sql;
-  /** The same without where it begins. */
-  readonly open: () => Sql;
+  /** The same without where it begins; absent: it has no bounds, all its rows are alike in what it asks for. */
+  readonly open?: () => Sql;
   /** Columns in whose order its rows come; rows at the same place are of the same resource. None: there is one row at most. */
   readonly order: readonly Sql[];
   /** What its rows have to fulfil that the index does not answer. */

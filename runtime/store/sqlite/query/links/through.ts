@@ -104,7 +104,7 @@ function keysOf({ beyond, rest }: OtherSide, { key, levels, once }: Arm): readon
 const EACH = (): Sql => raw('1');
 
 function level(table: Sql, where: Sql, order: readonly Sql[], asked: Sql): Level {
-  return { table, where, open: () => where, order, asked };
+  return { table, where, order, asked };
 }
 
 function columns(row: Sql, ...names: readonly string[]): readonly Sql[] {
