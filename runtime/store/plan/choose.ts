@@ -71,7 +71,9 @@ export function* choosePlan<S extends Source, Page>(
 
   const walks = walksOf(order, known);
   const isAlone = walks.length === 1 && known.every((source) => walks[0] === source);
-  for (let rows = limits.first; rows < limits.last; rows *= limits.more) {
+  // To collect instead of walking an order takes more than `few`.
+  const first = order === 'indexed' ? Math.max(limits.first, limits.few) : limits.first;
+  for (let rows = first; rows < limits.last; rows *= limits.more) {
     for (const by of walks) {
       page = (yield { ask: 'walk', by, rows: isAlone ? Infinity : rows }) as Page | undefined;
       if (page !== undefined) return page;

@@ -108,7 +108,7 @@ describe('a plan', () => {
     expect(planOf('indexed', [source('code', 50_000)], { order: 200 })).toEqual([
       'count to 100',
       'count to 1000',
-      'walk order for 500',
+      'walk order for 1000',
     ]);
     expect(planOf('computed', [source('code', 50_000)]).at(-1)).toBe('collect code');
     expect(planOf('computed', []).at(-1)).toBe('collect type');
