@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,10 +6,11 @@ import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 
 import { tables } from '../../generated/tables.js';
+import type { Resource } from '../../runtime/fhir/resource.js';
 import { parametersOf } from '../../runtime/search/parameters-of.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
-import type { FindPage, Store } from '../../runtime/store/store.js';
+import type { Change, FindPage, Store } from '../../runtime/store/store.js';
 import { withDatabase } from './bare/bare-search-mongo.js';
 import { clinic, createRandom, type Clinic } from './data/clinic.js';
 import { GROWTH_KINDS, PAGE, type GrowthKind, type GrowthQuery } from './data/growth-kinds.js';
@@ -31,13 +33,22 @@ const LEAST = 4;
 /** Of the searches on a tenth of the data at least this share is done in the same time: 1 / 1.3. */
 const GOAL = 0.77;
 
+/** The same of creates and updates: 1 / 1.15. */
+const WRITE_GOAL = 0.87;
+
+/** Writes of each kind before they are measured, and then, and clients that send them. */
+const [WRITES_BEFORE, WRITES, WRITERS] = [400, 2000, 4];
+
+/** Resources of all that updates are drawn from, at most. */
+const SAMPLED = 20_000;
+
 /** Milliseconds between two writes beside the searches. */
 const PAUSE = 100;
 
 /**
  * What the first and a later page of each kind of search cost as the data grow: processor time of the process and, with
  * `--store=mongodb://…`, of the database. A client writes ten resources of another type a second meanwhile. With `--large` on a million
- * resources, too. Only full pages are judged, and no answers that tell of all matches.
+ * resources, too. Only full pages are judged, and no answers that tell of all matches. After the searches come creates and updates.
  */
 export const bench: Bench = async () => {
   const sizes = process.env['KILN_BENCH_LARGE'] === undefined ? SIZES.slice(0, 2) : SIZES;
@@ -49,10 +60,10 @@ export const bench: Bench = async () => {
       const isJudged = floor?.isFull === true && point.isFull;
       rows.push({
         name: `${size.toLocaleString('en-US')}: ${name}${point.looked}`,
-        unit: 'answers',
+        unit: point.isWrite === true ? 'writes' : 'answers',
         measured: point.measured,
         ...(floor && { floor: { name: 'a tenth of the data', measured: floor.measured } }),
-        ...(isJudged && { goal: { ratio: GOAL } }),
+        ...(isJudged && { goal: { ratio: point.isWrite === true ? WRITE_GOAL : GOAL } }),
       });
       before.set(name, point);
     }
@@ -70,6 +81,7 @@ interface Point {
   /** How many index entries, rows and documents were looked at for it, in the middle of some, where that is counted. */
   readonly looked: string;
   readonly isFull: boolean;
+  readonly isWrite?: true;
 }
 
 interface Subject {
@@ -92,6 +104,7 @@ async function measureSize(size: number): Promise<readonly (readonly [name: stri
     } finally {
       await writer.stop();
     }
+    points.push(...(await measureWrites(size, subject)));
   } finally {
     await subject.close();
   }
@@ -121,6 +134,48 @@ async function measureKind(
   }
   if (later.length < DRAWN / 8) return points;
   return [...points, [`${kind.name}, page ${LATER}`, { ...(await measurePages(later, store, usedBy)), looked: '' }]];
+}
+
+/** Creates Observations, and updates some of those that were loaded, each by itself. */
+async function measureWrites(size: number, { store, usedBy }: Subject): Promise<readonly (readonly [string, Point])[]> {
+  const random = createRandom(23);
+  const all: Resource[] = [];
+  let n = 0;
+  for (const resource of clinic(size).resources)
+    if (resource.resourceType === 'Observation' && n++ % Math.ceil(size / SAMPLED) === 0) all.push(resource);
+  const versions = new Map<string, number>();
+  const draw = (): Resource => all[Math.floor(random() * all.length)]!;
+  const create = (): Change => toPut({ ...draw(), id: randomUUID() });
+  const update = (): Change => {
+    const drawn = draw();
+    const expected = versions.get(String(drawn.id)) ?? 1;
+    versions.set(String(drawn.id), expected + 1);
+    return { ...toPut({ ...drawn, note: [{ text: `version ${expected + 1}` }] }), expected };
+  };
+  const points: (readonly [string, Point])[] = [];
+  for (const [name, make] of [
+    ['create', create],
+    ['update', update],
+  ] as const) {
+    await writeAll(store, Array.from({ length: WRITES_BEFORE }, make));
+    const changes = Array.from({ length: WRITES }, make);
+    const [begun, before] = [performance.now(), usedBy()];
+    await writeAll(store, changes);
+    const measured = { count: WRITES, wallMs: performance.now() - begun, cpuMs: usedBy() - before };
+    points.push([name, { measured, looked: '', isFull: true, isWrite: true }]);
+  }
+  return points;
+}
+
+/** Writes each change by itself; several of one resource in their order, for the same client sends them. */
+async function writeAll(store: Store, changes: readonly Change[]): Promise<void> {
+  const clients = Array.from({ length: WRITERS }, (): Change[] => []);
+  for (const change of changes) clients[change.id.charCodeAt(change.id.length - 1) % WRITERS]!.push(change);
+  await Promise.all(
+    clients.map(async (own) => {
+      for (const change of own) await store.write([change]);
+    }),
+  );
 }
 
 /** Where the later page begins; undefined: there are not so many. */
