@@ -18,7 +18,7 @@ export const SQLITE_LIMITS: PlanLimits = { glance: 100, compared: 0, few: 1000, 
 
 /** Those of MongoDB, where to count by an index alone costs far less than to look at documents in vain. */
 export const MONGO_LIMITS: PlanLimits = {
-  glance: 100,
+  glance: 250,
   compared: 1000,
   few: 1000,
   first: 500,

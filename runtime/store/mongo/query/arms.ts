@@ -7,10 +7,10 @@ import type { ArmPlace } from '../../plan/cursor.js';
 import { fieldsOf, readValue, type Raw } from '../bson/bson.js';
 import { keyOf } from '../bson/documents.js';
 import { BY_ENTRY } from '../indexes.js';
-import type { Ask } from './ask.js';
 import { everyOf, LIVING } from './compile/compile.js';
 import type { Hit, Hits, Walk } from './hit.js';
 import type { Batch } from '../read/batch.js';
+import type { Links } from './links/links.js';
 import { piecesOf, placeIn, textOf, type Arm, type KeyPlace, type Piece, type Stretch } from './plan/access.js';
 
 /** The field of an answer that has the key by which a document was found. */
@@ -21,7 +21,7 @@ export const KEY_ONLY: Document = { _id: 0, type: 1 };
 
 /** Returns a walk through the resources in some arms that fulfil filters: each once, at its first key, in the order of the arms. */
 export function armsWalk(
-  ask: Ask,
+  { ask, probes }: Pick<Links, 'ask' | 'probes'>,
   arms: readonly Arm[],
   filters: readonly Document[],
   projection: Document,
@@ -88,12 +88,14 @@ export function armsWalk(
     return isFull(batch) || !(await ask.isLonger(driving, hint, rows)) ? batch : undefined;
   }
 
-  /** The key behind so many; undefined: there are not so many. */
-  async function keyAt({ hint }: Arm, stretch: Stretch, skip: number): Promise<Document | undefined> {
-    const projection = { ...KEY_ONLY, [AT]: { $meta: 'indexKey' } };
-    const { documents } = await ask.read({ filter: {}, ...stretch, hint, skip, limit: 1, projection });
-    const [bytes] = documents;
-    return bytes && (Object.fromEntries(indexKeyOf(bytes)) as Document);
+  /** The key behind so many, as it was a moment ago; undefined: there are not so many. */
+  function keyAt(arm: Arm, stretch: Stretch, skip: number): Promise<Document | undefined> {
+    return probes.remember(`${skip} ${textOf(arm)}`, async () => {
+      const projection = { ...KEY_ONLY, [AT]: { $meta: 'indexKey' } };
+      const { documents } = await ask.read({ filter: {}, ...stretch, hint: arm.hint, skip, limit: 1, projection });
+      const [bytes] = documents;
+      return bytes && (Object.fromEntries(indexKeyOf(bytes)) as Document);
+    });
   }
 
   function toHit(bytes: Raw, arm: Arm, place: number): Hit {

@@ -36,9 +36,9 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
     const scope = await settledScope(parts, links, query.type, query.where, order !== undefined);
     const search: Search = { scope, order, reading: 'versions' };
     const { versions, documents, last, source, known } = await readPage(search, query, cursor && placeOf(cursor));
-    const complete = await completeOf(snapshot, now);
     const total = await totalOf(scope, query, cursor, last === undefined ? versions.length : undefined, known);
     const counted = total === undefined ? {} : { total };
+    const complete = await completeOf(snapshot, now);
     const included =
       query.include === undefined
         ? {}

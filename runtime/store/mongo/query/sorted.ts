@@ -1,15 +1,15 @@
-import type { Document } from 'mongodb';
+import { BSON, type Document } from 'mongodb';
 
 import { append } from '../../../fhir/lists.js';
 import { fieldsOf, idOf, readValue } from '../bson/bson.js';
 import { readHead } from '../bson/stored-version.js';
 import type { Batch } from '../read/batch.js';
-import type { Ask } from './ask.js';
 import { everyOf } from './compile/compile.js';
 import { toOrderValue, toSortValue, valuesOf, type Order, type OrderPlace } from './compile/order.js';
 import { sortComputed } from './computed.js';
 import type { Hit, Hits, Walk } from './hit.js';
 import { toKey } from './links/held.js';
+import type { Links } from './links/links.js';
 import { toCollected, toSegments, type Segment } from './plan/segments.js';
 
 /** A walk looks at fewer documents that are asked for more than so many tests: the server looks at the clock once in 128 of them. */
@@ -17,7 +17,7 @@ const MANY_TESTS = 50;
 
 /** Resources to be sorted: all of the type, or those that an index finds. */
 export interface Sorted {
-  readonly ask: Ask;
+  readonly links: Pick<Links, 'ask' | 'probes'>;
   readonly type: string;
   readonly order: Order;
   /** What has to be fulfilled. */
@@ -26,7 +26,8 @@ export interface Sorted {
 }
 
 /** All of the type that fulfils filters, by an index that has the order. */
-export function orderWalk({ ask, type, order, filters, projection }: Sorted): Walk<OrderPlace> {
+export function orderWalk({ links, type, order, filters, projection }: Sorted): Walk<OrderPlace> {
+  const { ask } = links;
   const share = Math.min(1, MANY_TESTS / testsIn(filters));
   return walkOf(order, async (after, wanted, rows) => {
     const segments = toSegments(type, order, after);
@@ -34,7 +35,7 @@ export function orderWalk({ ask, type, order, filters, projection }: Sorted): Wa
       const { filter, sort, hint, roughly } = segment;
       const read = (asked: Document, by: Document): Promise<Batch> =>
         ask.read({ filter: everyOf([asked, ...filters]), sort: by, hint, limit, projection });
-      const end = rows === Infinity ? [] : await endOf(ask, segment, Math.ceil(share * rows));
+      const end = rows === Infinity ? [] : await endOf(links, segment, Math.ceil(share * rows));
       const batch = await read(everyOf([filter, ...end]), roughly ?? sort);
       if (end.length > 0 && batch.documents.length < limit && !batch.isCut) return undefined;
       const last = batch.documents.at(-1);
@@ -46,18 +47,27 @@ export function orderWalk({ ask, type, order, filters, projection }: Sorted): Wa
   });
 }
 
-/** Returns a filter for where so many keys of an index end, those equal to the last included; empty: there are not so many. */
-async function endOf(ask: Ask, { walked, sort, hint, roughly }: Segment, skip: number): Promise<readonly Document[]> {
+/**
+ * Returns a filter for where so many keys of an index end, those equal to the last included, as it was a moment ago; empty: there are not
+ * so many.
+ */
+function endOf(
+  { ask, probes }: Sorted['links'],
+  { walked, sort, hint, roughly }: Segment,
+  skip: number,
+): Promise<readonly Document[]> {
   const order = roughly ?? sort;
   const [field = '_id'] = Object.keys(order);
   const projection = { _id: field === '_id' ? 1 : 0, [field]: 1 };
   // A range of an index is in its order.
   const sorted = walked.min === undefined ? { sort: order } : {};
-  const { documents } = await ask.read({ ...walked, ...sorted, hint, skip, limit: 1, projection });
-  const [bytes] = documents;
-  if (bytes === undefined) return [];
-  const value = readValue(bytes, fieldsOf(bytes).get(field)!);
-  return [{ [field]: { [order[field] === 1 ? '$lte' : '$gte']: value } }];
+  return probes.remember(`${skip} ${BSON.EJSON.stringify([walked, order])}`, async () => {
+    const { documents } = await ask.read({ ...walked, ...sorted, hint, skip, limit: 1, projection });
+    const [bytes] = documents;
+    if (bytes === undefined) return [];
+    const value = readValue(bytes, fieldsOf(bytes).get(field)!);
+    return [{ [field]: { [order[field] === 1 ? '$lte' : '$gte']: value } }];
+  });
 }
 
 /**
@@ -66,15 +76,15 @@ async function endOf(ask: Ask, { walked, sort, hint, roughly }: Segment, skip: n
  * @param driving what the index is used for
  */
 export function collectedWalk(
-  { ask, type, order, filters, projection }: Sorted,
+  { links, type, order, filters, projection }: Sorted,
   driving: Document,
   hint: Document,
 ): Walk<OrderPlace> {
   return walkOf(order, async (after, wanted) => {
     if (order.by === 'computed')
-      return sortComputed(ask, type, order, after, [driving, ...filters], hint, projection, wanted);
+      return sortComputed(links.ask, type, order, after, [driving, ...filters], hint, projection, wanted);
     return each(toCollected(type, order, after), wanted, async ({ filter, sort }, limit) =>
-      ask.read({ filter: everyOf([driving, filter, ...filters]), sort, hint, limit, projection }),
+      links.ask.read({ filter: everyOf([driving, filter, ...filters]), sort, hint, limit, projection }),
     );
   });
 }

@@ -36,7 +36,7 @@ export function throughArms(scope: Scope, driver: Driver, reading: Reading): Wal
   const { conjunct, arms, isExact } = driver;
   const filters = restOf(conjuncts, isExact ? conjunct : undefined);
   const projection = reading === KEYS && !scope.isLinked ? KEY_ONLY : projectionOf(scope, reading);
-  return armsWalk(links.ask, arms, filters, projection);
+  return armsWalk(links, arms, filters, projection);
 }
 
 /** The order of ids. */
@@ -49,7 +49,7 @@ export function throughType(scope: Scope, reading: Reading, order = BY_ID): Walk
 
 function sortedOf(scope: Scope, order: Order, reading: Reading) {
   const { type, links, conjuncts } = scope;
-  return { ask: links.ask, type, order, filters: livingOf(conjuncts), projection: projectionOf(scope, reading) };
+  return { links, type, order, filters: livingOf(conjuncts), projection: projectionOf(scope, reading) };
 }
 
 function livingOf(conjuncts: Scope['conjuncts'], but?: Driver): Document[] {

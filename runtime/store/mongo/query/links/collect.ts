@@ -1,8 +1,7 @@
 import { fewestRows, findDrivers, onlyDriver } from '../drivers.js';
 import type { Hit } from '../hit.js';
-import { typeStretch } from '../plan/access.js';
+import { allAccess } from '../plan/access.js';
 import type { Plan } from '../plan/plan.js';
-import { lengthOf } from '../plan/probe.js';
 import { openScope } from '../scope.js';
 import { allOf, KEYS, throughArms, throughType } from '../walks.js';
 import { toHeld, type Held, type Need } from './held.js';
@@ -43,14 +42,16 @@ async function collect(
   const scope = openScope(links, type, plan);
   const { conjuncts, isLinked } = scope;
   const rows = isLinked || conjuncts.length === 1 ? most : TIMES * most;
-  // What is one range, and nothing else, is listed at once.
-  const sole = isLinked ? undefined : onlyDriver(conjuncts);
-  const only = conjuncts.length === 1 && sole?.isExact === true && most <= links.limits.few ? sole : undefined;
-  const drivers = only === undefined ? await findDrivers(conjuncts, { snapshot, probes, limit: rows }) : [only];
-  const best = fewestRows(drivers);
-  if (best === undefined) {
-    const isLong = (await lengthOf(snapshot, typeStretch(type), { _id: 1 }, most + 1)) > most;
-    return isLong ? undefined : allOf(scope, throughType(scope, need), most);
+  // What an index has, and nothing else, is listed at once.
+  const sole = isLinked || conjuncts.length !== 1 ? undefined : onlyDriver(conjuncts);
+  if (sole?.isExact === true) {
+    if (probes.isMore(sole.arms, most)) return undefined;
+    const all = await allOf(scope, throughArms(scope, sole, need), most);
+    if (all === undefined) probes.note(sole.arms, most + 1, most);
+    return all;
   }
-  return best.count > rows ? undefined : allOf(scope, throughArms(scope, best, need), most);
+  const best = fewestRows(await findDrivers(conjuncts, { snapshot, probes, limit: rows }));
+  if (best !== undefined) return best.count > rows ? undefined : allOf(scope, throughArms(scope, best, need), most);
+  const size = await probes.count(snapshot, allAccess(type).arms, most);
+  return size > most ? undefined : allOf(scope, throughType(scope, need), most);
 }

@@ -33,7 +33,7 @@ export function followChain(
     const walkFrom = (some: readonly Outer[]): Walk<ArmPlace> => {
       const values = placesOf(some.map(({ held }) => held.key), base); // prettier-ignore
       const { arms } = entryAccess(type, 'reference', param, { values });
-      return armsWalk(links.ask, arms, restOf(rest.conjuncts), projection);
+      return armsWalk(links, arms, restOf(rest.conjuncts), projection);
     };
     const take = async (some: readonly Outer[], found: Hits): Promise<void> => {
       gathering.rows -= found.hits.length;

@@ -65,7 +65,7 @@ export function followHas(
       const some = open.slice(at, at + 2 * (wanted - hits.length)).map(([key, place]) => ({ key, outer: outers[place]! })); // prettier-ignore
       at += some.length;
       const ids = some.map(({ key }) => toKey(key).id);
-      const walk = armsWalk(links.ask, idAccess(type, ids).arms, restOf(rest.conjuncts), projection);
+      const walk = armsWalk(links, idAccess(type, ids).arms, restOf(rest.conjuncts), projection);
       const found = await allOf(rest, walk);
       gathering.rows -= some.length;
       if (found === undefined || gathering.rows < 0) return false;

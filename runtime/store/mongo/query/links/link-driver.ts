@@ -1,8 +1,7 @@
 import { partsOf, type Path } from '../../../plan/cursor.js';
 import type { Source } from '../../../plan/choose.js';
 import { driverAgain, fewestRows, findDrivers, typeDriver, type Driver } from '../drivers.js';
-import { typeStretch } from '../plan/access.js';
-import { lengthOf } from '../plan/probe.js';
+import { allAccess } from '../plan/access.js';
 import { conjunctsOf, isLink, printPlan, type Plan, type PlannedLink, type PlannedTarget } from '../plan/plan.js';
 import { openScope, type Scope } from '../scope.js';
 import { FEW_TYPES } from './chain.js';
@@ -97,7 +96,7 @@ export async function sourcesOf(scope: Scope, limit: number): Promise<readonly A
   const isFew = near.some(({ count }) => count <= limit);
   if (isFew || !scope.isLinked) return near;
   const most = Math.min(limit, FEW_OF_TYPE);
-  const size = await lengthOf(snapshot, typeStretch(scope.type), { _id: 1 }, most + 1);
+  const size = await probes.count(snapshot, allAccess(scope.type).arms, most);
   if (size <= most) return [...near, typeDriver(scope.type, size)];
   return [...near, ...(await findLinkDrivers(scope))];
 }

@@ -100,16 +100,11 @@ export function timeAccess(type: string, range: Range): Access {
   return { arms: [{ index, hint, begin: { type }, keys: { range }, holds, driving: { type, ...holds } }] };
 }
 
-/** Way through all of a type, by id. */
+/** Way through all of a type, by id. The character after the slash is the zero. */
 export function allAccess(type: string): Access {
   const range = { gte: `${type}/`, lt: `${type}0` };
   const holds = { _id: rangeMatch(range) };
   return { arms: [{ index: '_id_', hint: { _id: 1 }, begin: {}, keys: { range }, holds, driving: holds }] };
-}
-
-/** Returns the stretch of all of a type, by id. The character after the slash is the zero. */
-export function typeStretch(type: string): Stretch {
-  return { min: { _id: `${type}/` }, max: { _id: `${type}0` } };
 }
 
 /** Returns a bound of a stretch: the first parts of a key, then the least or greatest there is. */

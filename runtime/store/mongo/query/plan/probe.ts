@@ -1,69 +1,101 @@
 import type { Snapshot } from '../../read/snapshot.js';
 import { sizeOfArm, stretchesOf, textOf, type Arm, type Stretch } from './access.js';
 
-/** Counts the entries of arms, up to a limit, and remembers that for a short time: it is an estimate. */
+/** Estimates that a plan is chosen by. They are remembered for a short time. */
 export interface Probes {
-  /** Entries, one above the limit for more. Of long lists each value is taken to be as frequent as the first are in the mean. */
+  /**
+   * Counts entries, up to one above the limit for more; arms behind those that have as many are left out. Of long lists each value is
+   * taken to be as frequent as the first are in the mean.
+   */
   count(snapshot: Snapshot, arms: readonly Arm[], limit: number): Promise<number>;
-  /** Where counting all of an arm may begin: what was counted last, of however many there are now. */
-  lastTotal(arm: Arm): number | undefined;
-  noteTotal(arm: Arm, total: number): void;
+  /** Notes how many entries arms have together, counted up to one above a limit. */
+  note(arms: readonly Arm[], count: number, limit: number): void;
+  /** Whether it is remembered that arms have more entries together than this. */
+  isMore(arms: readonly Arm[], limit: number): boolean;
+  /** Makes an estimate of another kind, or remembers what was made under a name. */
+  remember<T>(name: string, make: () => Promise<T>): Promise<T>;
 }
 
-/** So long a count is good enough to choose by, in milliseconds. */
+/** So long an estimate is good enough to choose by, in milliseconds. */
 const FRESH = 5000;
 
-/** Counts that are remembered at most, and the longest name of one. */
-const MOST = { counts: 2000, name: 2000 };
+/** Estimates that are remembered at most, and the longest name of one. */
+const MOST = { estimates: 2000, name: 2000 };
 
 /** Keys that are listed to count them; more are skipped, to see whether there are more. */
-const [FEW_LISTED, MAX_LISTED] = [100, 1000];
+const MAX_LISTED = 1000;
 
 /** Values that are counted, and those that are each by itself. */
 const MAX_COUNTED = 20;
 const MOST_ALONE = 3;
 
-interface Remembered {
+interface Counted {
   readonly count: number;
   /** How far was counted. */
   readonly limit: number;
-  readonly until: number;
 }
 
 /** @param now milliseconds, in whatever time */
 export function openProbes(now: () => number = () => performance.now()): Probes {
-  const counts = new Map<string, Remembered>();
-  const totals = new Map<string, number>();
+  const estimates = new Map<string, { readonly value: unknown; readonly until: number }>();
 
-  function keep<T>(map: Map<string, T>, name: string, value: T): void {
+  function recall(name: string): unknown {
+    const known = estimates.get(name);
+    return known !== undefined && known.until > now() ? known.value : undefined;
+  }
+
+  function keep(name: string, value: unknown): void {
     if (name.length > MOST.name) return;
-    map.delete(name);
-    map.set(name, value);
-    const [oldest] = map.keys();
-    if (map.size > MOST.counts && oldest !== undefined) map.delete(oldest);
+    estimates.delete(name);
+    estimates.set(name, { value, until: now() + FRESH });
+    const [oldest] = estimates.keys();
+    if (estimates.size > MOST.estimates && oldest !== undefined) estimates.delete(oldest);
+  }
+
+  /** Undefined: it was not counted so far. */
+  function recallCount(arms: readonly Arm[], limit: number): number | undefined {
+    const known = recall(nameOf(arms)) as Counted | undefined;
+    const isEnough = known !== undefined && (known.limit >= limit || known.count <= known.limit);
+    return isEnough ? Math.min(known.count, limit + 1) : undefined;
+  }
+
+  function note(arms: readonly Arm[], count: number, limit: number): void {
+    keep(nameOf(arms), { count, limit });
   }
 
   async function countArm(snapshot: Snapshot, arm: Arm, limit: number): Promise<number> {
     // Each id is one resource, or none.
     if (arm.index === '_id_' && 'values' in arm.keys) return Math.min(sizeOfArm(arm), limit + 1);
-    const name = textOf(arm);
-    const known = counts.get(name);
-    if (known !== undefined && known.until > now() && (known.limit >= limit || known.count <= known.limit)) {
-      return Math.min(known.count, limit + 1);
-    }
+    const known = recallCount([arm], limit);
+    if (known !== undefined) return known;
     const count = Math.min(await countValues(snapshot, arm, limit), limit + 1);
-    keep(counts, name, { count, limit, until: now() + FRESH });
+    note([arm], count, limit);
     return count;
   }
 
   return {
+    note,
     async count(snapshot, arms, limit) {
-      const each = await Promise.all(arms.map((arm) => countArm(snapshot, arm, limit)));
-      return Math.min(limit + 1, each.reduce((total, count) => total + count, 0)); // prettier-ignore
+      let sum = 0;
+      for (const arm of arms) {
+        sum += await countArm(snapshot, arm, limit);
+        if (sum > limit) break;
+      }
+      return Math.min(sum, limit + 1);
     },
-    lastTotal: (arm) => totals.get(textOf(arm)),
-    noteTotal: (arm, total) => keep(totals, textOf(arm), total),
+    isMore: (arms, limit) => (recallCount(arms, limit) ?? 0) > limit,
+    async remember<T>(name: string, make: () => Promise<T>) {
+      const known = recall(name) as { readonly made: T } | undefined;
+      if (known !== undefined) return known.made;
+      const made = await make();
+      keep(name, { made });
+      return made;
+    },
   };
+}
+
+function nameOf(arms: readonly Arm[]): string {
+  return arms.map(textOf).join();
 }
 
 /** Few values are counted one by one, by the index alone; more together, as far as documents may be read for it. */
@@ -81,10 +113,8 @@ async function countValues(snapshot: Snapshot, arm: Arm, limit: number): Promise
 }
 
 async function measure(snapshot: Snapshot, stretch: Stretch, { hint }: Arm, limit: number): Promise<number> {
-  if (limit <= FEW_LISTED) return lengthOf(snapshot, stretch, hint, limit + 1);
-  const isMore = (await lengthOf(snapshot, stretch, hint, 1, limit)) > 0;
-  if (isMore) return limit + 1;
-  return limit <= MAX_LISTED ? lengthOf(snapshot, stretch, hint, limit) : limit;
+  if (limit <= MAX_LISTED) return lengthOf(snapshot, stretch, hint, limit + 1);
+  return (await lengthOf(snapshot, stretch, hint, 1, limit)) > 0 ? limit + 1 : limit;
 }
 
 /** How many resources have a key of the index within a stretch; no document is read for it. */
