@@ -31,6 +31,9 @@ export async function collectHeld(
 /** How many times as many may be looked at as are wanted, where no others have to be asked. */
 const TIMES = 2;
 
+/** So many keys are listed without being counted first. */
+const LISTED = 250;
+
 async function collect(
   links: Links,
   type: string,
@@ -44,7 +47,7 @@ async function collect(
   const rows = isLinked || conjuncts.length === 1 ? most : TIMES * most;
   // What an index has, and nothing else, is listed at once.
   const sole = isLinked || conjuncts.length !== 1 ? undefined : onlyDriver(conjuncts);
-  if (sole?.isExact === true) {
+  if (sole?.isExact === true && most <= LISTED) {
     if (probes.isMore(sole.arms, most)) return undefined;
     const all = await allOf(scope, throughArms(scope, sole, need), most);
     if (all === undefined) probes.note(sole.arms, most + 1, most);
