@@ -15,6 +15,8 @@ import { PLAIN, sendError } from './http/response/respond.js';
 import { createProxies, type Proxies } from './http/transport/client-address.js';
 import { createMountGuard } from './http/transport/mount-guard.js';
 import type { Log } from './observe/log.js';
+import { baseKey } from './path/base-key.js';
+import { OwnBases } from './path/own-bases.js';
 import type { Core } from './server.js';
 
 /** What Kiln is mounted with: settings, and what only a program can give. */
@@ -121,7 +123,8 @@ async function openMounted(config: Config, { proxies, hooks, baseUrl }: MountedP
   const log = createLog(process[config['log.stream']], config['log.level']);
   let core: Core | undefined;
   try {
-    core = await openCore(config, { pace: createExtractionThrottle() });
+    const own = new OwnBases(baseUrl === undefined ? [] : [baseKey(baseUrl)]);
+    core = await openCore(config, { pace: createExtractionThrottle(), own });
     const { store } = core;
     const app = { baseUrl, corsOrigins: config['cors.origins'] };
     const application = await openApplication(config, core, { app, proxies }, log, hooks);

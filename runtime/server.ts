@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { requiredProfiles } from './assembly/required-profiles.js';
 import { isStaleBuild } from './assembly/stale-build.js';
 import { limitsOf, searchSettingsOf } from './config/limits.js';
+import { ownBasesOf } from './config/exposure.js';
 import { isMongoUrl } from './config/mongo-url.js';
 import type { Config } from './config/settings.js';
 import { CONTRACT_VERSION } from './contract/index.js';
@@ -10,7 +11,7 @@ import type { Resource } from './fhir/resource.js';
 import { parseElements, selectElements } from './format/summary-elements.js';
 import { summarize } from './format/summary.js';
 import type { Codec } from './http/response/codecs.js';
-import type { IndexStatus } from './core/definitions/index-status.js';
+import { readIndexRecord, type IndexStatus } from './core/definitions/index-status.js';
 import { openDefinitions, type Definitions } from './core/definitions/definitions.js';
 import { SHIPPED } from './core/shipped/shipped-resources.js';
 import { createStoredProfiles } from './core/validation/stored-profiles.js';
@@ -18,6 +19,7 @@ import { createPatchers } from './core/patch/patchers.js';
 import type { SearchServices } from './core/search/parse/search-context.js';
 import type { SearchSettings } from './core/search/search-settings.js';
 import type { ProfileServices, Services, View } from './core/services.js';
+import { OwnBases } from './path/own-bases.js';
 import { parametersOf } from './search/parameters-of.js';
 import type { ExtractionThrottle } from './search/extraction-throttle.js';
 import { createZone } from './search/values/zone.js';
@@ -43,6 +45,7 @@ export interface Core extends Pick<
   | 'deletesMultiple'
   | 'shipped'
   | 'zone'
+  | 'own'
 > {
   readonly limits: ReturnType<typeof limitsOf>;
   /** Whether clients may remove versions for good. */
@@ -61,6 +64,11 @@ export const ZONE = 'UTC';
 
 /** How a store is opened. */
 export interface OpenOptions {
+  /**
+   * By which references lead to resources of the server that works with it; absent: as for the one that made entries in it last, unless
+   * the configuration names the base URL.
+   */
+  readonly own?: OwnBases;
   /** It has to be there already, and is only read; where it is not, none is made. */
   readonly existing?: boolean;
   /** What stored search parameters may take of the time of all; absent: as much as they need, because no request waits. */
@@ -83,11 +91,12 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
   if (isStaleBuild()) throw new Error('dist/ was built with other tables than those in generated/; run: npm run build');
   const store = await openStore(config, options);
   try {
+    const own = options.own ?? (await ownBasesIn(store, config));
     const validate = createValidator(tables);
     // One that has to be there already is only read.
     const isReader = options.existing === true;
     const definitions = await openDefinitions(store, {
-      ...{ tables, zone: ZONE, validate, isReader },
+      ...{ tables, zone: ZONE, own, validate, isReader },
       ...(options.pace !== undefined && { pace: options.pace }),
       ...(options.isStoredAnyway !== undefined && { isStoredAnyway: options.isStoredAnyway }),
     });
@@ -114,11 +123,18 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       shipped: config['definitions.shipped'] ? SHIPPED : undefined,
       allowsExpunge: config['admin.expunge'],
       zone: createZone(ZONE),
+      own,
     };
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+/** Commands go by the server whose store it is: mostly they know neither its URL nor its port. */
+async function ownBasesIn(store: Store, config: Config): Promise<OwnBases> {
+  const known = config['base-url'] === undefined ? (await readIndexRecord(store)).record?.own : undefined;
+  return known === undefined ? ownBasesOf(config) : new OwnBases(known);
 }
 
 /** Whether there is a SQLite file behind a URL; an empty one would become one. */
@@ -197,7 +213,7 @@ export function subset(resource: Resource, { summary, elements }: View): Resourc
 
 /** Tables and settings that searches are read with, as the server has them. */
 export function searchServices(core: Core): SearchServices {
-  return { tables: core.definitions.current().tables, search: core.search, zone: core.zone, subset };
+  return { tables: core.definitions.current().tables, search: core.search, zone: core.zone, own: core.own, subset };
 }
 
 /** The small maps of a store, and what scopes are read by: for the commands about clients and keys. */

@@ -1,3 +1,4 @@
+import { ownBasesOf } from './config/exposure.js';
 import type { Config } from './config/settings.js';
 import { createExtractionThrottle } from './search/extraction-throttle.js';
 import { collectWhenIdle } from './observe/collect-when-idle.js';
@@ -29,7 +30,7 @@ const IDLE_FOR = 500;
 export async function startServer(config: Config, log: Log): Promise<RunningServer> {
   const { openTransport } = await import('./assembly/transport.js');
   const transport = await openTransport(config, log);
-  const core = await openCore(config, { pace: createExtractionThrottle() });
+  const core = await openCore(config, { pace: createExtractionThrottle(), own: ownBasesOf(config) });
   const closers: (() => Promise<void>)[] = [() => core.store.close()];
   const closeAll = async (): Promise<void> => {
     for (const close of closers.reverse()) await close();

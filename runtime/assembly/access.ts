@@ -22,21 +22,19 @@ export interface AccessOptions extends Pick<AppOptions, 'gate' | 'auth' | 'autho
  */
 export async function prepareAccess(
   config: Config,
-  parts: Pick<AuthorizationParts, 'tables' | 'tablesNow' | 'zone' | 'maps'>,
+  parts: Pick<AuthorizationParts, 'tables' | 'tablesNow' | 'zone' | 'own' | 'maps'>,
   log: Log,
   audit?: Pick<RunningAudit, 'token'>,
 ): Promise<(root: string, fhirPath?: string) => AccessOptions> {
   if (config.auth === 'open') {
     // Jobs of clients that a server with authorization left have the scopes that they were started with.
-    return (root, fhirPath = FHIR_PATH) => ({
+    return () => ({
       principalOf: async (owner) => {
         const [{ createScopes }, { createResumePrincipal }] = await Promise.all([
           import('../auth/scopes/create-scopes.js'),
           import('../auth/clients/resume-principal.js'),
         ]);
-        const { tables, tablesNow, zone } = parts;
-        const scopes = createScopes({ tables, zone, base: root + fhirPath, ...(tablesNow && { tablesNow }) });
-        return createResumePrincipal({ scopes, tables })(owner);
+        return createResumePrincipal({ scopes: createScopes(parts), tables: parts.tables })(owner);
       },
     });
   }

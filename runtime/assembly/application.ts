@@ -93,7 +93,13 @@ export async function openApplication(
     const audit = await startAudit(config, core, log, () => base);
     if (audit !== undefined) closers.push(() => audit.close());
     const live = core.definitions.current;
-    const parts = { tables: core.tables, tablesNow: () => live().tables, zone: core.zone, maps: core.store.maps };
+    const parts = {
+      tables: core.tables,
+      tablesNow: () => live().tables,
+      zone: core.zone,
+      own: core.own,
+      maps: core.store.maps,
+    };
     const accessAt = await prepareAccess(config, parts, log, audit);
     const large = openLargeBodies(core);
     closers.push(() => large.close());
@@ -102,7 +108,7 @@ export async function openApplication(
     const store = hooks === undefined ? measured : hooks.watch(measured, log);
     const currency = async (): Promise<string | undefined> => describeStaleIndex(await core.indexStatus.notCurrent());
     const first = await currency();
-    if (first !== undefined) log.info(first);
+    if (first !== undefined) log.warn(first);
     core.definitions.tellRefused((text) => log.warn(text));
     const health = createHealth(async () => {
       const check = await core.store.check();
@@ -153,6 +159,7 @@ export async function openApplication(
       open({ root, mountPath }) {
         const fhirPath = mountPath === undefined ? FHIR_PATH : '';
         base = root + fhirPath;
+        core.own.learn(base);
         const { principalOf, ...access } = accessAt(root, fhirPath);
         late.principalOf = principalOf;
         late.app = createApp({ ...options, ownBase: base, mountPath, docsFolder: docsFolder(), ...access });
@@ -178,11 +185,11 @@ export async function openApplication(
 const INTAKE_MEMORY = { least: 512, perMegabyte: 20 };
 
 /** Bodies of more than some bytes are read by other threads. */
-function openLargeBodies({ limits, validation }: Pick<Core, 'limits' | 'validation'>): BodyWorkers {
+function openLargeBodies({ limits, validation, own }: Pick<Core, 'limits' | 'validation' | 'own'>): BodyWorkers {
   const { nesting, entries, resource, body } = limits;
   const memory = Math.max(INTAKE_MEMORY.least, (INTAKE_MEMORY.perMegabyte * body) / 2 ** 20);
   return openBodyWorkers(
-    () => startBodyWorker({ zone: ZONE, validation, limits: { nesting, entries, resource } }, memory),
+    () => startBodyWorker({ zone: ZONE, own: own.keys, validation, limits: { nesting, entries, resource } }, memory),
     {
       body,
     },

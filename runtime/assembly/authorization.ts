@@ -5,6 +5,7 @@ import type { AuthEvents } from '../auth/server/events.js';
 import type { TokenVerifier } from '../auth/server/token-verifier.js';
 import type { Config } from '../config/settings.js';
 import type { AuthRoutes } from '../http/auth-routes.js';
+import type { OwnBases } from '../path/own-bases.js';
 import type { Zone } from '../search/values/zone.js';
 import type { AtomicMaps } from '../store/store.js';
 
@@ -26,6 +27,8 @@ export interface AuthorizationParts {
   /** Those that hold at the moment; absent: always `tables`. */
   readonly tablesNow?: () => ScopeTables;
   readonly zone: Zone;
+  /** By which references lead to resources here. */
+  readonly own: OwnBases;
   readonly maps: AtomicMaps;
   readonly events: AuthEvents;
 }

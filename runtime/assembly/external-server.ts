@@ -28,7 +28,7 @@ export async function prepareExternalServer(parts: AuthorizationParts): Promise<
   const settings = readSettings(config);
   return (root, fhirPath) => {
     const { audience } = addressesOf(root, fhirPath);
-    const scopes = createScopes({ ...parts, base: audience });
+    const scopes = createScopes(parts);
     const all: ExternalSettings = {
       ...settings,
       audience: settings.audience.length > 0 ? settings.audience : [audience],

@@ -34,7 +34,7 @@ export async function prepareOwnServer(parts: AuthorizationParts): Promise<Prepa
   const jwks = createJwksSource({ exchange: createExchange(ca), resolve: resolveHost, allow });
   return (root, fhirPath) => {
     const addresses = addressesOf(root, fhirPath);
-    const scopes = createScopes({ ...parts, base: addresses.audience });
+    const scopes = createScopes(parts);
     const settings = settingsOf(config, addresses);
     const server = createAuthorizationServer({ settings, maps, jwks, events, grant: scopes.grant });
     const discovery = discoveryOf(settings);

@@ -1,10 +1,9 @@
 import { createClientRegister, type ClientRegister } from '../auth/clients/client-register.js';
 import { ClientRefused, type RegistrationRules } from '../auth/clients/registration.js';
 import { createScopes, type Scopes } from '../auth/scopes/create-scopes.js';
-import { addressesOf } from '../auth/server/settings.js';
 import { ConfigError } from '../config/config-error.js';
-import { rootOf } from '../config/exposure.js';
 import type { Config } from '../config/settings.js';
+import { OwnBases } from '../path/own-bases.js';
 import type { AtomicMaps } from '../store/store.js';
 import type { AuthorizationParts } from './authorization.js';
 import { DEVELOPMENT_CLIENT } from '../config/development.js';
@@ -22,7 +21,8 @@ export function openRegistration(
   maps: AtomicMaps,
   parts: Pick<AuthorizationParts, 'tables' | 'tablesNow' | 'zone'>,
 ): Registration {
-  const { read, explain } = createScopes({ ...parts, base: addressesOf(rootOf(config)).audience });
+  // Whether a scope means something does not depend on them.
+  const { read, explain } = createScopes({ ...parts, own: new OwnBases() });
   const rules: RegistrationRules = {
     allow: allowListOf(config),
     algorithms: config['auth.algorithms'],

@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { createPatchers } from '../core/patch/patchers.js';
 import { linkPlans } from '../interactions/bundle/links/link-plan.js';
+import { OwnBases } from '../path/own-bases.js';
 import { createExtractor } from '../search/extract.js';
 import { tables } from '../tables.js';
 import { createValidator } from '../validate/create-validator.js';
@@ -12,7 +13,7 @@ import type { Answer, BodyWorkerSettings, Request } from './messages.js';
 // Entry of a thread that takes in large bodies: one at a time, an answer for each time it is asked.
 
 const port = parentPort!;
-const { zone, validation, limits } = workerData as BodyWorkerSettings;
+const { zone, own, validation, limits } = workerData as BodyWorkerSettings;
 const reading: Reading = {
   nesting: limits.nesting,
   limits,
@@ -22,7 +23,7 @@ const reading: Reading = {
   validate: createValidator(tables),
   rules: createRuleChecker(tables),
   validation,
-  extract: createExtractor(tables, { zone }),
+  extract: createExtractor(tables, { zone, own: new OwnBases(own) }),
   patchers: createPatchers(tables),
   plans: linkPlans(tables),
 };

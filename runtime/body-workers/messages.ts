@@ -13,6 +13,8 @@ import type { Piece } from './pieces.js';
 /** What threads get when they start. */
 export interface BodyWorkerSettings {
   readonly zone: string;
+  /** Of `OwnBases`. */
+  readonly own: readonly string[];
   readonly validation: ValidationMode;
   readonly limits: { readonly nesting: number; readonly entries: number; readonly resource: number };
 }

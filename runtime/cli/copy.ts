@@ -55,7 +55,7 @@ export async function runCopy(options: CopyFlags, flags: Flags, terminal: Termin
     const patient = { ...config, 'limits.query.time': QUERY_TIME };
     const source = await server.openCore({ ...patient, store: from }, { existing: true });
     closers.push(() => source.store.close());
-    const target = await server.openCore({ ...patient, store: to });
+    const target = await server.openCore({ ...patient, store: to }, { own: source.own });
     closers.push(() => target.store.close());
     const job: Job = { source: source.store, target: target.store, terminal, signal: stop.signal };
     const record = await openCopyRecord(job.source, job.target, identify(from));
@@ -71,7 +71,7 @@ export async function runCopy(options: CopyFlags, flags: Flags, terminal: Termin
     if (differences === '') {
       terminal.out('the copy is equal');
       // Search parameters that came along are in effect there from now on, and nothing has entries by them yet.
-      const copied = await server.openCore({ ...patient, store: to }, { existing: true });
+      const copied = await server.openCore({ ...patient, store: to }, { existing: true, own: source.own });
       closers.push(() => copied.store.close());
       const old = describeStaleIndex(await copied.indexStatus.notCurrent('now'));
       if (old !== undefined) terminal.out(old);

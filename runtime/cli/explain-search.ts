@@ -52,7 +52,7 @@ export async function runExplainSearch(
   }
 }
 
-async function explain({ base, segments, query }: SearchUrl, core: Core): Promise<ExplainedSearch> {
+async function explain({ segments, query }: SearchUrl, core: Core): Promise<ExplainedSearch> {
   const { store, extract, tables } = core;
   const [{ searchServices }, { findCodes }] = await Promise.all([
     import('../server.js'),
@@ -74,9 +74,9 @@ async function explain({ base, segments, query }: SearchUrl, core: Core): Promis
   const params = [...new URLSearchParams(query)].map(([name, value]) => ({ name, value, isInUrl: true }));
   const now = Date.now();
   const searched = scope.type === undefined ? { types: scope.types } : { type: scope.type };
-  const request = readSearchRequest({ now, base, ...searched, params, isLenient: false, isPosted: false }, services);
+  const request = readSearchRequest({ now, ...searched, params, isLenient: false, isPosted: false }, services);
   const bounds = { types: request.types, include: request.include, effect: '' };
-  return explainSearch({ scope, request, now, base }, bounds, {
+  return explainSearch({ scope, request, now }, bounds, {
     ...DEFAULT_SERVICES,
     ...services,
     ...{ store, extract, findCodes, largeTexts: undefined, limits: {} },

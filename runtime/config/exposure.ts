@@ -1,4 +1,7 @@
+import { addressesOf } from '../auth/server/settings.js';
 import { isLoopback } from '../http/open-mode.js';
+import { baseKey } from '../path/base-key.js';
+import { OwnBases } from '../path/own-bases.js';
 import { ConfigError } from './config-error.js';
 import type { Config } from './settings.js';
 
@@ -20,6 +23,16 @@ export function rootOf(config: Config, port: number = config.port): string {
   const { host, 'base-url': root, 'tls-cert': certificate } = config;
   const scheme = certificate === undefined ? 'http' : 'https';
   return root ?? `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/**
+ * The URLs by which references lead to resources of a server. A configured one is the only one; without, all names of this machine are
+ * right. With port 0 they are not known before it listens.
+ */
+export function ownBasesOf(config: Config): OwnBases {
+  const url = addressesOf(rootOf(config)).audience;
+  if (config['base-url'] !== undefined || !isLoopback(config.host)) return new OwnBases([baseKey(url)]);
+  return config.port === 0 ? new OwnBases() : OwnBases.onThisMachine(url);
 }
 
 /** Addresses that stand for all, and so for none that a client could use. */

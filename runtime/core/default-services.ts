@@ -1,5 +1,6 @@
 import { FhirError } from '../fhir/errors.js';
 import { DEFAULT_LIMITS } from '../fhir/limits.js';
+import { OwnBases } from '../path/own-bases.js';
 import { utc } from '../search/values/zone.js';
 import { JSON_PATCHER } from './patch/patchers.js';
 import { DEFAULT_SEARCH } from './search/search-settings.js';
@@ -34,6 +35,7 @@ export const DEFAULT_SERVICES: DefaultServices = {
   limits: DEFAULT_LIMITS,
   search: DEFAULT_SEARCH,
   zone: utc,
+  own: new OwnBases(),
   fetchFile: undefined,
   deletesMultiple: false,
   baseUrl: undefined,

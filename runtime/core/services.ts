@@ -17,6 +17,7 @@ import type { ValidationIssue } from '../validate/validation-issue.js';
 import type { Call, Reply } from './call.js';
 import type { CallAudit } from './call-audit.js';
 import type { IndexStatus } from './definitions/index-status.js';
+import type { OwnBases } from '../path/own-bases.js';
 import type { Jobs } from './jobs.js';
 import type { ShippedResources } from './shipped/shipped-resources.js';
 import type { LargeTexts } from './write/large-bodies.js';
@@ -148,10 +149,10 @@ export type CodeRefusals = (
 ) => Promise<readonly Fault[]>;
 
 /** What the look-up of codes and profiles reads. */
-export type LookupServices = Pick<Services, 'store' | 'tables' | 'indexStatus' | 'largeTexts'>;
+export type LookupServices = Pick<Services, 'store' | 'tables' | 'indexStatus' | 'largeTexts' | 'own'>;
 
-/** The parts of a call that validation by profiles reads. Without a base there are only relative references to resources here. */
-export type ValidatingCall = Pick<Call, 'principal' | 'signal' | 'together'> & Partial<Pick<Call, 'base'>>;
+/** The parts of a call that validation by profiles reads. */
+export type ValidatingCall = Pick<Call, 'principal' | 'signal' | 'together'>;
 
 /** What validation by profiles works with. */
 export type ValidatingServices = LookupServices & Pick<Services, 'extract'> & { readonly profiles: ProfileServices };
@@ -220,6 +221,8 @@ export interface SettingServices {
   readonly search: SearchSettings;
   /** Time zone of dates without an offset. */
   readonly zone: Zone;
+  /** By which references lead to resources here. */
+  readonly own: OwnBases;
   /** Opens a file of another server for an import; undefined: the configuration allows no server. */
   readonly fetchFile: FetchFile | undefined;
   /** Whether a conditional delete may remove several resources. */

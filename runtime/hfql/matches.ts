@@ -13,7 +13,6 @@ import { yieldToEventLoop } from '../fhir/yield-to-event-loop.js';
 import type { Resource } from '../fhir/resource.js';
 import { holdsLink } from '../search/query/criterion.js';
 import type { CountQuery, CountRow } from '../store/store.js';
-import { baseKey } from '../path/own-base.js';
 import type { Plan, PlanParameter } from './plan.js';
 import { StatementError } from './statement.js';
 
@@ -51,7 +50,7 @@ export async function openMatches(type: string, plan: Plan, call: Call, services
     conditions: {},
     prefer: {},
   };
-  const request = await readPlan(type, plan, call, services);
+  const request = await readPlan(type, plan, services);
   const scope = scopeOf({ type }, services.tables);
   const { constraints }: SearchBounds = await constrainSearch(search, scope, request, services);
   const parts = [{ type, where: { all: [] } }];
@@ -83,22 +82,15 @@ export async function openMatches(type: string, plan: Plan, call: Call, services
     async countBy(by, most) {
       // Its content is elsewhere.
       if (type === BINARY) return undefined;
-      const asked = { base: call.base, signal: call.signal };
-      const [target, ...others] = await readTargets(parts, request, asked, services, constraints);
+      const [target, ...others] = await readTargets(parts, request, call.signal, services, constraints);
       if (target === undefined) return [];
       if (others.length > 0 || holdsLink(target.where)) return undefined;
-      const base = call.base === '' ? {} : { base: baseKey(call.base) };
-      return services.store.countBy({ ...target, ...base, by, most }, call.signal);
+      return services.store.countBy({ ...target, by, most }, call.signal);
     },
   };
 }
 
-async function readPlan(
-  type: string,
-  { required, helping }: Plan,
-  call: Call,
-  services: Services,
-): Promise<SearchRequest> {
+async function readPlan(type: string, { required, helping }: Plan, services: Services): Promise<SearchRequest> {
   const read = (params: readonly PlanParameter[]): SearchRequest =>
     readSearchRequest(
       {
@@ -107,7 +99,6 @@ async function readPlan(
         isLenient: false,
         isPosted: true,
         now: Date.now(),
-        base: call.base,
       },
       services,
     );

@@ -56,8 +56,8 @@ interface Pair {
 
 /** The resources that `from` and `to` name. Types are compared before anything is read. */
 async function readTwo(found: Arguments, call: Call, services: Services): Promise<Pair> {
-  const to = parseNamed(String(valueOf(found, 'to')), 'to', call, services);
-  const from = withVersion(parseNamed(String(valueOf(found, 'from')), 'from', call, services), found);
+  const to = parseNamed(String(valueOf(found, 'to')), 'to', services);
+  const from = withVersion(parseNamed(String(valueOf(found, 'from')), 'from', services), found);
   if (from.type !== to.type) {
     const text = `"from" names a ${from.type} and "to" a ${to.type}; only resources of one type can be compared`;
     throw new FhirError('parameter-invalid', text);

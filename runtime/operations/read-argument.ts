@@ -6,7 +6,6 @@ import { FhirError } from '../fhir/errors.js';
 import { isId, whyNoId } from '../fhir/id.js';
 import type { Resource } from '../fhir/resource.js';
 import { execute } from '../interactions/execute.js';
-import { belowBase } from '../path/own-base.js';
 
 /** A resource that an argument names, and perhaps one of its versions. */
 export interface NamedResource {
@@ -27,8 +26,8 @@ export interface ReadResource {
  * @param name of the parameter, for the message
  * @throws FhirError `parameter-invalid`
  */
-export function parseNamed(text: string, name: string, call: Call, services: Pick<Services, 'tables'>): NamedResource {
-  const relative = belowBase(text, call.base) ?? text;
+export function parseNamed(text: string, name: string, services: Pick<Services, 'tables' | 'own'>): NamedResource {
+  const relative = services.own.below(text) ?? text;
   const [type = '', id = '', word, versionId, ...rest] = relative.split('/');
   const hasForm = word === undefined || ((word === '_history' || word === 'version') && versionId !== undefined);
   if (!hasForm || rest.length > 0 || versionId === '' || !services.tables.resourceTypes.includes(type)) {

@@ -1,4 +1,4 @@
-import { baseKey } from './own-base.js';
+import { baseKey } from './base-key.js';
 
 /** The parts of a reference that names a resource by type and id. https://hl7.org/fhir/R5/references.html#literal */
 export interface ReferenceText {

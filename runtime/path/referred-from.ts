@@ -1,4 +1,4 @@
-import { belowBase } from './own-base.js';
+import type { OwnBases } from './own-bases.js';
 
 /** A resource that another refers to; with a version where the reference names one. */
 export interface ReferredKey {
@@ -15,13 +15,13 @@ export interface ReferredKey {
  */
 export function referredFrom(
   texts: readonly string[],
-  base: string,
+  own: OwnBases,
   isWanted: (type: string) => boolean,
 ): ReadonlyMap<string, ReferredKey> {
   const found = new Map<string, ReferredKey>();
   for (const [begin, only] of PATTERNS) {
     for (const url of valuesOf(texts, begin)) {
-      const relative = belowBase(url, base) ?? url;
+      const relative = own.below(url) ?? url;
       const [, type = '', id = '', version] = TARGET.exec(relative) ?? [];
       if (type === '' || !isWanted(type) || (only !== undefined && type !== only)) continue;
       const key = { type, id, ...(version !== undefined && { version: Number(version) }) };

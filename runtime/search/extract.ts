@@ -2,6 +2,7 @@ import { append } from '../fhir/lists.js';
 import type { ComponentRow, PathRow, SearchRow } from '../contract/search.js';
 import type { Tables } from '../contract/tables.js';
 import { compileWays } from '../path/compile-ways.js';
+import { OwnBases } from '../path/own-bases.js';
 import { createReferenceWalk } from '../path/reference-walk.js';
 import { inTurn, type Visit, type Way } from '../path/visit.js';
 import { contextEntries } from './context-entries.js';
@@ -23,6 +24,8 @@ import { createZone } from './values/zone.js';
 export interface ExtractorOptions {
   /** Zone of dates without an offset: `UTC` (default), `+02:00`, or an IANA name. */
   readonly zone?: string;
+  /** By which references lead to resources here; absent: only relative ones do. */
+  readonly own?: OwnBases;
   /** What stored parameters may take of the time of all; absent: as much as they need. */
   readonly pace?: ExtractionThrottle;
 }
@@ -74,10 +77,12 @@ function withoutStored(search: ExtractorTables['search']): ExtractorTables['sear
 /** The same without words, which come from elsewhere than from the paths of parameters. */
 export function createValueExtractor(tables: ExtractorTables, options: ExtractorOptions = {}): Extractor {
   const resourceTypes = new Set(tables.resourceTypes);
+  const { own = new OwnBases() } = options;
   const compiler: Compiler = {
     find: createFindConverter(tables),
     zone: createZone(options.zone ?? 'UTC'),
     isResourceType: (name) => resourceTypes.has(name),
+    own,
     ...(options.pace !== undefined && { pace: options.pace }),
   };
   const searchTables = new Map(tables.search.map((table) => [table.type, table]));
@@ -98,7 +103,7 @@ export function createValueExtractor(tables: ExtractorTables, options: Extractor
       compiled.set(name, known);
     }
     const { visit, builtIn } = known;
-    const out: IndexEntry[] = contextEntries(resource);
+    const out: IndexEntry[] = contextEntries(resource, own);
     const isWithin = typeof without === 'object' && 'within' in without;
     const harvest: Harvest = { root: isWithin ? without.within : resource, resource, out };
     visit(resource, harvest);
@@ -106,7 +111,7 @@ export function createValueExtractor(tables: ExtractorTables, options: Extractor
     if (!isWithin)
       append(
         out,
-        otherReferences(resource, out, walkReferences, (param) => builtIn.has(param)),
+        otherReferences(resource, out, walkReferences, (param) => builtIn.has(param), own),
       );
     return harvest.failed === undefined ? out : out.concat(unindexedEntries(harvest.failed));
   };
@@ -118,7 +123,7 @@ interface CompiledType {
   readonly builtIn: ReadonlySet<string>;
 }
 
-interface Compiler extends Pick<Target, 'zone' | 'isResourceType'> {
+interface Compiler extends Pick<Target, 'zone' | 'isResourceType' | 'own'> {
   readonly find: FindConverter;
   readonly pace?: ExtractionThrottle;
   /** Of stored parameters what is converted is counted. */
@@ -173,11 +178,12 @@ function valueEnd(
 ): LibraryEnd {
   return (told) => {
     if (search === undefined) return () => {};
-    const { find, zone, isResourceType, isStored = false } = compiler;
+    const { find, zone, isResourceType, own, isStored = false } = compiler;
     const target: Target = {
       param,
       zone,
       isResourceType,
+      own,
       ...(system !== undefined && { system }),
       ...(isPart && { isPart }),
     };

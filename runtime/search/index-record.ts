@@ -13,6 +13,9 @@ import { WORDS } from './text/segment.js';
  */
 export const EXTRACTION = 7;
 
+/** In the record, by which URLs of this server the entries of references were made; see `OwnBases`. */
+export const BASES = '_bases';
+
 /** By what the index entries of a store were made. */
 export interface IndexRecord {
   /** One hash of everything, to see quickly that nothing has changed. */
@@ -21,6 +24,8 @@ export interface IndexRecord {
   readonly rows: Readonly<Record<string, string>>;
   /** `whole` of those who write since entries of other definitions are among these. */
   readonly writer?: string;
+  /** The URLs of the server that last began to make entries. */
+  readonly own?: readonly string[];
   /** How often the writer changed: what was made anew before that counts no more. */
   readonly epoch?: number;
 }
@@ -31,6 +36,8 @@ const MIXED = 'mixed';
 /** What says by which rows, read in which zone, entries are made now; the rows one by one only when asked for. */
 export interface IndexMaker {
   readonly whole: string;
+  /** The URLs of the server; none: they are not known from its configuration. */
+  readonly own: readonly string[];
   record(): IndexRecord;
   /** Names of rows by which contained resources have no entries; absent: there are none. */
   readonly notContained?: ReadonlySet<string>;
@@ -38,14 +45,16 @@ export interface IndexMaker {
 
 /**
  * @param zone zone of dates without an offset, which their entries depend on
+ * @param own the URLs of this server, which those of references depend on; none: nothing is said of them
  */
-export function describeIndex(tables: readonly SearchTable[], zone: string): IndexMaker {
+export function describeIndex(tables: readonly SearchTable[], zone: string, own: readonly string[] = []): IndexMaker {
   const whole = hash([
     EXTRACTION,
     WORDS,
     CONTAINED_RESOURCES,
     REFERENCE_ENTRIES,
     zone,
+    own,
     tables.map((table) => [table.type, withEntries(table).map(essence)]),
   ]);
   let record: IndexRecord | undefined;
@@ -56,8 +65,9 @@ export function describeIndex(tables: readonly SearchTable[], zone: string): Ind
       ),
       [CONTAINED, hash(CONTAINED_RESOURCES)] as const,
       [REFERENCES, hash(REFERENCE_ENTRIES)] as const,
+      ...(own.length > 0 ? [[BASES, hash(own)] as const] : []),
     ]);
-  return { whole, record: () => (record ??= { whole, rows: makeRows() }) };
+  return { whole, own, record: () => (record ??= { whole, rows: makeRows(), own }) };
 }
 
 /** Unions have none of their own. */
@@ -82,8 +92,8 @@ export function withMoreRows(
   const whole = hash([base.whole, rows]);
   let record: IndexRecord | undefined;
   return {
-    whole,
-    record: () => (record ??= { whole, rows: { ...base.record().rows, ...rows } }),
+    ...{ whole, own: base.own },
+    record: () => (record ??= { ...base.record(), whole, rows: { ...base.record().rows, ...rows } }),
     notContained: new Set(Object.keys(rows)),
   };
 }
@@ -122,7 +132,13 @@ export function withWriter(made: IndexRecord | undefined, maker: IndexMaker): In
   const before = made?.rows ?? {};
   const names = Object.keys({ ...before, ...rows });
   const mixed = names.map((name) => [name, before[name] === rows[name] ? rows[name] : MIXED]);
-  return { whole: MIXED, rows: Object.fromEntries(mixed), writer: maker.whole, epoch: (made?.epoch ?? 0) + 1 };
+  return {
+    whole: MIXED,
+    rows: Object.fromEntries(mixed),
+    writer: maker.whole,
+    own: maker.own,
+    epoch: (made?.epoch ?? 0) + 1,
+  };
 }
 
 /** The record when all entries of these rows were made anew. */

@@ -1,4 +1,4 @@
-import { readReference } from '../path/reference-text.js';
+import type { OwnBases } from '../path/own-bases.js';
 import type { ReferenceWalk } from '../path/reference-walk.js';
 import type { IndexEntry, ReferenceEntry } from './entry.js';
 
@@ -25,10 +25,11 @@ export function otherReferences(
   found: readonly IndexEntry[],
   walk: ReferenceWalk,
   isLasting: (param: string) => boolean,
+  own: OwnBases,
 ): readonly IndexEntry[] {
   const others = new Map<string, ReferenceEntry>();
   walk(resource, ({ reference: text }) => {
-    const named = typeof text === 'string' ? readReference(text) : undefined;
+    const named = typeof text === 'string' ? own.read(text) : undefined;
     if (named === undefined || named.version !== undefined) return;
     others.set(nameOf(named), { kind: 'reference', param: REFERS, ...named });
   });

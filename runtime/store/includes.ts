@@ -20,13 +20,11 @@ const TOGETHER = 4;
  *
  * @param page the current versions on the page
  * @param room greatest size of all bodies together, in characters
- * @param base as in `PageQuery`
  */
 export function* collectIncludes(
   { directives, most, rounds }: IncludePlan,
   page: readonly StoredVersion[],
   room: number,
-  base?: string,
 ): Steps<Included> {
   const seen = new Set(page.map(({ type, id }) => nameOf({ type, id })));
   const shown = new Set(page.map((stored) => versionName(stored)));
@@ -37,7 +35,7 @@ export function* collectIncludes(
     const followed = round === 0 ? directives : directives.filter(({ iterates }) => iterates);
     const isOver = round > rounds;
     // What is shown as a version that a reference names may be found once more as the current one.
-    const found = yield* follow(followed, frontier, seen, (isOver ? 0 : most - included.length) + 1 + shown.size, base);
+    const found = yield* follow(followed, frontier, seen, (isOver ? 0 : most - included.length) + 1 + shown.size);
     const next: ResourceKey[] = [];
     for (let at = 0; at < found.length; at += CHUNK) {
       const asked = found.slice(at, at + CHUNK);
@@ -82,7 +80,6 @@ function* follow(
   from: readonly ResourceKey[],
   seen: Set<string>,
   wanted: number,
-  base: string | undefined,
 ): Steps<readonly FoundKey[]> {
   const found: FoundKey[] = [];
   const add = (key: FoundKey): boolean => {
@@ -109,7 +106,7 @@ function* follow(
         if (type !== directive.source) continue;
         for (const reference of references[i] ?? []) {
           if (!directive.params.includes(reference.param)) continue;
-          const target = targetOf(reference, directive.targets, base);
+          const target = targetOf(reference, directive.targets);
           if (target === undefined) continue;
           if ('url' in target) canonicals.push(target);
           else if (!seen.has(nameOf(target))) named.push(target);
@@ -143,14 +140,13 @@ function* follow(
 function targetOf(
   { type, id, version, base, url }: ReferenceEntry,
   types: readonly string[] | undefined,
-  own: string | undefined,
 ): VersionKey | CanonicalTarget | undefined {
   if (type !== undefined && types?.includes(type) === false) return undefined;
   if (url !== undefined) {
     const wanted = type === undefined ? types : [type];
     return { url, ...(wanted !== undefined && { types: wanted }), ...(version !== undefined && { version }) };
   }
-  if (type === undefined || id === undefined || (base !== undefined && base !== own)) return undefined;
+  if (type === undefined || id === undefined || base !== undefined) return undefined;
   const number = /^[1-9]\d{0,14}$/.test(version ?? '') ? Number(version) : undefined;
   // A version that is never given: there is none.
   if (version !== undefined && number === undefined) return undefined;

@@ -175,8 +175,6 @@ export interface PageQuery {
   readonly total: 'accurate' | 'cheap' | 'none';
   /** Other resources that come with the page; absent: none. */
   readonly include?: IncludePlan | undefined;
-  /** URL of this server's base: absolute references below it lead where relative ones do. Absent: no absolute one leads here. */
-  readonly base?: string | undefined;
 }
 
 /** Other resources that are wanted with a page. https://hl7.org/fhir/R5/search.html#include */
@@ -234,7 +232,7 @@ export interface FindPage {
 export type ElementPath = readonly (string | number)[];
 
 /** Resources are to be counted by what is in them. */
-export interface CountQuery extends Pick<FindQuery, 'type' | 'where' | 'base'> {
+export interface CountQuery extends Pick<FindQuery, 'type' | 'where'> {
   /** Each leads to one text at most. */
   readonly by: readonly [ElementPath, ...ElementPath[]];
   /** Greatest number of rows. */

@@ -1,5 +1,6 @@
 import fhirpath from 'fhirpath';
 import r5 from 'fhirpath/fhir-context/r5';
+import { OwnBases } from '../../runtime/path/own-bases.js';
 import type { PathRow, SearchRow, Tables } from '../../runtime/contract/index.js';
 import { inTurn, type Visit } from '../../runtime/path/visit.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
@@ -84,6 +85,7 @@ function libraryExtractor(tables: Tables): Extractor {
       param: row.code,
       zone: utc,
       isResourceType: (name: string) => tables.resourceTypes.includes(name),
+      own: new OwnBases(),
     };
     const system = path.system === undefined ? {} : { system: path.system };
     const converters = new Set(path.types.map((type) => find(row.type as ValueSearchType, type)));

@@ -6,6 +6,7 @@ import type { Condition } from '../../runtime/search/query/query.js';
 import { containedType } from '../../runtime/store/contained-resources.js';
 import { LINK_LIMITS } from '../../runtime/store/mongo/query/links/limits.js';
 import { openContainedTypes } from '../../runtime/store/mongo/query/links/contained-types.js';
+import { referenceParam } from '../../runtime/store/mongo/bson/index-rows.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { Snapshot } from '../../runtime/store/mongo/read/snapshot.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
@@ -53,12 +54,11 @@ describeOnMongod('chains into what is within resources in MongoDB', () => {
     expect(eight).toBeLessThanOrEqual(5 * two);
   });
 
-  it('find by URLs and by the base, which one command looks for in all parameters of a chain', async () => {
-    const base = 'http://here.example/fhir';
+  it('find by URLs, which one command looks for in all parameters of a chain', async () => {
     const tasks = [
       put('t0', 0, 'x', [of('code', token('urgent')), of('url', uri('urn:t0'))], 'Task'),
       put('t1', 0, 'x', [of('next', reference({ url: 'urn:t0' }))], 'Task'),
-      put('t2', 0, 'x', [of('next', reference({ type: 'Task', id: 't1', base }))], 'Task'),
+      put('t2', 0, 'x', [of('next', reference({ type: 'Task', id: 't1' }))], 'Task'),
       put('t3', 0, 'x', [of('next', reference({ type: 'Task', id: 't2' }))], 'Task'),
     ];
     await subject.store.write(tasks);
@@ -66,11 +66,11 @@ describeOnMongod('chains into what is within resources in MongoDB', () => {
       links === 0 ? urgent : { param: 'next', chain: [{ type: 'Task', where: onward(links - 1) }] };
     const named = { param: 'next', chain: [{ type: 'Task', where: { ids: ['t0'] } }] };
     let others = 0;
-    const search = async (isNameable: boolean, where: Condition, base?: string): Promise<[string[], number]> => {
+    const search = async (isNameable: boolean, where: Condition): Promise<[string[], number]> => {
       let commands = 0;
       const options = { isNameable: () => isNameable, onCommand: () => commands++ };
       const store = subject.keep(await openMongoStore(subject.url, options));
-      const one = query('Task', { where, ...(base !== undefined && { base }) });
+      const one = query('Task', { where });
       await walk(store, one);
       // What was answered is of another moment then.
       await subject.store.write([put(`other${others++}`, 0, 'x', [], 'Basic')]);
@@ -78,23 +78,20 @@ describeOnMongod('chains into what is within resources in MongoDB', () => {
       const found = await walk(store, one);
       return [found, commands];
     };
-    expect((await search(true, onward(1), base))[0]).toEqual(['t1']);
-    expect((await search(true, onward(2), base))[0]).toEqual(['t2']);
-    expect((await search(true, onward(2)))[0]).toEqual([]);
+    expect((await search(true, onward(1)))[0]).toEqual(['t1']);
+    expect((await search(true, onward(2)))[0]).toEqual(['t2']);
     // Where canonicals name nothing of a type, they lead to nothing of it.
-    expect((await search(false, onward(1), base))[0]).toEqual([]);
+    expect((await search(false, onward(1)))[0]).toEqual([]);
 
     await subject.store.write([{ ...put('t1', 1, 'x', [of('next', reference({ type: 'Task', id: 't0' }))], 'Task') }]);
     await subject.store.write([{ ...put('t2', 1, 'x', [of('next', reference({ type: 'Task', id: 't1' }))], 'Task') }]);
     const [found, least] = await search(false, onward(3));
     expect(found).toEqual(['t3']);
-    expect(await search(false, onward(3), base)).toEqual([['t3'], least + 1]);
-    expect(await search(true, onward(3), base)).toEqual([['t3'], least + 1]);
+    expect(await search(true, onward(3))).toEqual([['t3'], least + 1]);
     expect((await search(true, named))[0]).toEqual(['t1']);
   });
 
-  it('what leads to the other side is looked for first, and the base where there is something', async () => {
-    const base = 'http://here.example/fhir';
+  it('what leads to the other side is looked for first, and URLs where there is something', async () => {
     const link = (id: string): readonly IndexEntry[] => [of('next', reference({ type: 'Task', id }))];
     await subject.store.write([
       put('t0', 0, 'x', [of('code', token('urgent'))], 'Task'),
@@ -103,14 +100,14 @@ describeOnMongod('chains into what is within resources in MongoDB', () => {
     ]);
     let others = 0;
     const looks: boolean[] = [];
-    const onCommand = (_name: string, command: object): void => void looks.push(JSON.stringify(command).includes(`${base}/`)); // prettier-ignore
-    const store = subject.keep(await openMongoStore(subject.url, { isNameable: () => false, onCommand }));
+    const onCommand = (_name: string, command: object): void => void looks.push(JSON.stringify(command).includes(referenceParam('next', 'url'))); // prettier-ignore
+    const store = subject.keep(await openMongoStore(subject.url, { isNameable: () => true, onCommand }));
     const behind = (where: Condition): Condition => ({ param: 'next', chain: [{ type: 'Task', where }] });
     const search = async (where: Condition): Promise<readonly string[]> => {
       // What was answered is of another moment then.
       await subject.store.write([put(`other${others++}`, 0, 'x', [], 'Basic')]);
       looks.length = 0;
-      return walk(store, query('Task', { where: behind(behind(where)), base }));
+      return walk(store, query('Task', { where: behind(behind(where)) }));
     };
     expect(await search(urgent)).toEqual(['t2']);
     // So that it is known of which moment it is: what was found out of that is not asked again.

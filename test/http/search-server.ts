@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { OWN } from '../toy/own.js';
 import { tables } from '../../generated/tables.js';
 import { parseElements, selectElements } from '../../runtime/format/summary-elements.js';
 import { summarize } from '../../runtime/format/summary.js';
@@ -12,7 +13,7 @@ import { useToyServer, type Answer, type ToyServer } from './server.js';
 export function useSearchServer(options: Partial<KilnOptions> = {}): ToyServer {
   return useToyServer({
     tables: { ...toyTables, search: tables.search },
-    extract: createExtractor(tables),
+    extract: createExtractor(tables, { own: OWN }),
     subset: (resource, { summary, elements = [] }) =>
       summary === undefined
         ? selectElements(resource, parseElements(elements.join(','), [resource.resourceType], tables), tables)

@@ -1,7 +1,8 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { afterAll, beforeAll } from 'vitest';
 
-import { createApp, type AppOptions } from '../../runtime/http/app.js';
+import { addOwn, OWN } from '../toy/own.js';
+import { createApp, FHIR_PATH, type AppOptions } from '../../runtime/http/app.js';
 import { listen, type Listening } from '../../runtime/http/listen.js';
 import { SILENT, type Log } from '../../runtime/observe/log.js';
 import { toyExtract } from '../toy/extract.js';
@@ -40,8 +41,9 @@ export function useToyServer(options: Partial<AppOptions> = {}): ToyServer {
   const log: Log = { ...SILENT, defect: (_id, error) => defects.push(error) };
   const store = createToyStore();
   beforeAll(async () => {
-    const app = createApp({ tables: toyTables, store, extract: toyExtract, log, ...options });
+    const app = createApp({ tables: toyTables, store, extract: toyExtract, log, own: OWN, ...options });
     listening = await listen(app, '127.0.0.1', 0, options.limits);
+    addOwn(`${listening.url}${options.mountPath ?? FHIR_PATH}`);
   });
   afterAll(() => listening.close(1000));
   return {

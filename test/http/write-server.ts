@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 
+import { OWN } from '../toy/own.js';
 import { tables } from '../../generated/tables.js';
 import { readXml } from '../../runtime/format/xml/read-xml.js';
 import { writeXml } from '../../runtime/format/xml/write-xml.js';
@@ -17,7 +18,7 @@ export function useWriteServer(store: Store, options: Partial<KilnOptions> = {})
   return useToyServer({
     tables,
     store,
-    extract: createExtractor(tables),
+    extract: createExtractor(tables, { own: OWN }),
     validate: createValidator(tables),
     patchers: createPatchers(tables),
     codecs: {

@@ -115,12 +115,11 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
   };
 
   /** Everybody may be a neighbour. */
-  const neighboursOf = (type: string, base?: string): Neighbours => ({
+  const neighboursOf = (type: string): Neighbours => ({
     type,
-    ...(base !== undefined && { base }),
     targets: (target) => livingOf(target),
     sources: (source) => livingOf(source),
-    of: (other) => neighboursOf(other, base),
+    of: (other) => neighboursOf(other),
   });
 
   /** In the order of types, then of ids; with keys by these, then by ids, then by types. */
@@ -131,7 +130,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     return sort.length === 0 ? (a, b) => byType(a, b) || order(a, b) : (a, b) => order(a, b) || byType(a, b);
   }
 
-  function include(step: IncludeStep, base: string | undefined): unknown {
+  function include(step: IncludeStep): unknown {
     switch (step.ask) {
       case 'references':
         return step.of.map(({ type, id }) =>
@@ -143,7 +142,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
             !isContainedType(resource.type) &&
             step.of.some(({ types, ...canonical }) => {
               const entry = { kind: 'reference', param: '', ...canonical } as const;
-              return types?.includes(resource.type) !== false && leadsTo(entry, resource.type, resource, base);
+              return types?.includes(resource.type) !== false && leadsTo(entry, resource.type, resource);
             }),
         );
       case 'sources':
@@ -154,13 +153,13 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
               step.params.includes(entry.param) &&
               step.of.some(({ type, id }) => {
                 const own = entriesOf.get(`${type}/${id}`) ?? [];
-                return leadsTo(entry, type, { id, entries: own }, base);
+                return leadsTo(entry, type, { id, entries: own });
               }),
           ),
         );
       case 'within':
         return livingOf(step.type)
-          .filter((each) => step.of.includes(each.id) && matches(step.where, each, neighboursOf(step.type, base)))
+          .filter((each) => step.of.includes(each.id) && matches(step.where, each, neighboursOf(step.type)))
           .map(({ id }) => id);
       case 'read':
         return step.of.map(({ type, id, version }) =>
@@ -172,12 +171,12 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
   }
 
   /** Every resource is looked at, and the total is always found. */
-  function find({ parts, sort, after, count, total, include: plan, base }: FindMultiTypeQuery): FindPage {
+  function find({ parts, sort, after, count, total, include: plan }: FindMultiTypeQuery): FindPage {
     const from = after === undefined ? undefined : cursors.get(after);
     const order = orderOf(sort);
     if (after !== undefined && from?.sort !== JSON.stringify(sort)) throw new FhirError('page-invalid');
     const found = parts
-      .flatMap(({ type, where }) => livingOf(type).filter((each) => matches(where, each, neighboursOf(type, base))))
+      .flatMap(({ type, where }) => livingOf(type).filter((each) => matches(where, each, neighboursOf(type))))
       .sort(order);
     const rest = from === undefined ? found : found.filter((resource) => order(resource, from.last) > 0);
     const page = rest.slice(0, count);
@@ -188,7 +187,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     const shown = page.map(({ entries: _entries, ...stored }) => stored);
     return {
       versions: shown,
-      ...(plan !== undefined && runSteps(collectIncludes(plan, shown, ROOM, base), (step) => include(step, base))),
+      ...(plan !== undefined && runSteps(collectIncludes(plan, shown, ROOM), include)),
       ...(total === 'none' ? {} : { total: counted }),
       ...(next !== undefined && { next }),
       complete: Math.max(now(), clock),
@@ -235,9 +234,9 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     find: async (query) => find(across(query)),
     findMultiType: async (query) => find(query),
     findLines: async (query, until) => toLinePage(find(across(query)), until),
-    async countBy({ type, where, base, by, most }) {
+    async countBy({ type, where, by, most }) {
       const rows = new Map<string, { values: (string | undefined)[]; count: number }>();
-      for (const each of livingOf(type).filter((one) => matches(where, one, neighboursOf(type, base)))) {
+      for (const each of livingOf(type).filter((one) => matches(where, one, neighboursOf(type)))) {
         const values = by.map((path) => path.reduce<unknown>((of, step) => (of as Record<string, unknown> | undefined)?.[step], JSON.parse(each.json!)) as string | undefined); // prettier-ignore
         const row = rows.get(JSON.stringify(values)) ?? { values, count: 0 };
         rows.set(JSON.stringify(values), row);

@@ -8,6 +8,7 @@ import { splitAt } from '../../search/parse/parse-value.js';
 import { codesOf, suggest } from '../../search/parse/unknown-parameter.js';
 import { isWords } from '../../search/parameter-kinds.js';
 import type { SearchRow, SearchType } from '../../contract/search.js';
+import type { OwnBases } from '../../path/own-bases.js';
 import type { Zone } from '../../search/values/zone.js';
 import type { Pair } from './scope.js';
 
@@ -16,8 +17,8 @@ export interface ConstraintSettings {
   readonly tables: SearchTables;
   /** Where dates without an offset are read. */
   readonly zone: Zone;
-  /** URL of the FHIR base, whose absolute references are as good as relative ones. */
-  readonly base: string;
+  /** By which references lead to resources here. */
+  readonly own: OwnBases;
 }
 
 /** Reads what a scope asks of a resource of a type (`*`: of any). */
@@ -47,7 +48,7 @@ const PREFIXED: ReadonlySet<SearchType> = new Set<SearchType>(['number', 'date',
  * without prefixes. What other resources decide on (`_in`, `_list`, `_has`) cannot be there, nor what says how
  * results are shown, so that a resource with its index entries decides alone.
  */
-export function createConstraintReader({ tables, zone, base }: ConstraintSettings): ConstraintReader {
+export function createConstraintReader({ tables, zone, own }: ConstraintSettings): ConstraintReader {
   const definitions = searchDefinitions(tables);
   // What all types have.
   const rowsOf = (type: string): ReadonlyMap<string, SearchRow> => definitions.rowsOf(type === '*' ? 'Resource' : type);
@@ -67,7 +68,7 @@ export function createConstraintReader({ tables, zone, base }: ConstraintSetting
         zone,
         // Only a prefix asks for it.
         now: 0,
-        ...(base !== '' && { baseUrl: base }),
+        own,
         maxAlternatives: MAX_ALTERNATIVES,
       });
       return isLink(condition) ? LINKED : condition;

@@ -1,4 +1,5 @@
 import type { Tables } from '../../contract/tables.js';
+import type { OwnBases } from '../../path/own-bases.js';
 import type { Zone } from '../../search/values/zone.js';
 import { createAccessReader, type Access } from './access.js';
 import { createConstraintReader } from './constraint.js';
@@ -33,8 +34,8 @@ export interface ScopesSettings {
   readonly tablesNow?: () => ScopeTables;
   /** Where dates without an offset are read. */
   readonly zone: Zone;
-  /** URL of the FHIR base, without a trailing slash. */
-  readonly base: string;
+  /** By which references lead to resources here. */
+  readonly own: OwnBases;
 }
 
 /** Puts the rules of the tables behind all that reads scopes. */
@@ -54,8 +55,8 @@ export function createScopes(settings: ScopesSettings): Scopes {
   };
 }
 
-function createScopesBy({ tables, zone, base }: ScopesSettings): Scopes {
-  const constraints = createConstraintReader({ tables, zone, base });
+function createScopesBy({ tables, zone, own }: ScopesSettings): Scopes {
+  const constraints = createConstraintReader({ tables, zone, own });
   const rules = createScopeRules(tables, constraints);
   const read = ({ scope, dialect }: RegisteredScopes): ReadScopes => readScopes(scope, dialect, rules);
   return {

@@ -1,7 +1,6 @@
 import { MOST_BINARIES } from '../../auth/access/search-access.js';
 import { isWithinReach } from '../../auth/access/visible.js';
 import { isObject, type Resource } from '../../fhir/resource.js';
-import { readReference } from '../../path/reference-text.js';
 import type { Candidate } from '../../search/query/match.js';
 import type { ResourceKey } from '../../store/store.js';
 import { BINARY } from '../binary/binary-content.js';
@@ -11,13 +10,12 @@ import { isFound, isIndexCurrent } from './index-visibility.js';
 import { liveVersion } from '../write/preconditions.js';
 import { readStored } from '../read-stored.js';
 import type { Services } from '../services.js';
-import { baseKey } from '../../path/own-base.js';
 
 /** Who looks. */
-export type Looking = Pick<Call, 'principal' | 'base' | 'signal'>;
+export type Looking = Pick<Call, 'principal' | 'signal'>;
 
 /** What is looked with. */
-export type VisibilityServices = Pick<Services, 'store' | 'extract' | 'largeTexts' | 'indexStatus'>;
+export type VisibilityServices = Pick<Services, 'store' | 'extract' | 'largeTexts' | 'indexStatus' | 'own'>;
 
 /**
  * Whether a Binary may be seen, as far as its `securityContext` decides: as the resource that this leads to is read. The
@@ -33,7 +31,7 @@ export async function isContextVisible(
   services: VisibilityServices,
   left = MOST_BINARIES,
 ): Promise<boolean> {
-  const context = contextOf(binary, looking);
+  const context = contextOf(binary, services);
   if (typeof context === 'string') return context === 'none';
   if (context.type === BINARY || !(await isIndexCurrent(services))) {
     return isContentSeen(context, looking, services, left);
@@ -46,8 +44,8 @@ export async function isContextVisible(
  * Whether the token may read all resources of the type that the `securityContext` of a Binary names, so that one of them that is deleted
  * hides nothing from it.
  */
-export function isContextGiven(binary: Resource, looking: Looking): boolean {
-  const context = contextOf(binary, looking);
+export function isContextGiven(binary: Resource, looking: Looking, services: Pick<Services, 'own'>): boolean {
+  const context = contextOf(binary, services);
   if (typeof context === 'string') return context === 'none';
   return context.type !== BINARY && looking.principal.access.on(context.type, 'r') === 'everything';
 }
@@ -72,9 +70,9 @@ async function isContentSeen(
 }
 
 /** What the `securityContext` names: there is none, or it leads nowhere, or to a resource here, if that is there. */
-function contextOf({ securityContext }: Resource, { base }: Looking): ResourceKey | 'none' | 'nowhere' {
+function contextOf({ securityContext }: Resource, { own }: Pick<Services, 'own'>): ResourceKey | 'none' | 'nowhere' {
   if (securityContext === undefined) return 'none';
   const text = isObject(securityContext) ? securityContext['reference'] : undefined;
-  const named = typeof text === 'string' ? readReference(text) : undefined;
-  return named === undefined || (named.base !== undefined && named.base !== baseKey(base)) ? 'nowhere' : named;
+  const named = typeof text === 'string' ? own.read(text) : undefined;
+  return named === undefined || named.base !== undefined ? 'nowhere' : named;
 }

@@ -1,9 +1,8 @@
 import type { Tables } from '../../contract/tables.js';
 import type { Resource } from '../../fhir/resource.js';
 import type { IndexEntry } from '../../search/entry.js';
-import { createExtractor, createValueExtractor } from '../../search/extract.js';
+import { createExtractor, createValueExtractor, type ExtractorOptions } from '../../search/extract.js';
 import { withMoreRows, type IndexMaker } from '../../search/index-record.js';
-import type { ExtractionThrottle } from '../../search/extraction-throttle.js';
 import type { ParameterContext } from '../../search/parameters/parameter-context.js';
 import { withParameters, type ParameterSet } from '../../search/parameters/parameter-set.js';
 import type { StoredParameter } from '../../search/parameters/stored-parameter.js';
@@ -40,12 +39,11 @@ export function createDefinitionSet(
   tables: Tables,
   { parameters, refused }: ParameterSet,
   { definitions }: Pick<ParameterContext, 'definitions'>,
-  { zone, pace }: { readonly zone: string; readonly pace?: ExtractionThrottle | undefined },
+  options: Pick<ExtractorOptions, 'own' | 'pace'> & { readonly zone: string },
   maker: IndexMaker,
 ): DefinitionSet {
   const search = withParameters(tables.search, parameters);
   const all = parameters.length === 0 ? tables : { ...tables, search };
-  const options = { zone, ...(pace !== undefined && { pace }) };
   const extractAll = createExtractor(all, options);
   const extractStored = createValueExtractor({ ...tables, search: onlyStored(search) }, options);
   const stored = new Set(parameters.map(({ code }) => code));
@@ -61,7 +59,7 @@ export function createDefinitionSet(
     maker: withMoreRows(
       maker,
       parameters.flatMap(({ rows }) => [...rows]),
-      zone,
+      options.zone,
     ),
     parameters,
     refused,

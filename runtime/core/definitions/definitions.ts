@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tables } from '../../contract/tables.js';
 import { newId } from '../../fhir/id.js';
 import type { Resource } from '../../fhir/resource.js';
+import type { ExtractorOptions } from '../../search/extract.js';
 import { describeIndex, staleNames } from '../../search/index-record.js';
-import type { ExtractionThrottle } from '../../search/extraction-throttle.js';
 import { createParameterContext } from '../../search/parameters/parameter-context.js';
 import { readParameterSet } from '../../search/parameters/parameter-set.js';
 import { isEffective } from '../../search/parameters/read-parameter.js';
@@ -49,14 +49,12 @@ export interface Definitions {
   agreed(signal?: AbortSignal, of?: LiveSet): Promise<boolean>;
 }
 
-/** What they are made of. */
-export interface DefinitionsOptions {
+/** What they are made of, and how entries are. */
+export interface DefinitionsOptions extends Pick<ExtractorOptions, 'own' | 'pace'> {
   /** Those that are built in. */
   readonly tables: Tables;
   readonly zone: string;
   readonly validate: (resource: Resource) => readonly Fault[];
-  /** What stored parameters may take of the time of all; absent: as much as they need. */
-  readonly pace?: ExtractionThrottle;
   /** Nothing is written to the store, nor looked for later. */
   readonly isReader: boolean;
   /** Absent: a SearchParameter that cannot be in effect is refused. */
@@ -72,9 +70,9 @@ const KEY = 'changed';
 
 /** Reads those of a store, and follows them until the store is closed. */
 export async function openDefinitions(base: Store, options: DefinitionsOptions): Promise<Definitions> {
-  const { tables, zone, isReader, isStoredAnyway = () => false } = options;
+  const { tables, zone, own, isReader, isStoredAnyway = () => false } = options;
   const context = createParameterContext(tables);
-  const builtIn = describeIndex(tables.search, zone);
+  const builtIn = describeIndex(tables.search, zone, own?.keys);
   const writer = createWriter(base);
   let told = isReader ? undefined : await base.maps.get(SYSTEM_MAPS.definitions, KEY);
   const stored = await loadStoredParameters(base, context);
@@ -99,7 +97,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
 
   function readSet(): DefinitionSet {
     const read = readParameterSet(stored.resources(), context);
-    return createDefinitionSet(tables, read, context, { zone, pace: options.pace }, builtIn);
+    return createDefinitionSet(tables, read, context, options, builtIn);
   }
 
   /** The index remembers that entries are made by these from now on. */

@@ -1,6 +1,6 @@
 import { searchDefinitions, type SearchTables } from '../../search/parse/definitions.js';
 import type { UsedParameter } from '../../search/parse/used-by.js';
-import { staleNames, withWriter, type IndexMaker, type IndexRecord } from '../../search/index-record.js';
+import { BASES, staleNames, withWriter, type IndexMaker, type IndexRecord } from '../../search/index-record.js';
 import { SYSTEM_MAPS } from '../../store/system-maps.js';
 import type { Store } from '../../store/store.js';
 
@@ -99,10 +99,16 @@ export function watchIndexStatus(
 
 /** What an operator and a client should know about them; undefined: all are current. */
 export function describeStaleIndex(rows: readonly string[]): string | undefined {
-  if (rows.length === 0) return undefined;
-  const some = rows.slice(0, 10).join(', ');
-  const list = rows.length > 10 ? `${some} and ${rows.length - 10} more` : some;
-  return `Index entries of ${list} were made by other definitions: searches by them may miss or add results until kiln reindex is run`;
+  const names = rows.filter((name) => name !== BASES);
+  const some = names.slice(0, 10).join(', ');
+  const list = names.length > 10 ? `${some} and ${names.length - 10} more` : some;
+  const texts = [
+    ...(names.length === 0 ? [] : [`Index entries of ${list} were made by other definitions: searches by them`]),
+    ...(names.length === rows.length
+      ? []
+      : ['References were indexed for another base URL: searches by absolute ones']),
+  ];
+  return texts.length === 0 ? undefined : `${texts.join(', and ')} may miss or add results until kiln reindex is run`;
 }
 
 /** Parameters that have no index entries: they are part of the resource's row. */

@@ -13,8 +13,6 @@ export interface CodeReader {
   /** Value sets and code systems outside are unknown. */
   readonly access: Access;
   readonly signal: AbortSignal | undefined;
-  /** FHIR base: a URL below it may be that of a stored value set. */
-  readonly base?: string;
 }
 
 /** Codes that one search may look for. */

@@ -27,7 +27,7 @@ import { withinBudget } from './execute/search-budget.js';
 import { readSearchRequest, type SearchRequest } from './parse/search-request.js';
 import type { Services } from '../services.js';
 import type { Matches, WriteView } from '../write/write-plan.js';
-import { belowBase } from '../../path/own-base.js';
+import type { OwnBases } from '../../path/own-bases.js';
 
 /** The criteria of a conditional write or reference: a search that decides which resource it is about. */
 export interface Criteria {
@@ -67,8 +67,6 @@ export async function matchCriteria(
 
 /** The request that has the criteria. */
 export interface CriteriaSource {
-  /** As in `Call`. */
-  readonly base: string;
   readonly signal?: AbortSignal | undefined;
   readonly principal: Principal;
 }
@@ -76,7 +74,17 @@ export interface CriteriaSource {
 /** The services that criteria need. */
 export type CriteriaServices = Pick<
   Services,
-  'tables' | 'store' | 'extract' | 'limits' | 'zone' | 'search' | 'subset' | 'indexStatus' | 'findCodes' | 'largeTexts'
+  | 'tables'
+  | 'store'
+  | 'extract'
+  | 'limits'
+  | 'zone'
+  | 'own'
+  | 'search'
+  | 'subset'
+  | 'indexStatus'
+  | 'findCodes'
+  | 'largeTexts'
 >;
 
 /**
@@ -90,7 +98,7 @@ export type CriteriaServices = Pick<
 export async function readCriteria(
   type: string,
   params: URLSearchParams,
-  { base, signal, principal }: CriteriaSource,
+  { signal, principal }: CriteriaSource,
   services: CriteriaServices,
 ): Promise<Criteria> {
   const sent = [...params].filter(([name]) => !FORM.has(name)).map(([name, value]) => ({ name, value, isInUrl: true }));
@@ -103,17 +111,17 @@ export async function readCriteria(
     if (name === FILTER || isMembership(splitName(name).code))
       throw noCriterion(name, 'may be about other resources, which writes cannot be guarded against');
   }
-  const input = { type, params: sent, isLenient: false, isPosted: false, now: Date.now(), base };
+  const input = { type, params: sent, isLenient: false, isPosted: false, now: Date.now() };
   const request = readSearchRequest(input, services);
   const access = recordConstraints(criteriaAccess(principal.access));
   checkScopes(type, request.criteria, access);
   await checkCurrent(request, services);
-  const { store, extract, limits, tables, zone } = services;
+  const { store, extract, limits, tables, zone, own } = services;
   const where = await withinBudget(limits.queryTime, signal, (within) => {
     const find = withinConstraints(access, (query: FindQuery) => store.find(query, within));
-    const reader = { access: principal.access, signal: within, base };
+    const reader = { access: principal.access, signal: within };
     const codesOf = (set: CodeSet) => services.findCodes(set, reader, services);
-    const source = { find, findReadable: find, codesOf, extract, tables, signal: within, base, zone };
+    const source = { find, findReadable: find, codesOf, extract, tables, signal: within, zone, own };
     return resolveCriteria(request.criteria, source);
   });
   const alike = sortCondition(where);
@@ -160,12 +168,11 @@ async function checkCurrent(
  * @returns `type` is absent where the query names none
  * @throws FhirError `parameter-invalid` where the query is badly encoded or has the base of another server
  */
-export function splitQuery(text: string, base: string): { readonly type?: string; readonly params: URLSearchParams } {
-  const local = belowBase(text, base) ?? text;
+export function splitQuery(text: string, own: OwnBases): { readonly type?: string; readonly params: URLSearchParams } {
+  const local = own.below(text) ?? text;
   const [root] = /^[a-z][a-z0-9+.-]*:\/\/[^?]*/i.exec(local) ?? [];
   if (root !== undefined) {
-    const own = base === '' ? '' : `, ${base}`;
-    const text = `${quote(root)} lies under another base than that of this server${own}; the query alone is enough`;
+    const text = `${quote(root)} lies under another base than that of this server; the query alone is enough`;
     throw new FhirError('parameter-invalid', text);
   }
   const [, type = '', query = local] = /^\/?([A-Za-z]*)\?(.*)$/s.exec(local) ?? [];

@@ -1,7 +1,6 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
-import { baseKey } from '../../path/own-base.js';
-import { readReference, type ReferenceText } from '../../path/reference-text.js';
+import type { ReferenceText } from '../../path/reference-text.js';
 import type { Soon } from '../../validate/profiles/profile-deps.js';
 import { readVisible } from '../access/read-visible.js';
 import type { VisibilityServices } from '../access/security-context.js';
@@ -20,8 +19,8 @@ export function targetFinder(
   call: ValidatingCall,
   services: VisibilityServices & Pick<Services, 'tables'>,
 ): (reference: string) => Soon<Resource | undefined> {
-  const { principal, signal, base = '', together } = call;
-  const looking = { principal, base, ...(signal !== undefined && { signal }) };
+  const { principal, signal, together } = call;
+  const looking = { principal, ...(signal !== undefined && { signal }) };
   const read = async ({ type, id, version }: ReferenceText): Promise<Resource | undefined> => {
     try {
       const found = await readVisible({ type, id, ...(version !== undefined && { version }) }, looking, services);
@@ -35,9 +34,9 @@ export function targetFinder(
   return (reference) => {
     const written = together?.(reference);
     if (written !== undefined) return written;
-    const named = readReference(reference);
-    if (named === undefined || !services.tables.resourceTypes.includes(named.type)) return undefined;
-    if (named.base !== undefined && named.base !== baseKey(base)) return undefined;
+    const named = services.own.read(reference);
+    if (named === undefined || named.base !== undefined) return undefined;
+    if (!services.tables.resourceTypes.includes(named.type)) return undefined;
     const isItself = named.version === undefined && named.type === resource.resourceType && named.id === resource['id'];
     return isItself ? resource : read(named);
   };

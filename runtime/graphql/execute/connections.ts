@@ -46,13 +46,13 @@ export async function readConnection(
   reader: ResourceReader,
   execution: Execution,
 ): Promise<JsonObject> {
-  const { call, services } = execution;
+  const { services } = execution;
   const { type } = search;
   const opened =
     search.cursor === undefined ? begin(search, focus, execution) : await open(search, search.cursor, execution);
   const { params, place } = opened;
   const { began, offset, size, fhirpath } = place;
-  const request = params === search.params ? search.request : readRequest(type, params, began, call.base, services);
+  const request = params === search.params ? search.request : readRequest(type, params, began, services);
   const asked = { type, request, now: began };
   const wants = new Set(field.fieldsOn(`${type}Connection`).map(({ name }) => name));
   const total = wants.has('count') || wants.has('last') ? 'accurate' : 'none';

@@ -1,6 +1,6 @@
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type Resource } from '../../fhir/resource.js';
-import { baseKey } from '../../path/own-base.js';
+import { baseKey } from '../../path/base-key.js';
 import { readReference } from '../../path/reference-text.js';
 import { containedResource } from '../../path/refers.js';
 import type { Execution, Found, Placed, Surroundings } from './context.js';
@@ -13,7 +13,11 @@ export type Resolution = Found<Placed> | { readonly key: TargetKey };
  * Finds out where a reference leads. Within its own resource and its own Bundle it is followed at once.
  * https://hl7.org/fhir/R5/references.html#literal, https://hl7.org/fhir/R5/bundle.html#references
  */
-export function resolveReference(reference: JsonObject, place: Surroundings, { call, catalog }: Execution): Resolution {
+export function resolveReference(
+  reference: JsonObject,
+  place: Surroundings,
+  { services, catalog }: Execution,
+): Resolution {
   const text = reference['reference'];
   if (typeof text !== 'string')
     return none('The reference has no address: it names its target by an identifier, or in words');
@@ -25,11 +29,10 @@ export function resolveReference(reference: JsonObject, place: Surroundings, { c
   }
   const near = place.bundle && entryOf(text, place.bundle);
   if (near !== undefined) return { value: near };
-  const read = readReference(text);
+  const read = services.own.read(text);
   if (read === undefined) return none(`The reference ${quote(text)} is no address on a server of FHIR`);
   const { type, id, version, base } = read;
-  if (base !== undefined && base !== baseKey(call.base))
-    return none(`The reference ${quote(text)} leads to another server`);
+  if (base !== undefined) return none(`The reference ${quote(text)} leads to another server`);
   if (!catalog.isResource(type)) return none(`The reference ${quote(text)} names no type of resource`);
   return { key: { type, id, ...(version !== undefined && { version }) } };
 }

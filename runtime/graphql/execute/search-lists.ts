@@ -5,7 +5,7 @@ import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { compilePath } from '../../path/compile-path.js';
-import { belowBase } from '../../path/own-base.js';
+import type { OwnBases } from '../../path/own-bases.js';
 import { readReference } from '../../path/reference-text.js';
 import { parseCriterion } from '../../search/parse/parse-criterion.js';
 import { EVERYTHING, type Condition, type ValueTest } from '../../search/query/query.js';
@@ -140,7 +140,7 @@ export async function onePage(
   const bounds = await boundsOf(type, request, call, services);
   const { count, after, total } = asked;
   const query = { sort: request.sort, count, total, ...(after !== undefined && { after }) };
-  const within = { base: call.base, ...(signal !== undefined && { signal }) };
+  const within = signal === undefined ? {} : { signal };
   const { constraints, effect } = bounds;
   const page = await findPage([{ type, where }], request, query, within, services, constraints);
   return { ...page, effect };
@@ -150,9 +150,9 @@ export async function onePage(
 function refersTo(
   { type, by, now }: Pick<PlannedSearch, 'type' | 'by' | 'now'>,
   targets: readonly string[],
-  { call, services }: Execution,
+  { services }: Execution,
 ): Condition {
-  const input = { type, isPosted: true, isLenient: false, now, base: call.base };
+  const input = { type, isPosted: true, isLenient: false, now };
   const { hierarchy: _none, ...context } = searchContext(input, services.search, services).context;
   const param = by!.code;
   const known = new Map<string, readonly ValueTest[]>();
@@ -175,41 +175,41 @@ function distribute(
   row: SearchRow,
   targets: readonly string[],
   matches: readonly Match[],
-  { call, services }: Execution,
+  { services }: Execution,
 ): Map<string, Match[]> {
   const lists = new Map<string, Match[]>(targets.map((target) => [target, []]));
-  const names = referredNames(row, call.base, services);
+  const names = referredNames(row, services);
   for (const match of matches) {
     if ('resource' in match) for (const name of names(match.resource)) lists.get(name)?.push(match);
-    else give(match, match.references, lists, call.base);
+    else give(match, match.references, lists, services.own);
   }
   return lists;
 }
 
 /** Gives a match to what its references lead to, once to each. */
-function give(match: Match, references: readonly string[], lists: Map<string, Match[]>, base: string): void {
+function give(match: Match, references: readonly string[], lists: Map<string, Match[]>, own: OwnBases): void {
   for (const text of references) {
     // Mostly the text is the name of a target itself.
-    const list = lists.get(text) ?? lists.get(nameIn(text, base) ?? '');
+    const list = lists.get(text) ?? lists.get(nameIn(text, own) ?? '');
     if (list !== undefined && list.at(-1) !== match) list.push(match);
   }
 }
 
 /** What the text of a reference leads to on this server. */
-function nameIn(text: string, base: string): string | undefined {
-  const read = readReference(belowBase(text, base) ?? text);
+function nameIn(text: string, own: OwnBases): string | undefined {
+  const read = own.read(text);
   return read === undefined || read.base !== undefined ? undefined : `${read.type}/${read.id}`;
 }
 
 type NamesOf = (resource: Resource) => Iterable<string>;
 
 /** Reads off a resource what it refers to by a parameter: `Type/id`, each once. */
-function referredNames(row: SearchRow, base: string, { extract }: Execution['services']): NamesOf {
+function referredNames(row: SearchRow, { extract, own }: Execution['services']): NamesOf {
   if (row.paths.some(({ library }) => library === true)) {
     return (resource) =>
       new Set(
         extract(resource, 'words').flatMap((each) =>
-          each.kind === 'reference' && each.param === row.code && each.type !== undefined && each.id !== undefined
+          each.kind === 'reference' && each.param === row.code && each.id !== undefined && each.base === undefined
             ? [`${each.type}/${each.id}`]
             : [],
         ),
@@ -221,7 +221,7 @@ function referredNames(row: SearchRow, base: string, { extract }: Execution['ser
     for (const path of paths) {
       path(resource, (value) => {
         const text = referenceIn(value as JsonValue);
-        const name = text === undefined ? undefined : nameIn(text, base);
+        const name = text === undefined ? undefined : nameIn(text, own);
         if (name !== undefined) names.add(name);
       });
     }

@@ -43,7 +43,6 @@ export function planSearch(
   { type, isConnection, isReverse }: SearchFacts,
   args: Readonly<Record<string, unknown>>,
   parent: string | undefined,
-  { base }: Pick<Call, 'base'>,
   services: Services,
 ): PlannedSearch {
   const rows = searchDefinitions(services.tables).rowsOf(type);
@@ -71,7 +70,7 @@ export function planSearch(
   const now = Date.now();
   return {
     ...{ type, isConnection, params, offset, now },
-    request: readRequest(type, params, now, base, services),
+    request: readRequest(type, params, now, services),
     ...(by !== undefined && { by }),
     ...(count !== undefined && { count }),
     ...(typeof fhirpath === 'string' && { fhirpath }),
@@ -84,10 +83,9 @@ export function readRequest(
   type: string,
   params: readonly SentParameter[],
   now: number,
-  base: string,
   services: Services,
 ): SearchRequest {
-  return readSearchRequest({ type, params, isLenient: false, isPosted: true, now, base }, services);
+  return readSearchRequest({ type, params, isLenient: false, isPosted: true, now }, services);
 }
 
 /** The bounds that the token sets to a search. @throws FhirError `scope-missing` */

@@ -61,7 +61,7 @@ export function prepareQuery(query: ValidQuery, call: Call, services: Services):
       const type = facts.is === 'complex' || facts.is === 'search' ? facts.type : undefined;
       if (facts.is === 'search') {
         const around = query.catalog.isResource(parent) ? parent : undefined;
-        searches.set(node, planSearch(facts, args, around, call, services));
+        searches.set(node, planSearch(facts, args, around, services));
       }
       const expressions = [args[LIST_ARGUMENTS.fhirpath], pathOf(node, query.variables)];
       for (const each of expressions) if (type !== undefined && typeof each === 'string') filters.check(each, type);

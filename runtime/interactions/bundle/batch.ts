@@ -30,7 +30,7 @@ export async function executeBatch(
   const yieldIfDue = yieldToEventLoop();
   for (const [index, value] of values.entries()) {
     await yieldIfDue();
-    const entry = broken.get(index) ?? attempt(() => readEntry(value, index, call.base, services));
+    const entry = broken.get(index) ?? attempt(() => readEntry(value, index, services));
     if (entry instanceof FhirError) {
       services.audit.failed(unreadCall(value, call, services), entry);
       answers[index] = writeFailure(index, entry);
@@ -61,11 +61,11 @@ export function openEntryRoom({ limits }: Pick<Services, 'limits'>): AnswerRoom 
 }
 
 /** What is known of an entry that cannot be executed: where its request leads, if anywhere, and who sent it. */
-export function unreadCall(value: JsonValue, { principal, trace, base }: Call, { entries }: Services): FailedCall {
+export function unreadCall(value: JsonValue, { principal, trace }: Call, { entries, own }: Services): FailedCall {
   const sender = { principal, ...(trace !== undefined && { trace }) };
   const request = isObject(value) ? value['request'] : undefined;
   const { method, url } = isObject(request) ? request : {};
-  const path = typeof url === 'string' ? relativeUrl(url, base) : undefined;
+  const path = typeof url === 'string' ? relativeUrl(url, own) : undefined;
   if (typeof method !== 'string' || path === undefined) return sender;
   try {
     return { ...entries.route(method, path), ...sender };

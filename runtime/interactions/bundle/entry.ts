@@ -5,7 +5,7 @@ import type { Conditions } from '../../core/call.js';
 import type { EntryRoute } from '../../core/services.js';
 import type { Services } from '../../core/services.js';
 import { entryPath, inEntry } from './entry-error.js';
-import { baseKey } from '../../path/own-base.js';
+import type { OwnBases } from '../../path/own-bases.js';
 
 /** When an entry is executed: those of a lower phase before those of a higher. https://hl7.org/fhir/R5/http.html#trules */
 export enum Phase {
@@ -28,7 +28,7 @@ export interface Entry {
 }
 
 /** What entries are read with. */
-export type EntryServices = Pick<Services, 'entries' | 'limits'>;
+export type EntryServices = Pick<Services, 'entries' | 'limits' | 'own'>;
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
@@ -43,12 +43,12 @@ const PHASES: Readonly<Partial<Record<Interaction, Phase>>> = {
 };
 
 /**
- * Reads an entry. https://hl7.org/fhir/R5/bundle-definitions.html#Bundle.entry.request
+ * Reads an entry. A URL below a base of this server is as good as a relative one, others are refused.
+ * https://hl7.org/fhir/R5/bundle-definitions.html#Bundle.entry.request
  *
- * @param base URL of the FHIR base: URLs below it are as good as relative ones, others are refused
  * @throws FhirError with the place in the Bundle
  */
-export function readEntry(value: JsonValue, index: number, base: string, { entries, limits }: EntryServices): Entry {
+export function readEntry(value: JsonValue, index: number, { entries, limits, own }: EntryServices): Entry {
   const at = entryPath(index);
   const request = isObject(value) ? value['request'] : undefined;
   if (!isObject(value) || !isObject(request)) {
@@ -64,10 +64,10 @@ export function readEntry(value: JsonValue, index: number, base: string, { entri
   if (url.length > limits.url) {
     throw new FhirError('url-too-long', `A URL may have ${limits.url} characters`, { expression });
   }
-  const path = relativeUrl(url, base);
+  const path = relativeUrl(url, own);
   if (path === undefined) {
     const shown = JSON.stringify(url.length > 100 ? `${url.slice(0, 100)}…` : url);
-    const text = `The URL ${shown} lies under another base than ${base}; name it relative to the base, such as Patient/1`;
+    const text = `The URL ${shown} lies under another base than that of this server; name it relative to the base, such as Patient/1`;
     throw new FhirError('bundle-entry', text, { expression });
   }
   const route = findAt(expression, index, () => entries.route(method, path));
@@ -89,12 +89,10 @@ export function readEntry(value: JsonValue, index: number, base: string, { entri
 }
 
 /** The path and query of a URL, with a slash before; undefined: it lies under another base. */
-export function relativeUrl(url: string, base: string): string | undefined {
-  const [key, own] = [baseKey(url), baseKey(base)];
-  if (base !== '' && key.startsWith(own)) {
-    const rest = key.slice(own.length);
-    if (rest === '' || rest.startsWith('/') || rest.startsWith('?')) return rest.startsWith('/') ? rest : `/${rest}`;
-  }
+export function relativeUrl(url: string, own: OwnBases): string | undefined {
+  const [path, ...query] = url.split('?');
+  const local = own.below(`${path}/`);
+  if (local !== undefined) return `/${[local.slice(0, -1), ...query].join('?')}`;
   if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(url)) return undefined;
   return url.startsWith('/') ? url : `/${url}`;
 }

@@ -62,7 +62,7 @@ export async function readSteps(values: readonly JsonValue[], bundle: Call, serv
   const entries: Entry[] = [];
   for (const [index, value] of values.entries()) {
     const entry = await attempt(index, () => {
-      const read = refuseLasting(readEntry(value, index, bundle.base, services), services);
+      const read = refuseLasting(readEntry(value, index, services), services);
       return services.beforeWrite === undefined ? read : entryToWrite(read, bundle, services);
     });
     if (entry !== undefined) entries.push(entry);
@@ -72,7 +72,7 @@ export async function readSteps(values: readonly JsonValue[], bundle: Call, serv
     entries.reduce((sum, { resource }) => sum + (resource === undefined ? 0 : countFindable(resource)), 0),
   );
 
-  const placeholders = collectPlaceholders(entries, bundle.base);
+  const placeholders = collectPlaceholders(entries, services.own);
   const together = togetherWith(entries, placeholders);
   const writing = entries.filter(({ phase }) => phase !== Phase.Read);
   const drafts: Draft[] = [];
@@ -161,7 +161,12 @@ function compareSteps(a: Step, b: Step): number {
 async function readStep({ entry, call, links }: Draft, placeholders: Placeholders, services: Services): Promise<Step> {
   if (call instanceof FhirError) throw call;
   if (links instanceof FhirError) throw links;
-  const needs = entriesInQuery(call.type, paramsOf(call), (text) => placeholders.find(text, entry), services.tables);
+  const needs = entriesInQuery(
+    call.type,
+    paramsOf(call, services),
+    (text) => placeholders.find(text, entry),
+    services.tables,
+  );
   const plan = needs.size > 0 ? undefined : await planOf(call, services);
   return { entry, call, links, needs, ...(plan === undefined ? {} : { plan }) };
 }
@@ -172,8 +177,11 @@ export function isConditional({ call }: Pick<Step, 'call'>): boolean {
 }
 
 /** The search parameters of the criteria that determine the target of a call. */
-export function paramsOf({ params, conditions: { ifNoneExist }, base }: Call): URLSearchParams {
-  return ifNoneExist === undefined ? params : splitQuery(ifNoneExist, base).params;
+export function paramsOf(
+  { params, conditions: { ifNoneExist } }: Call,
+  { own }: Pick<Services, 'own'>,
+): URLSearchParams {
+  return ifNoneExist === undefined ? params : splitQuery(ifNoneExist, own).params;
 }
 
 /** Plans the write of an entry. @throws FhirError for faults of the call that do not depend on the store */

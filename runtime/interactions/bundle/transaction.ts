@@ -105,7 +105,7 @@ async function write(
       criteria,
       nameOf,
       writeTargets.view,
-      { base: bundle.base, principal: bundle.principal },
+      { principal: bundle.principal },
       services,
     );
     const { targeted } = writeTargets;

@@ -128,7 +128,7 @@ async function completePlan(
   if (ifNoneExist === undefined) {
     return planOf({ ...call, params: replaceInQuery(type, params, nameOf, services.tables) }, services);
   }
-  const query = replaceInQuery(type, paramsOf(call), nameOf, services.tables).toString();
+  const query = replaceInQuery(type, paramsOf(call, services), nameOf, services.tables).toString();
   return planOf({ ...call, conditions: { ...conditions, ifNoneExist: query } }, services);
 }
 

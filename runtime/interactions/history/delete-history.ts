@@ -157,5 +157,5 @@ async function mayDelete(version: StoredVersion, call: Call, services: Services)
 /** Whether a version of a Binary is hidden for no other reason than that its `securityContext` is deleted. */
 async function isFreed({ type, json }: StoredVersion, call: Call, services: Services): Promise<boolean> {
   if (type !== BINARY || !json || call.principal.access.on(type, 'd') !== 'everything') return false;
-  return isContextGiven(await readStored(json, services), call);
+  return isContextGiven(await readStored(json, services), call, services);
 }

@@ -49,7 +49,6 @@ export async function parseSearch(call: Call, services: Services): Promise<Asked
       isLenient: (call.prefer.handling ?? services.search.handling) === 'lenient',
       isPosted: call.form !== undefined || walk.after !== undefined,
       now: walk.began,
-      base: call.base,
     },
     services,
   );
@@ -91,7 +90,7 @@ async function execute(
 ): Promise<Found> {
   const { sort, total, maxResults = Infinity } = request;
   const staleBefore = await services.indexStatus.notCurrent();
-  const { parts, used } = readMembership(scope, types, { now: walk.began, base: call.base }, services);
+  const { parts, used } = readMembership(scope, types, { now: walk.began }, services);
   const graph =
     request.graph === undefined ? undefined : await openGraph(request.graph, types, walk.began, call, services);
   const count = Math.min(request.count, maxResults - walk.shown);
@@ -126,9 +125,8 @@ async function withShipped(
   const [only] = parts;
   if (services.shipped === undefined || parts.length !== 1 || only === undefined) return page;
   if (!SHIPPED_TYPES.has(only.type) || request.contained !== undefined) return page;
-  const { base, signal } = call;
-  const [target = only] = await readTargets(parts, request, { base, signal }, services, constraints);
-  const found = await shippedMatches(target, base, services);
+  const [target = only] = await readTargets(parts, request, call.signal, services, constraints);
+  const found = await shippedMatches(target, call.base, services);
   if (found.length === 0) return page;
   const room = page.next === undefined ? Math.max(0, count - page.versions.length) : 0;
   return {

@@ -59,7 +59,7 @@ async function readIfNoneExist(call: Call, type: string, services: Services): Pr
   const { ifNoneExist } = call.conditions;
   if (ifNoneExist === undefined) return undefined;
   try {
-    const { type: named = type, params } = splitQuery(ifNoneExist, call.base);
+    const { type: named = type, params } = splitQuery(ifNoneExist, services.own);
     if (named !== type) throw new FhirError('type-mismatch', `names ${named.slice(0, 64)}, the URL ${type}`);
     return { ...(await readCriteria(type, params, call, services)), part: 'ifNoneExist' };
   } catch (error) {

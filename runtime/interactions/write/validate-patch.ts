@@ -44,11 +44,11 @@ export function validatePatched(
 export async function validatePatchedProfiles(
   patched: Resource,
   { format }: Pick<SentPatch, 'format'>,
-  { principal, signal, base, together }: Omit<ValidatedCall, 'text'>,
+  { principal, signal, together }: Omit<ValidatedCall, 'text'>,
   services: ProfileValidation,
 ): Promise<void> {
   try {
-    const call = { principal, ...(signal && { signal }), ...(base !== undefined && { base }), ...(together && { together }) }; // prettier-ignore
+    const call = { principal, ...(signal && { signal }), ...(together && { together }) }; // prettier-ignore
     await validateProfiles(patched, call, services);
   } catch (error) {
     throw ofResult(error, format);

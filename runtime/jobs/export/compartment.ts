@@ -1,9 +1,7 @@
 import { ITSELF } from '../../core/search/parse/scope.js';
 import type { Services } from '../../core/services.js';
 import { isObject, type Resource } from '../../fhir/resource.js';
-import { baseKey } from '../../path/own-base.js';
 import type { IndexEntry } from '../../search/entry.js';
-import { localTests } from '../../search/parse/parse-value.js';
 import type { Condition } from '../../search/query/query.js';
 
 const PATIENT = 'Patient';
@@ -24,13 +22,11 @@ function codesOf(type: string, { compartments }: Pick<Services['tables'], 'compa
 export function compartmentOf(
   type: string,
   patients: readonly string[],
-  base: string,
   tables: Pick<Services['tables'], 'compartments'>,
 ): Condition {
-  const key = base === '' ? undefined : baseKey(base);
   const some = codesOf(type, tables).map((code): Condition => {
     if (code === ITSELF) return { ids: patients };
-    return { param: code, any: patients.flatMap((id) => localTests({ types: [PATIENT], id }, key)) };
+    return { param: code, any: patients.map((id) => ({ is: 'reference', types: [PATIENT], id })) };
   });
   return some.length === 1 ? some[0]! : { some };
 }
@@ -41,7 +37,6 @@ const PLAIN = ['subject', 'patient'] as const;
 /** Whether a resource is in the compartment of some patient. */
 export function isOfSomePatient(
   resource: Resource,
-  base: string,
   { extract, tables }: Pick<Services, 'extract' | 'tables'>,
 ): boolean {
   const { resourceType } = resource;
@@ -53,10 +48,9 @@ export function isOfSomePatient(
     const { reference } = element;
     if (typeof reference === 'string' && reference.startsWith(`${PATIENT}/`)) return true;
   }
-  return extract(resource, 'words').some((entry) => codes.includes(entry.param) && namesPatient(entry, base));
+  return extract(resource, 'words').some((entry) => codes.includes(entry.param) && namesPatient(entry));
 }
 
-function namesPatient(entry: IndexEntry, base: string): boolean {
-  if (entry.kind !== 'reference' || entry.type !== PATIENT) return false;
-  return entry.base === undefined || (base !== '' && entry.base === baseKey(base));
+function namesPatient(entry: IndexEntry): boolean {
+  return entry.kind === 'reference' && entry.type === PATIENT && entry.base === undefined;
 }

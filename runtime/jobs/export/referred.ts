@@ -30,7 +30,7 @@ async function readIds({ at, input, job, services, signal, breathe }: ExportChun
   for (const { name } of at.files) {
     for await (const lines of readLines(services.store.blobs, keyOf(job, name))) {
       signal.throwIfAborted();
-      for (const { type, id } of referredFrom(lines, input.base, (each) => ids.has(each)).values())
+      for (const { type, id } of referredFrom(lines, services.own, (each) => ids.has(each)).values())
         ids.get(type)?.add(id);
       await breathe();
     }

@@ -2,7 +2,6 @@ import { readStored } from '../../core/read-stored.js';
 import type { Services } from '../../core/services.js';
 import type { Resource } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
-import { baseKey } from '../../path/own-base.js';
 import { isLink } from '../../search/query/criterion.js';
 import { matches } from '../../search/query/match.js';
 import { EVERYTHING, type Condition, type Ends } from '../../search/query/query.js';
@@ -55,7 +54,7 @@ export class Selection {
     if (part.postFilter === undefined && input.patients !== 'all') return true;
     if (input.patients === 'all' && part.type === 'Patient' && part.postFilter === undefined) return true;
     const resource = await this.read(version);
-    if (input.patients === 'all' && !isOfSomePatient(resource, input.base, this.services)) return false;
+    if (input.patients === 'all' && !isOfSomePatient(resource, this.services)) return false;
     return part.postFilter === undefined || this.fulfils(part.postFilter, version, resource);
   }
 
@@ -65,7 +64,7 @@ export class Selection {
    */
   async takesPast(version: StoredVersion, signal: AbortSignal): Promise<boolean> {
     if (!this.isInTime(version.lastUpdated)) return false;
-    const { input, part, ids } = this;
+    const { part, ids } = this;
     if (!(await this.takes(version, 0))) return false;
     if (part.filter === undefined && ids === undefined) return true;
     if (ids !== undefined) {
@@ -76,8 +75,7 @@ export class Selection {
     if (!asksLinks(part.filter)) return this.fulfils(part.filter, version, await this.read(version));
     const where = { all: [{ ids: [version.id] }, part.filter] };
     const query = { type: part.type, where, sort: [], count: 1, total: 'none' } as const;
-    const base = input.base === '' ? {} : { base: baseKey(input.base) };
-    return (await this.services.store.find({ ...query, ...base }, signal)).versions.length > 0;
+    return (await this.services.store.find(query, signal)).versions.length > 0;
   }
 
   /** Whether the last version of a deleted resource was of those exported, times aside. */
@@ -121,7 +119,7 @@ export class Selection {
   }
 
   private ofPatients(patients: readonly string[]): Condition {
-    return compartmentOf(this.part.type, patients, this.input.base, this.services.tables);
+    return compartmentOf(this.part.type, patients, this.services.tables);
   }
 
   private filters(): Condition[] {

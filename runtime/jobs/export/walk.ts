@@ -1,4 +1,3 @@
-import { baseKey } from '../../path/own-base.js';
 import type { FindPage, LinePage, StoredVersion } from '../../store/store.js';
 import { keyOf, nextName, type ExportCheckpoint, type ExportChunk } from './checkpoint.js';
 import { Selection } from './selection.js';
@@ -102,11 +101,9 @@ class Walk {
   }
 
   private get query() {
-    const { chunk, selection, block, after, size } = this;
-    const { base } = chunk.input;
+    const { selection, block, after, size } = this;
     return {
       ...{ type: selection.part.type, where: selection.where(block), sort: [], count: size, total: 'none' as const },
-      ...(base !== '' && { base: baseKey(base) }),
       ...(after !== undefined && { after }),
     };
   }

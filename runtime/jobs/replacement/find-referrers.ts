@@ -3,9 +3,9 @@ import { findAll } from '../../core/search/execute/find-all.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { compareText } from '../../search/query/compare-text.js';
-import { baseKey } from '../../path/own-base.js';
 import { searchDefinitions } from '../../search/parse/definitions.js';
 import type { Condition } from '../../search/query/query.js';
+import { BASES } from '../../search/index-record.js';
 import { REFERENCES, REFERS } from '../../search/reference-entries.js';
 import type { FindPage, FindQuery, ResourceKey, StoredVersion } from '../../store/store.js';
 
@@ -24,17 +24,14 @@ export async function typesStored({ store, tables }: ReferrerServices): Promise<
 /**
  * The resources of a type that may refer to a resource, wherever in them. Some do not: those whose reference names a version or is
  * a canonical.
- *
- * @param base URL of this server's base
  */
 export function findReferrers(
   type: string,
   to: ResourceKey,
-  base: string,
   { store, tables }: ReferrerServices,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StoredVersion> {
-  return findAll(queryFor(type, to, base, tables), (...asked) => store.find(...asked), signal);
+  return findAll(queryFor(type, to, tables), (...asked) => store.find(...asked), signal);
 }
 
 /**
@@ -45,12 +42,11 @@ export function findReferrers(
 export async function findReferrerPage(
   type: string,
   to: ResourceKey,
-  base: string,
   after: string | undefined,
   { store, tables }: ReferrerServices,
   signal: AbortSignal | undefined,
 ): Promise<FindPage> {
-  const query = queryFor(type, to, base, tables);
+  const query = queryFor(type, to, tables);
   try {
     return await store.find(after === undefined ? query : { ...query, after }, signal);
   } catch (error) {
@@ -73,19 +69,18 @@ export async function checkReferenceIndexes(
   if (stale.size === 0) return;
   const { recordName } = searchDefinitions(tables);
   const used = types.flatMap((type) => referenceParameters(type, tables).map((code) => recordName(type, code) ?? code));
-  const old = describeStaleIndex([REFERENCES, ...new Set(used)].filter((name) => stale.has(name)));
+  const old = describeStaleIndex([REFERENCES, BASES, ...new Set(used)].filter((name) => stale.has(name)));
   if (old === undefined) return;
   throw new FhirError('index-not-current', `${old}. References that are not found would not be changed`);
 }
 
-function queryFor(type: string, to: ResourceKey, base: string, tables: ReferrerServices['tables']): FindQuery {
-  const where = refersTo(to, base, referenceParameters(type, tables));
+function queryFor(type: string, to: ResourceKey, tables: ReferrerServices['tables']): FindQuery {
+  const where = refersTo(to, referenceParameters(type, tables));
   return { type, where, sort: [], count: PAGE, total: 'none' };
 }
 
-function refersTo({ type, id }: ResourceKey, base: string, params: readonly string[]): Condition {
-  const test = { is: 'reference', types: [type], id } as const;
-  const any = [test, { ...test, base: baseKey(base) }];
+function refersTo({ type, id }: ResourceKey, params: readonly string[]): Condition {
+  const any = [{ is: 'reference', types: [type], id } as const];
   return { some: [REFERS, ...params].map((param) => ({ param, any })) };
 }
 

@@ -1,8 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 import { clientMeta, keepTags, withMeta } from '../../fhir/meta.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
-import { baseKey } from '../../path/own-base.js';
-import { readReference } from '../../path/reference-text.js';
+import type { OwnBases } from '../../path/own-bases.js';
 import type { ResourceKey } from '../../store/store.js';
 
 /** An identifier by which a resource is named. */
@@ -34,39 +33,37 @@ export function mergedSource(source: Resource, target: ResourceKey): Resource {
  * https://hl7.org/fhir/R5/patient-operation-merge.html
  *
  * @param key of the source
- * @param base URL of this server's base
  */
-export function mergedTarget(target: Resource, source: Resource, key: ResourceKey, base: string): Resource {
-  const own = listOf(target, 'identifier');
-  const isNew = (each: JsonValue): boolean => !own.some((other) => isSameIdentifier(each, other));
+export function mergedTarget(target: Resource, source: Resource, key: ResourceKey, own: OwnBases): Resource {
+  const before = listOf(target, 'identifier');
+  const isNew = (each: JsonValue): boolean => !before.some((other) => isSameIdentifier(each, other));
   const more = listOf(source, 'identifier')
     .filter(isNew)
     .map((each) => ({ ...(each as JsonObject), use: 'old' }));
-  const identifier = [...own, ...more];
+  const identifier = [...before, ...more];
   const link = listOf(target, 'link');
   return {
     ...target,
     ...(identifier.length > 0 && { identifier }),
-    link: hasLink(target, key, REPLACES, base) ? link : [...link, linkTo(key, REPLACES)],
+    link: hasLink(target, key, REPLACES, own) ? link : [...link, linkTo(key, REPLACES)],
   } as Resource;
 }
 
 /**
  * Checks what a client wants the target to be.
  *
- * @param base URL of this server's base
  * @throws FhirError `parameter-invalid` where it is another resource, lacks an identifier by which the target was named, does not
  * have exactly one link that says what it replaces, or has one that says that it is replaced itself
  */
 export function checkResult(
   result: Resource,
   { source, target, identifiers }: { source: ResourceKey; target: ResourceKey; identifiers: readonly Identifier[] },
-  base: string,
+  own: OwnBases,
 ): void {
   if (result['id'] !== target.id) throw invalid(`has the id of the target: ${target.id}`);
   const lacking = identifiers.find((each) => !hasIdentifier(result, each));
   if (lacking !== undefined) throw invalid('has all identifiers of "target-patient-identifier"');
-  const links = listOf(result, 'link').filter((link) => isLinkTo(link, source, REPLACES, base));
+  const links = listOf(result, 'link').filter((link) => isLinkTo(link, source, REPLACES, own));
   if (links.length !== 1) throw invalid(`has one link of type "${REPLACES}" to ${source.type}/${source.id}`);
   // Else the two could replace each other.
   if (listOf(result, 'link').some((link) => isObject(link) && link['type'] === REPLACED_BY)) {
@@ -90,15 +87,15 @@ export function checkMergeable(source: Resource, target: Resource): void {
 }
 
 /** Whether a version of the source is what a merge makes of the version before: what the undo of a merge takes back. */
-export function isMergedSource(before: Resource, after: Resource, target: ResourceKey, base: string): boolean {
+export function isMergedSource(before: Resource, after: Resource, target: ResourceKey, own: OwnBases): boolean {
   const isMerged = (resource: Resource): boolean =>
-    resource['active'] === false && hasLink(resource, target, REPLACED_BY, base);
+    resource['active'] === false && hasLink(resource, target, REPLACED_BY, own);
   return isMerged(after) && !isMerged(before);
 }
 
 /** Whether a version of the target may be what a merge makes of it. */
-export function isMergedTarget(after: Resource, source: ResourceKey, base: string): boolean {
-  return hasLink(after, source, REPLACES, base);
+export function isMergedTarget(after: Resource, source: ResourceKey, own: OwnBases): boolean {
+  return hasLink(after, source, REPLACES, own);
 }
 
 /** Whether a resource has an identifier. */
@@ -116,16 +113,15 @@ function linkTo({ type, id }: ResourceKey, how: string): JsonObject {
   return { other: { reference: `${type}/${id}` }, type: how };
 }
 
-function hasLink(resource: Resource, key: ResourceKey, how: string, base: string): boolean {
-  return listOf(resource, 'link').some((link) => isLinkTo(link, key, how, base));
+function hasLink(resource: Resource, key: ResourceKey, how: string, own: OwnBases): boolean {
+  return listOf(resource, 'link').some((link) => isLinkTo(link, key, how, own));
 }
 
-function isLinkTo(link: JsonValue, key: ResourceKey, how: string, base: string): boolean {
+function isLinkTo(link: JsonValue, key: ResourceKey, how: string, own: OwnBases): boolean {
   if (!isObject(link) || link['type'] !== how || !isObject(link['other'])) return false;
   const text = link['other']['reference'];
-  const named = typeof text === 'string' ? readReference(text) : undefined;
-  if (named === undefined || named.type !== key.type || named.id !== key.id) return false;
-  return named.base === undefined || named.base === baseKey(base);
+  const named = typeof text === 'string' ? own.read(text) : undefined;
+  return named?.type === key.type && named.id === key.id && named.base === undefined;
 }
 
 function listOf(resource: Resource, name: string): JsonValue[] {

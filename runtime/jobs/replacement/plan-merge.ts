@@ -40,7 +40,7 @@ export async function planSides(
   const to = await readStored(versions.target.json, services);
   check(from, to);
   checkMergeable(from, to);
-  const next = result === undefined ? mergedTarget(to, from, source, call.base) : resultFor(result, to);
+  const next = result === undefined ? mergedTarget(to, from, source, services.own) : resultFor(result, to);
   return {
     target: await changeOf(versions.target, next, call, services),
     source: await changeOf(versions.source, mergedSource(from, target), call, services),

@@ -46,7 +46,7 @@ export async function planReplacement(
   const pace = yieldToEventLoop();
   let size = 0;
   for (const type of await typesToSearch(renaming, walk, call, services, signal)) {
-    for await (const version of findReferrers(type, renaming.from, renaming.base, services, signal)) {
+    for await (const version of findReferrers(type, renaming.from, services, signal)) {
       await pace();
       const content = await renamed(version, renaming, walk, services);
       if (content === undefined) continue;
@@ -108,7 +108,7 @@ export async function typesToSearch(
   const closed = types.filter((type) => access.on(type, UPDATE) === 'nothing');
   const referring: string[] = [];
   for (const type of closed) {
-    for await (const version of findReferrers(type, renaming.from, renaming.base, services, signal)) {
+    for await (const version of findReferrers(type, renaming.from, services, signal)) {
       if ((await renamed(version, renaming, walk, services)) === undefined) continue;
       referring.push(type);
       break;

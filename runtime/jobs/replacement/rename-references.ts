@@ -1,6 +1,5 @@
 import type { Resource } from '../../fhir/resource.js';
-import { baseKey } from '../../path/own-base.js';
-import { readReference } from '../../path/reference-text.js';
+import type { OwnBases } from '../../path/own-bases.js';
 import type { ReferenceWalk } from '../../path/reference-walk.js';
 import type { ResourceKey } from '../../store/store.js';
 
@@ -8,8 +7,8 @@ import type { ResourceKey } from '../../store/store.js';
 export interface Renaming {
   readonly from: ResourceKey;
   readonly to: ResourceKey;
-  /** URL of this server's base: absolute references below it lead where relative ones do. */
-  readonly base: string;
+  /** By which references lead to resources here. */
+  readonly own: OwnBases;
 }
 
 /**
@@ -19,14 +18,13 @@ export interface Renaming {
  * @param resource a tree that the caller may change
  * @returns how many references were changed
  */
-export function renameReferences(resource: Resource, { from, to, base }: Renaming, walk: ReferenceWalk): number {
-  const own = baseKey(base);
+export function renameReferences(resource: Resource, { from, to, own }: Renaming, walk: ReferenceWalk): number {
   let count = 0;
   walk(resource, (reference) => {
     const text = reference['reference'];
-    const named = typeof text === 'string' ? readReference(text) : undefined;
+    const named = typeof text === 'string' ? own.read(text) : undefined;
     if (named === undefined || named.type !== from.type || named.id !== from.id) return;
-    if (named.version !== undefined || (named.base !== undefined && named.base !== own)) return;
+    if (named.version !== undefined || named.base !== undefined) return;
     const before = (text as string).slice(0, -`${from.type}/${from.id}`.length);
     (reference as Record<string, unknown>)['reference'] = `${before}${to.type}/${to.id}`;
     count++;

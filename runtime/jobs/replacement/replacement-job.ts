@@ -80,7 +80,7 @@ class Replacement {
     private readonly context: ChunkContext,
   ) {
     this.walk = referenceWalk(context.services.tables);
-    this.renaming = { from: input.source, to: input.target, base: input.base };
+    this.renaming = { from: input.source, to: input.target, own: context.services.own };
   }
 
   async begin(): Promise<Checkpoint> {
@@ -141,7 +141,7 @@ class Replacement {
 
   private page(type: string, { after }: Checkpoint) {
     const { services, signal } = this.context;
-    return findReferrerPage(type, this.input.source, this.input.base, after, services, signal);
+    return findReferrerPage(type, this.input.source, after, services, signal);
   }
 
   /** Parts of a page that are not too large for one transaction, nor for requests that wait for it. */

@@ -11,11 +11,9 @@ import { yieldUntil } from '../../fhir/yield-until.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
 import { execute } from '../../interactions/execute.js';
-import { readReference } from '../../path/reference-text.js';
 import { readArguments, valueOf } from '../arguments.js';
 import { followGraph, readVersion } from './graph.js';
 import { readNamed, type NamedResource } from '../read-argument.js';
-import { baseKey } from '../../path/own-base.js';
 
 /** Resources that one document holds. */
 const MOST = 1000;
@@ -37,7 +35,7 @@ export async function document(call: Call, services: Services): Promise<Reply> {
   const labels = [...labelsOf(composition)];
   const pace = yieldUntil(call.signal);
   await withinBudget(services.limits.queryTime, call.signal, async (signal) => {
-    for (const [key, named] of referredBy(composition, call)) {
+    for (const [key, named] of referredBy(composition, services)) {
       signal?.throwIfAborted();
       if (resources.has(key)) continue;
       if (resources.size >= MOST) throw new FhirError('too-costly', `A document may have ${MOST} resources`);
@@ -59,14 +57,14 @@ export async function document(call: Call, services: Services): Promise<Reply> {
 }
 
 /** The resources of this server that a Composition refers to, in the order in which it does, each once. */
-function referredBy(composition: Resource, { base }: Call): ReadonlyMap<string, NamedResource> {
+function referredBy(composition: Resource, { own: bases }: Services): ReadonlyMap<string, NamedResource> {
   const found = new Map<string, NamedResource>();
   const visit = (value: JsonValue): void => {
     if (Array.isArray(value)) return value.forEach(visit);
     if (!isObject(value)) return;
     const { reference } = value;
-    const named = typeof reference === 'string' ? readReference(reference) : undefined;
-    if (named !== undefined && (named.base === undefined || named.base === baseKey(base))) {
+    const named = typeof reference === 'string' ? bases.read(reference) : undefined;
+    if (named !== undefined && named.base === undefined) {
       const { type, id, version } = named;
       const versionId = version === undefined ? undefined : String(version);
       found.set(`${type}/${id}`, { type, id, ...(versionId !== undefined && { versionId }) });

@@ -29,7 +29,7 @@ import { allFoci, FIRST_MEMBER, memberFoci, singleFocus, type Foci } from './foc
 import { membersOfRecord, type Focus, type RecordFilter } from './members.js';
 import { readReferred } from './referred.js';
 import { digestOf, nextLink, openWalk, pathOf, shownBy, type AskedRecord, type Position, type Walk } from './walk.js';
-import { baseKey } from '../../path/own-base.js';
+import type { OwnBases } from '../../path/own-bases.js';
 import { keyOf, nameOf, referredFrom, type ReferredKey } from '../../path/referred-from.js';
 
 /** What comes along with a page that is large itself has so many still. */
@@ -189,19 +189,19 @@ class RecordReader {
     const { versionId, lastUpdated = 0, json } = await read(plainRead(call), services);
     if (json === undefined) throw new Error('a read without content');
     const version: StoredVersion = { type, id, version: Number(versionId), lastUpdated, json };
-    this.about = patientOf(version, call.base);
+    this.about = patientOf(version, services.own);
     if (type !== 'Group') return singleFocus(version);
     const { list, focus } = walk.position;
     if (list === undefined && focus === undefined) this.versions.push(version);
     const reach = this.access.on('Patient', 'r');
     await checkConstraintIndexes(this.access.constraints, services);
-    return memberFoci(await readStored(json, services), reach, call.base, services, signal);
+    return memberFoci(await readStored(json, services), reach, services, signal);
   }
 
   /** Members of one record after a place; @returns the place after them, undefined: these were the last. */
   private async readMembers(focus: Focus, after: string | undefined, count: number): Promise<string | undefined> {
     const { services, signal, call, walk, about } = this;
-    const source = { now: this.now, base: call.base };
+    const source = { now: this.now };
     const encounters = focus.type === 'EpisodeOfCare' ? await this.encountersOf(focus) : [];
     const asked = { ...focus, ...(about !== undefined && { patient: about.id }) };
     const { parts, candidates, used } = membersOfRecord(asked, this.walked(), encounters, source, services);
@@ -215,10 +215,10 @@ class RecordReader {
     });
     await checkConstraintIndexes(this.access.constraints, services);
     if (seen.length === 0) return undefined;
-    const query = { parts: seen, sort: [], count, total: 'none', base: baseKey(call.base) } as const;
+    const query = { parts: seen, sort: [], count, total: 'none' } as const;
     const page = await services.store.findMultiType(after === undefined ? query : { ...query, after }, signal);
     const named = new Set([`${focus.type}/${focus.id}`, ...encounters.map((id) => `Encounter/${id}`)]);
-    const members = page.versions.filter((each) => !candidates.has(each.type) || refersTo(each, named, call.base));
+    const members = page.versions.filter((each) => !candidates.has(each.type) || refersTo(each, named, services.own));
     this.take(members.filter((each) => isAsked(each, walk.asked)));
     for (const [key, each] of this.referredBy(members.filter((member) => !isAsked(member, walk.asked)))) {
       this.passed.set(key, each);
@@ -245,15 +245,9 @@ class RecordReader {
   }
 
   private async encountersOf({ id }: Focus): Promise<readonly string[]> {
-    const { services, signal, call } = this;
+    const { services, signal } = this;
     const focus = { type: 'EpisodeOfCare', id };
-    const [part] = membersOfRecord(
-      focus,
-      { types: ['Encounter'] },
-      [],
-      { now: this.now, base: call.base },
-      services,
-    ).parts;
+    const [part] = membersOfRecord(focus, { types: ['Encounter'] }, [], { now: this.now }, services).parts;
     const reach = this.reach('Encounter');
     if (part === undefined || reach === 'nothing') return [];
     const where = withinReach(part.where, reach);
@@ -292,12 +286,12 @@ class RecordReader {
   }
 
   private referredBy(versions: readonly StoredVersion[]): ReadonlyMap<string, ReferredKey> {
-    const { call, services, walk, compartment } = this;
+    const { services, walk, compartment } = this;
     const { types } = walk.asked;
     const isWanted = (type: string): boolean =>
       services.tables.resourceTypes.includes(type) && !compartment.has(type) && types?.includes(type) !== false;
     const texts = versions.map(({ json = '' }) => json);
-    return referredFrom(texts, call.base, isWanted);
+    return referredFrom(texts, services.own, isWanted);
   }
 
   private take(versions: readonly StoredVersion[]): void {
@@ -316,19 +310,19 @@ function isAsked({ type, lastUpdated }: StoredVersion, { types, since }: RecordF
 }
 
 /** Whether a resource refers to one of these, by an element or an extension. */
-function refersTo({ json = '' }: StoredVersion, named: ReadonlySet<string>, base: string): boolean {
-  const keys = referredFrom([json], base, (type) => type === 'Encounter' || type === 'EpisodeOfCare').values();
+function refersTo({ json = '' }: StoredVersion, named: ReadonlySet<string>, own: OwnBases): boolean {
+  const keys = referredFrom([json], own, (type) => type === 'Encounter' || type === 'EpisodeOfCare').values();
   return [...keys].some(({ type, id }) => named.has(`${type}/${id}`));
 }
 
 /** The patient whom an encounter or an episode of care is about. */
-function patientOf({ type, json = '{}' }: StoredVersion, base: string): ReferredKey | undefined {
+function patientOf({ type, json = '{}' }: StoredVersion, own: OwnBases): ReferredKey | undefined {
   if (type !== 'Encounter' && type !== 'EpisodeOfCare') return undefined;
   const content = JSON.parse(json) as Resource;
   const about: JsonValue | undefined = content['subject'] ?? content['patient'];
   const text = isObject(about) ? about['reference'] : undefined;
   if (typeof text !== 'string') return undefined;
-  const [key] = referredFrom([JSON.stringify({ reference: text })], base, (each) => each === 'Patient').values();
+  const [key] = referredFrom([JSON.stringify({ reference: text })], own, (each) => each === 'Patient').values();
   return key;
 }
 

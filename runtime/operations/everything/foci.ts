@@ -1,9 +1,7 @@
 import type { Reach } from '../../auth/scopes/reach.js';
 import type { Services } from '../../core/services.js';
 import { isObject, type Resource } from '../../fhir/resource.js';
-import { readReference } from '../../path/reference-text.js';
 import type { StoredVersion } from '../../store/store.js';
-import { baseKey } from '../../path/own-base.js';
 
 /** The resources whose records an answer holds, one after the other. */
 export interface Foci {
@@ -48,16 +46,15 @@ export function allFoci(type: string, reach: Reach, { store }: Services, signal:
 export function memberFoci(
   group: Resource,
   reach: Reach,
-  base: string,
-  { store }: Services,
+  { store, own }: Services,
   signal: AbortSignal | undefined,
 ): Foci {
   const type = 'Patient';
   const members = Array.isArray(group['member']) ? group['member'].filter(isObject) : [];
   const ids = members.flatMap(({ entity, inactive }) => {
     const text = isObject(entity) && inactive !== true ? entity['reference'] : undefined;
-    const named = typeof text === 'string' ? readReference(text) : undefined;
-    return named?.type === type && (named.base === undefined || named.base === baseKey(base)) ? [named.id] : [];
+    const named = typeof text === 'string' ? own.read(text) : undefined;
+    return named?.type === type && named.base === undefined ? [named.id] : [];
   });
   const distinct = [...new Set(ids)];
   return {

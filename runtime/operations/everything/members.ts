@@ -57,12 +57,12 @@ export function membersOfRecord(
   focus: Focus,
   filter: RecordFilter,
   encounters: readonly string[],
-  source: { readonly now: number; readonly base: string },
+  source: { readonly now: number },
   services: Services,
 ): Members {
   const { tables } = services;
   const { start, end, since, types } = filter;
-  const key = JSON.stringify([focus.type, focus.id, focus.patient, start, end, since, types, encounters, source.base]);
+  const key = JSON.stringify([focus.type, focus.id, focus.patient, start, end, since, types, encounters]);
   if (kept?.key !== key || kept.tables !== tables) {
     kept = { key, tables, members: readMembers(focus, filter, encounters, source, services) };
   }
@@ -76,7 +76,7 @@ function readMembers(
   focus: Focus,
   filter: RecordFilter,
   encounters: readonly string[],
-  source: { readonly now: number; readonly base: string },
+  source: { readonly now: number },
   services: Services,
 ): Members {
   const { tables } = services;
@@ -128,7 +128,7 @@ function readMembers(
 export function sinceCondition(
   { since }: RecordFilter,
   type: string,
-  source: { readonly now: number; readonly base: string },
+  source: { readonly now: number },
   services: Services,
 ): readonly Condition[] {
   if (since === undefined) return [];

@@ -43,7 +43,7 @@ export async function readReferred(
   for (let at = 0; at < current.length; at += CHUNK) {
     const ids = new Map<string, string[]>();
     for (const { type, id } of current.slice(at, at + CHUNK)) ids.set(type, [...(ids.get(type) ?? []), id]);
-    const source = { now: Date.now(), base: call.base };
+    const source = { now: Date.now() };
     const parts = [...ids].map(([type, some]) => {
       const where = { all: [{ ids: some }, ...sinceCondition(filter, type, source, services)] };
       return { type, where: withinReach(where, reach(type)) };

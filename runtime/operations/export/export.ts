@@ -17,8 +17,6 @@ import { read } from '../../interactions/read/read.js';
 import { asksLinks } from '../../jobs/export/selection.js';
 import { patientTypes } from '../../jobs/export/compartment.js';
 import type { ExportInput, ExportPart } from '../../jobs/export/export-input.js';
-import { baseKey } from '../../path/own-base.js';
-import { readReference } from '../../path/reference-text.js';
 import type { Condition } from '../../search/query/query.js';
 import { Faults } from '../faults.js';
 import { jobsOf, statusUrl } from '../jobs.js';
@@ -169,7 +167,7 @@ async function choosePatients(
 ): Promise<'all' | readonly string[] | undefined> {
   const { level, type, id } = call;
   const named = asked.flatMap((each): string[] => {
-    const patient = patientOf(each, call);
+    const patient = patientOf(each, services);
     if (patient === undefined) {
       faults.add('patient', 'The parameter "patient" is a reference to a Patient here: Patient/[id]');
       return [];
@@ -200,19 +198,18 @@ async function membersOf(call: Call, services: Services): Promise<readonly strin
   const members = Array.isArray(group?.['member']) ? group['member'].filter(isObject) : [];
   const ids = members.flatMap(({ entity, inactive }) => {
     if (inactive === true || !isObject(entity)) return [];
-    const patient = patientOf(entity, call);
+    const patient = patientOf(entity, services);
     return patient === undefined ? [] : [patient];
   });
   return [...new Set(ids)];
 }
 
 /** Id of the patient here that a Reference, or its text, names. */
-function patientOf(value: JsonValue, { base }: Call): string | undefined {
+function patientOf(value: JsonValue, { own }: Services): string | undefined {
   const text = isObject(value) ? value['reference'] : value;
   if (typeof text !== 'string') return undefined;
-  const named = readReference(text);
-  if (named?.type !== PATIENT || (named.base !== undefined && named.base !== baseKey(base))) return undefined;
-  return named.id;
+  const named = own.read(text);
+  return named?.type === PATIENT && named.base === undefined ? named.id : undefined;
 }
 
 async function readFilters(

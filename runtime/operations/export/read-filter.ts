@@ -28,7 +28,7 @@ export async function readFilter(
   call: Call,
   services: Services,
 ): Promise<TypeFilter> {
-  const { type, params } = splitQuery(text, call.base);
+  const { type, params } = splitQuery(text, services.own);
   if (type === undefined || !services.tables.resourceTypes.includes(type)) {
     throw invalid(parameter, `${quote(text)} does not begin with a resource type and "?": Observation?status=final`);
   }
@@ -40,7 +40,7 @@ export async function readFilter(
       throw invalid(parameter, `${quote(name)} shapes the result of a search and filters nothing; leave it out`);
     }
   }
-  const input = { type, params: sent, isLenient: false, isPosted: true, now: Date.now(), base: call.base };
+  const input = { type, params: sent, isLenient: false, isPosted: true, now: Date.now() };
   const request = readSearchRequest(input, services);
   const { operation: _operation, level: _level, id: _id, body: _body, ...rest } = call;
   const search: Call = { ...rest, interaction: 'search-type', type, params };
@@ -48,8 +48,7 @@ export async function readFilter(
   const { constraints } = await constrainSearch(search, scope, request, services);
   const stale = describeStaleIndex(await staleParameters(request, services));
   if (stale !== undefined && parameter === '_typeFilter') throw new FhirError('index-not-current', stale);
-  const within = { base: call.base, signal: call.signal };
-  const [target] = await readTargets([{ type, where: EVERYTHING }], request, within, services, constraints);
+  const [target] = await readTargets([{ type, where: EVERYTHING }], request, call.signal, services, constraints);
   return { type, where: target?.where ?? { some: [] } };
 }
 

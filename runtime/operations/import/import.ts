@@ -10,7 +10,6 @@ import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { read } from '../../interactions/read/read.js';
 import type { ImportFile, ImportInput } from '../../jobs/import/import-input.js';
-import { belowBase } from '../../path/own-base.js';
 import { readArguments, valueOf } from '../arguments.js';
 import { Faults } from '../faults.js';
 import { jobsOf, statusUrl } from '../jobs.js';
@@ -78,7 +77,7 @@ function typesOf(
 
 /** @throws FhirError `parameter-invalid`, `scope-missing` */
 async function openFile(url: string, call: Call, services: Services): Promise<ImportFile> {
-  const [, id] = /^Binary\/([A-Za-z0-9.-]{1,64})$/.exec(belowBase(url, call.base) ?? url) ?? [];
+  const [, id] = /^Binary\/([A-Za-z0-9.-]{1,64})$/.exec(services.own.below(url) ?? url) ?? [];
   if (id !== undefined) return openBinary(url, id, call, services);
   const fault =
     services.fetchFile === undefined

@@ -111,7 +111,7 @@ function readNamed(found: Arguments, parameter: string, call: Call, services: Se
     if (identifiers.length > 0) return { parameter, identifiers };
     throw invalid(parameter, `has to name a resource: by a reference ${call.type}/[id], or by identifiers`, 'required');
   }
-  const { type, id, versionId } = parseNamed(String(text), parameter, call, services);
+  const { type, id, versionId } = parseNamed(String(text), parameter, services);
   if (type !== call.type) throw invalid(parameter, `names a ${type}; ${call.type}/[id] is right`);
   if (versionId !== undefined) {
     throw invalid(parameter, `names version ${versionId}; ${type}/${id} without a version is right`);

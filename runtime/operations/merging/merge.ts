@@ -36,8 +36,8 @@ export async function merge(call: Call, services: Services): Promise<Reply> {
   const asked = readMergeArguments(call, services);
   if (asked.result !== undefined) {
     // Without the text of the call: lines in it are those of the Parameters.
-    const { principal, base, signal } = call;
-    await validateWritten(asked.result, { principal, base, ...(signal !== undefined && { signal }) }, services);
+    const { principal, signal } = call;
+    await validateWritten(asked.result, { principal, ...(signal !== undefined && { signal }) }, services);
   }
   if (asked.isPreview) {
     const { target, referrers } = await withinBudget(services.limits.queryTime, call.signal, (signal) =>
@@ -70,7 +70,7 @@ async function mergeLater(asked: MergeArguments, call: Call, services: Services)
   const pair = await withinBudget(services.limits.queryTime, call.signal, async (signal) => {
     const [source, target] = [await findNamed(asked.source, call, services, signal), await findNamed(asked.target, call, services, signal)]; // prettier-ignore
     await planAsked(asked, { source, target }, call, services);
-    const renaming = { from: source, to: target, base: call.base };
+    const renaming = { from: source, to: target, own: services.own };
     await typesToSearch(renaming, referenceWalk(services.tables), call, services, signal);
     return { source, target };
   });
@@ -91,7 +91,7 @@ async function planMerge(
   const target = await findNamed(asked.target, call, services, signal);
   const sides = await planAsked(asked, { source, target }, call, services);
   const bounds = { resources: limits.entries, size: limits.body };
-  const renaming = { from: source, to: target, base: call.base };
+  const renaming = { from: source, to: target, own: services.own };
   const walk = referenceWalk(services.tables);
   return { ...sides, referrers: await planReplacement(renaming, walk, bounds, call, services, signal) };
 }
@@ -107,7 +107,7 @@ function planAsked(
   return planSides({ ...pair, result }, call, services, (source, target) => {
     checkIdentifiers(asked.source, source);
     checkIdentifiers(asked.target, target);
-    if (result !== undefined) checkResult(result, { ...pair, identifiers: asked.target.identifiers }, call.base);
+    if (result !== undefined) checkResult(result, { ...pair, identifiers: asked.target.identifiers }, services.own);
   });
 }
 

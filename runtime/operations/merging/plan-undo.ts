@@ -82,7 +82,7 @@ async function restoring(
     throw new FhirError('version-conflict', text);
   }
   const content = await readStored(before.json, services);
-  if (!(await isMade(before.json, current, deed, walk, call, services))) {
+  if (!(await isMade(before.json, current, deed, walk, services))) {
     const what = deed.activity === 'merge' ? 'merge' : 'replacement';
     const text = `Version ${key.version} of ${name} is not what a ${what} makes of the version before, so nothing was restored`;
     throw new FhirError('version-conflict', text);
@@ -106,15 +106,15 @@ async function isMade(
   current: StoredVersion,
   { activity, source, target }: RecordedDeed,
   walk: ReferenceWalk,
-  { base }: Call,
   services: Services,
 ): Promise<boolean> {
+  const { own } = services;
   if (current.json === undefined) return false;
   const expected = await readStored(before, services);
   const content = await readStored(current.json, services);
-  if (activity === 'merge' && isSame(current, source)) return isMergedSource(expected, content, target, base);
-  if (activity === 'merge' && isSame(current, target)) return isMergedTarget(content, source, base);
-  renameReferences(expected, { from: source, to: target, base }, walk);
+  if (activity === 'merge' && isSame(current, source)) return isMergedSource(expected, content, target, own);
+  if (activity === 'merge' && isSame(current, target)) return isMergedTarget(content, source, own);
+  renameReferences(expected, { from: source, to: target, own }, walk);
   return equalJson(comparable(expected), comparable(content));
 }
 

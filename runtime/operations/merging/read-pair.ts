@@ -1,4 +1,3 @@
-import type { Call } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { ResourceKey } from '../../store/store.js';
@@ -19,11 +18,11 @@ const TARGET = 'target-reference-id';
  *
  * @throws FhirError `parameter-invalid`
  */
-export function readPair(found: Arguments, call: Call, services: Pick<Services, 'tables'>): Pair {
+export function readPair(found: Arguments, services: Pick<Services, 'tables' | 'own'>): Pair {
   const read = (name: string): ResourceKey => {
     const text = String(valueOf(found, name)).trim();
     if (text === '') throw invalid(`The parameter "${name}" is blank; Type/id is right`);
-    const { type, id, versionId } = parseNamed(text, name, call, services);
+    const { type, id, versionId } = parseNamed(text, name, services);
     if (versionId !== undefined) {
       throw invalid(`The parameter "${name}" names version ${versionId}; ${type}/${id} without a version is right`);
     }

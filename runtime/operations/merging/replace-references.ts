@@ -30,14 +30,14 @@ const DEFAULT_RESOURCES = 512;
  */
 export async function replaceReferences(call: Call, services: Services): Promise<Reply> {
   const found = readArguments(call, services);
-  const pair = readPair(found, call, services);
+  const pair = readPair(found, services);
   if (call.prefer.respondAsync === true) return replaceLater(pair, call, services);
   const bounds = boundsOf(found, services);
   const walk = referenceWalk(services.tables);
   const start = Date.now();
   const plan = async (signal: AbortSignal | undefined): Promise<Decision<undefined>> => {
     const { source, target } = await readBoth(pair, call, services);
-    const renaming = { from: pair.source, to: pair.target, base: call.base };
+    const renaming = { from: pair.source, to: pair.target, own: services.own };
     const changes = await planReplacement(renaming, walk, bounds, call, services, signal);
     if (changes.length === 0) return { changes, result: undefined };
     const deed: Deed = { activity: 'link', source, target, changed: changes.map(versionAfter) };
@@ -52,7 +52,7 @@ export async function replaceReferences(call: Call, services: Services): Promise
 async function replaceLater(pair: Pair, call: Call, services: Services): Promise<Reply> {
   jobsOf(services);
   await readBoth(pair, call, services);
-  const renaming = { from: pair.source, to: pair.target, base: call.base };
+  const renaming = { from: pair.source, to: pair.target, own: services.own };
   await withinBudget(services.limits.queryTime, call.signal, (signal) =>
     typesToSearch(renaming, referenceWalk(services.tables), call, services, signal),
   );

@@ -20,7 +20,7 @@ import { referenceWalk } from '../../jobs/replacement/reference-walk.js';
  * `transaction-too-large`
  */
 export async function undoReplaceReferences(call: Call, services: Services): Promise<Reply> {
-  return undo('link', readPair(readArguments(call, services), call, services), call, services);
+  return undo('link', readPair(readArguments(call, services), services), call, services);
 }
 
 /** Undoes the last replacement or merge of two resources. */

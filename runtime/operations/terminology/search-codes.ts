@@ -5,7 +5,6 @@ import { readStored } from '../../core/read-stored.js';
 import type { CodeFinder, Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
-import { belowBase } from '../../path/own-base.js';
 import { ancestorsOf, descendantsOf, type CodeSystemIndex } from '../../terminology/concepts.js';
 import { Effort } from '../../terminology/effort.js';
 import { TerminologyFault } from '../../terminology/fault.js';
@@ -30,7 +29,7 @@ async function codesIn(
   services: Parameters<CodeFinder>[2],
   effort: Effort,
 ): Promise<readonly FoundCode[]> {
-  const relative = belowBase(canonical, reader.base ?? '');
+  const relative = services.own.below(canonical);
   const [, id] = /^ValueSet\/([A-Za-z0-9\-.]{1,64})$/.exec(relative ?? canonical) ?? [];
   // The URL of a resource here may be the canonical of another one.
   const named = id === undefined || relative !== undefined ? await resolver.valueSet(canonical) : undefined;

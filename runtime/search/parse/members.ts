@@ -1,6 +1,5 @@
 import { FhirError } from '../../fhir/errors.js';
 import { isId } from '../../fhir/id.js';
-import { readReference } from '../../path/reference-text.js';
 import type { PlainContext } from './criterion-context.js';
 import type { MembersCriterion } from '../query/query.js';
 import { clip, quote, invalid } from './quote.js';
@@ -45,7 +44,7 @@ export function parseMembership(
   members: MembersCriterion['members'],
   modifier: string,
   value: string,
-  { isResourceType, baseUrl, now, maxAlternatives, hierarchy }: PlainContext,
+  { isResourceType, own, now, maxAlternatives, hierarchy }: PlainContext,
   label: string,
 ): MembersCriterion {
   const isNot = members === '_in' && modifier === 'not';
@@ -66,9 +65,8 @@ export function parseMembership(
     if (part.startsWith('$'))
       throw invalid(label, `has ${quote(part)}: there are no functional lists here; name a List`);
     if (members === '_list' && isId(part)) return { type: 'List', id: part };
-    const read = readReference(part);
-    const isHere = read?.base === undefined || read.base === baseUrl;
-    if (read === undefined || !isHere || read.version !== undefined || !isResourceType(read.type)) {
+    const read = own.read(part);
+    if (read === undefined || read.base !== undefined || read.version !== undefined || !isResourceType(read.type)) {
       throw invalid(label, `is ${form}, a resource of this server, not ${quote(part)}`);
     }
     const { type, id } = read;

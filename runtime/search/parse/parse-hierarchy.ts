@@ -1,6 +1,5 @@
 import type { SearchRow } from '../../contract/search.js';
 import { isId } from '../../fhir/id.js';
-import { readReference } from '../../path/reference-text.js';
 import { ValueError, type ValueContext, splitAt, unescape } from './parse-value.js';
 import type { Hierarchy } from '../query/query.js';
 
@@ -45,7 +44,7 @@ export function parseHierarchy(
   text: string,
   direction: Hierarchy['direction'],
   row: SearchRow,
-  context: HierarchyContext & Pick<ValueContext, 'isResourceType' | 'baseUrl'>,
+  context: HierarchyContext & Pick<ValueContext, 'isResourceType' | 'own'>,
 ): Hierarchy {
   const { type, id } = readRoot(text, row, context);
   const [by, ...others] = leading(type, row.code, context);
@@ -65,7 +64,7 @@ export function parseHierarchy(
 function readRoot(
   text: string,
   { targets }: SearchRow,
-  { isResourceType, baseUrl }: Pick<ValueContext, 'isResourceType' | 'baseUrl'>,
+  { isResourceType, own }: Pick<ValueContext, 'isResourceType' | 'own'>,
 ): { readonly type: string; readonly id: string } {
   const [named = '', ...more] = splitAt(text, '|').map(unescape);
   if (more.length === 0 && isId(named)) {
@@ -73,9 +72,8 @@ function readRoot(
     if (only !== undefined && second === undefined) return { type: only, id: named };
     throw new ValueError('needs the type before the id, as in Type/id');
   }
-  const read = more.length === 0 ? readReference(named) : undefined;
-  const isHere = read?.base === undefined || read.base === baseUrl;
-  if (read === undefined || !isHere || read.version !== undefined || !isResourceType(read.type)) {
+  const read = more.length === 0 ? own.read(named) : undefined;
+  if (read === undefined || read.base !== undefined || read.version !== undefined || !isResourceType(read.type)) {
     throw new ValueError('is Type/id, a resource of this server without its version');
   }
   const { type, id } = read;

@@ -1,6 +1,7 @@
 import type { ComponentRow, SearchRow, SearchType } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isId } from '../../fhir/id.js';
+import type { OwnBases } from '../../path/own-bases.js';
 import { readReference } from '../../path/reference-text.js';
 import { dateInterval } from '../values/date-interval.js';
 import { foldString } from '../values/fold.js';
@@ -30,8 +31,8 @@ export interface ValueContext {
   readonly zone: Zone;
   /** Milliseconds since the epoch, for `ap` of dates. */
   readonly now: number;
-  /** Base URL of this server, whose absolute references are as good as relative ones. */
-  readonly baseUrl?: string | undefined;
+  /** By which references lead to resources here. */
+  readonly own: OwnBases;
 }
 
 /** Reads one value. @throws FhirError `parameter-invalid`, `prefix-unknown` for what cannot be one */
@@ -247,18 +248,19 @@ function quantityTests(text: string): readonly ValueTest[] {
  * `id`, `Type/id`, with `/_history/version` behind, a URL, `canonical|version#fragment`.
  * https://hl7.org/fhir/R5/search.html#reference
  */
-function referenceTests(text: string, row: ValueRow, { isResourceType, baseUrl }: ValueContext): readonly ValueTest[] {
+function referenceTests(text: string, row: ValueRow, { isResourceType, own }: ValueContext): readonly ValueTest[] {
   const targets = 'targets' in row ? row.targets : undefined;
   const [named = '', canonicalVersion, ...more] = splitAt(text, '|').map(unescape);
   if (more.length > 0) throw new ValueError('is a reference, or canonical|version');
-  if (canonicalVersion === undefined && isId(named)) return localTests({ id: named, types: targets }, baseUrl);
-  const read = canonicalVersion === undefined ? readReference(named) : undefined;
+  if (canonicalVersion === undefined && isId(named)) {
+    return [{ is: 'reference', id: named, ...(targets !== undefined && { types: targets }) }];
+  }
+  const read = canonicalVersion === undefined ? own.read(named) : undefined;
   if (read === undefined || !isResourceType(read.type)) return [canonicalTest(named, canonicalVersion)];
-  const { type, base, ...rest } = read;
-  const place = { types: [type], ...rest };
-  if (base === undefined || base === baseUrl) return localTests(place, baseUrl);
+  const { type, ...place } = read;
+  const test = { is: 'reference', types: [type], ...place } as const;
   // A canonical may have the form of an address.
-  return [{ is: 'reference', ...place, base }, canonicalTest(named, undefined)];
+  return place.base === undefined ? [test] : [test, canonicalTest(named, undefined)];
 }
 
 /** Whether a parameter holds canonicals alone, whose versions `:below` compares. */
@@ -291,19 +293,6 @@ function typedReferenceTests(text: string, row: ValueRow, context: ValueContext)
     throw new ValueError(`is of type ${type} by its modifier, and of type ${named} by its value`);
   }
   return referenceTests(text, row, context);
-}
-
-/** Type, id and version of a resource here. */
-interface Place {
-  readonly id: string;
-  readonly types?: readonly string[] | undefined;
-  readonly version?: string;
-}
-
-/** A reference to a resource here, relative or absolute. */
-export function localTests({ types, ...place }: Place, baseUrl: string | undefined): readonly ValueTest[] {
-  const test = { is: 'reference' as const, ...place, ...(types !== undefined && { types }) };
-  return baseUrl === undefined ? [test] : [test, { ...test, base: baseUrl }];
 }
 
 /** A fragment is at the end: behind the version where there is one. */

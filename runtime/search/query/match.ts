@@ -44,8 +44,6 @@ export interface Neighbours {
   sources(type: string, candidate: Candidate): Iterable<Candidate>;
   /** Type of the candidate. */
   readonly type: string;
-  /** As for `leadsTo`. */
-  readonly base?: string;
   /** The neighbours of resources of another type. */
   of(type: string): Neighbours;
 }
@@ -96,7 +94,7 @@ function hasTarget(param: string, { type, where }: Target, { entries }: Candidat
   return entries.some((entry) => {
     if (entry.kind !== 'reference' || entry.param !== param) return false;
     for (const target of neighbours.targets(type, entry)) {
-      if (leadsTo(entry, type, target, neighbours.base) && matches(where, target, beyond)) return true;
+      if (leadsTo(entry, type, target) && matches(where, target, beyond)) return true;
     }
     return false;
   });
@@ -107,10 +105,7 @@ function hasSource({ type, param, where }: Has['has'], candidate: Candidate, nei
   const beyond = neighbours.of(type);
   for (const source of neighbours.sources(type, candidate)) {
     const leads = source.entries.some(
-      (entry) =>
-        entry.kind === 'reference' &&
-        entry.param === param &&
-        leadsTo(entry, neighbours.type, candidate, neighbours.base),
+      (entry) => entry.kind === 'reference' && entry.param === param && leadsTo(entry, neighbours.type, candidate),
     );
     if (leads && matches(where, source, beyond)) return true;
   }
@@ -120,20 +115,16 @@ function hasSource({ type, param, where }: Has['has'], candidate: Candidate, nei
 /**
  * Whether a reference leads to a resource of this server: it names its type and id (whichever version), or, as canonical,
  * its `url` and, if any, its `version`.
- *
- * @param base URL of this server's base; absent: no absolute reference leads to it
  */
 export function leadsTo(
   reference: ReferenceEntry,
   type: string,
   { id, entries }: Pick<Candidate, 'id' | 'entries'>,
-  base?: string,
 ): boolean {
   const { url, version } = reference;
   if (reference.type !== undefined && reference.type !== type) return false;
   if (url === undefined) {
-    const isHere = reference.base === undefined || reference.base === base;
-    return isHere && reference.type === type && reference.id === id;
+    return reference.base === undefined && reference.type === type && reference.id === id;
   }
   const has = (test: (entry: SimpleEntry) => boolean): boolean =>
     entries.some((entry) => isSimple(entry) && test(entry));

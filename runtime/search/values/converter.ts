@@ -3,6 +3,7 @@ import type { Evaluation } from '../../path/library/evaluate.js';
 import type { Focus, Visit } from '../../path/visit.js';
 import type { IndexEntry } from '../entry.js';
 import type { PlaceKind } from '../parameter-kinds.js';
+import type { OwnBases } from '../../path/own-bases.js';
 import type { Zone } from './zone.js';
 
 /** What the last visit of a path needs: the list that entries go to. */
@@ -30,6 +31,8 @@ export interface Target {
   readonly zone: Zone;
   /** Whether a word names a resource type. */
   readonly isResourceType: (name: string) => boolean;
+  /** By which references lead to resources here. */
+  readonly own: OwnBases;
 }
 
 /** Makes the visit that turns values of one FHIR type into entries. The visit never throws; bad values give none. */

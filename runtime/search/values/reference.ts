@@ -72,7 +72,7 @@ function literalEntry(target: Target, reference: Json): ReferenceEntry | undefin
   const text = textOf(reference['reference']);
   if (text === undefined || text.startsWith('#')) return undefined;
   const { param } = target;
-  const read = readReference(text);
+  const read = target.own.read(text);
   if (read !== undefined && target.isResourceType(read.type)) return { kind: 'reference', param, ...read };
   const type = declaredType(reference, target);
   return type === undefined ? { kind: 'reference', param, url: text } : { kind: 'reference', param, type, url: text };

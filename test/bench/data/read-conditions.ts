@@ -1,3 +1,4 @@
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import { searchDefinitions } from '../../../runtime/search/parse/definitions.js';
 import { parseCriterion } from '../../../runtime/search/parse/parse-criterion.js';
@@ -14,6 +15,7 @@ export function readConditions(type: string, query: readonly (readonly [name: st
     isResourceType: definitions.isResourceType,
     links: { type, definitions },
     zone,
+    own: new OwnBases(),
     now: Date.UTC(2025, 0, 1),
     maxAlternatives: 1000,
   };

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import type { Tables } from '../../../runtime/contract/index.js';
 import { resolveCriteria, type HierarchySource } from '../../../runtime/core/search/execute/resolve-criteria.js';
 import { extractContained } from '../../../runtime/search/contained.js';
@@ -32,7 +33,7 @@ const BY_PLACE = new Set(['_id', '_lastUpdated']);
  * @returns how many references do
  */
 export async function writeMoved(tables: Tables, samples: Samples, store: Store, seed: number): Promise<number> {
-  const extract = createExtractor(tables);
+  const extract = createExtractor(tables, { own: new OwnBases([BASE]) });
   const random = createRandom(seed);
   let moved = 0;
   const changes = [...samples].flatMap(([type, all]) =>
@@ -83,7 +84,7 @@ export async function runMoved(
     const [name, value] = writeLinked(linked);
     const said = world.located.filter((at) => at.type === type && world.links.finds(linked, at)).map(({ sample }) => sample.id).sort(); // prettier-ignore
     const links = { type, definitions };
-    const context = { rows: definitions.rowsOf(type), isResourceType: definitions.isResourceType, zone: utc, now: NOW, baseUrl: BASE }; // prettier-ignore
+    const context = { rows: definitions.rowsOf(type), isResourceType: definitions.isResourceType, zone: utc, now: NOW, own: new OwnBases([BASE]) }; // prettier-ignore
     const criterion = parseCriterion(name, value, { ...context, maxAlternatives: 10, links });
     const where = await resolveCriteria([criterion], { tables } as unknown as HierarchySource);
     for (const [i, store] of stores.entries()) {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import { parametersOf } from '../../../runtime/search/parameters-of.js';
 import { parseCriterion } from '../../../runtime/search/parse/parse-criterion.js';
@@ -45,6 +46,7 @@ function conditionsOf(type: string, query: SearchCase['query']): Condition[] {
     rows: parametersOf(type, search),
     isResourceType: (name: string) => tables.resourceTypes.includes(name),
     zone: utc,
+    own: new OwnBases(),
     now: Date.UTC(2025, 0, 1),
     maxAlternatives: 10,
   };

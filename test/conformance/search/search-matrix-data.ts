@@ -1,3 +1,4 @@
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import type { Tables } from '../../../runtime/contract/index.js';
 import { extractContained, type Contained } from '../../../runtime/search/contained.js';
 import type { IndexEntry } from '../../../runtime/search/entry.js';
@@ -26,7 +27,7 @@ const ENOUGH = 80;
  * two; and made-up ones for the parameters that no example exercises. The whole has some made-up ones of each type.
  */
 export function readSamples(tables: Tables, isWhole = false): ReadonlyMap<string, readonly Sample[]> {
-  const extract = createExtractor(tables);
+  const extract = createExtractor(tables, { own: new OwnBases(['http://here/fhir']) });
   const samples = new Map<string, Sample[]>();
   const covered = new Map<string, number>();
   const add = (resource: Record<string, unknown>, isFilled: boolean, least: number): void => {
@@ -63,7 +64,7 @@ export function withoutContained(
   samples: ReadonlyMap<string, readonly Sample[]>,
   tables: Tables,
 ): ReadonlyMap<string, readonly Sample[]> {
-  const extract = createExtractor(tables);
+  const extract = createExtractor(tables, { own: new OwnBases(['http://here/fhir']) });
   const bare = ({ resource: { contained: _none, ...resource }, id, isFilled }: Sample): Sample => {
     return { id, resource, entries: extract(resource), isFilled };
   };

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import type { SearchRow } from '../../../runtime/contract/index.js';
 import { parametersOf } from '../../../runtime/search/parameters-of.js';
@@ -41,7 +42,7 @@ export const parse = (type: string, name: string, value: string) =>
     isResourceType: (word) => resourceTypes.has(word),
     zone: utc,
     now: NOW,
-    baseUrl: 'http://here/fhir',
+    own: new OwnBases(['http://here/fhir']),
     maxAlternatives: 10,
   });
 

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import type { SearchRow, Tables } from '../../../runtime/contract/index.js';
 import { searchDefinitions } from '../../../runtime/search/parse/definitions.js';
 import { matches, type Candidate, type Neighbours } from '../../../runtime/search/query/match.js';
@@ -125,7 +126,7 @@ export function createLinkTrials(
       isResourceType: definitions.isResourceType,
       zone: utc,
       now: NOW,
-      baseUrl: BASE,
+      own: new OwnBases([BASE]),
       maxAlternatives: 10,
       links: { type, definitions },
     });

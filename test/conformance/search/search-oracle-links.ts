@@ -1,3 +1,4 @@
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import type { SearchRow, Tables } from '../../../runtime/contract/index.js';
 import { createExtractor } from '../../../runtime/search/extract.js';
 import { parametersOf } from '../../../runtime/search/parameters-of.js';
@@ -6,6 +7,9 @@ import type { Sample } from './search-matrix-data.js';
 import { nameOf, type Criterion } from './search-oracle-criteria.js';
 import type { SearchOracle } from './search-oracle.js';
 import type { Item, ReferenceItem } from './search-oracle-values.js';
+
+/** Base of the server that is searched. */
+const HERE = 'http://here/fhir';
 
 /** A sample and its type. */
 export interface Located {
@@ -71,7 +75,8 @@ export function createLinkOracle(
   /** A place by type and id, whichever version; a canonical by what the target calls itself. */
   function leads(item: Item, to: Located): boolean {
     if (item.is !== 'reference' || (item.type !== undefined && item.type !== to.type)) return false;
-    if (item.url === undefined) return item.type === to.type && item.id === to.sample.id && item.base === undefined;
+    if (item.url === undefined)
+      return item.type === to.type && item.id === to.sample.id && (item.base ?? HERE) === HERE;
     const { urls, versions } = names.get(to) ?? namesOf(to);
     names.set(to, { urls, versions });
     return urls.includes(item.url) && (item.version === undefined || versions.includes(item.version));
@@ -126,7 +131,7 @@ export function linkSamples(
   oracle: SearchOracle,
   random: Random,
 ): ReadonlyMap<string, readonly Sample[]> {
-  const extract = createExtractor(tables);
+  const extract = createExtractor(tables, { own: new OwnBases([HERE]) });
   const searchTables = new Map(tables.search.map((table) => [table.type, table]));
   const named = [...samples].flatMap(([type, each]) => {
     const urls = each.flatMap(({ resource }) => (typeof resource['url'] === 'string' ? [resource] : []));

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import type { SearchRow, Tables } from '../../../runtime/contract/index.js';
 import { parametersOf } from '../../../runtime/search/parameters-of.js';
 import { placesOf } from '../../../runtime/search/parameter-kinds.js';
@@ -60,7 +61,7 @@ export function createTrials(
       isResourceType: (word) => resourceTypes.has(word),
       zone: utc,
       now: NOW,
-      baseUrl: BASE,
+      own: new OwnBases([BASE]),
       maxAlternatives: 10,
     });
     const all = samples.get(type)!;

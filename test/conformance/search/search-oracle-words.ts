@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import type { Tables } from '../../../runtime/contract/index.js';
 import { parametersOf } from '../../../runtime/search/parameters-of.js';
 import { matches } from '../../../runtime/search/query/match.js';
@@ -175,6 +176,7 @@ export async function runWords(
       rows,
       isResourceType: (word) => samples.has(word),
       zone: utc,
+      own: new OwnBases(),
       now: 0,
       maxAlternatives: 10,
     });

@@ -5,7 +5,7 @@ import { matches, type Neighbours } from '../../../runtime/search/query/match.js
 import { printCondition, printSort } from '../../../runtime/search/query/print.js';
 import type { FindPage, IncludeDirective, IncludePlan, Store } from '../../../runtime/store/store.js';
 import { compareAcross, settledAcross, walkAcross } from './behaviour-search-across.js';
-import { BASE, createGenerator } from './behaviour-search-generator.js';
+import { createGenerator } from './behaviour-search-generator.js';
 import { of, reference, sharedStore, walk } from './behaviour-search-helpers.js';
 import { namesOf } from './behaviour-search-includes.js';
 import { createNeighbourhood, naiveIncludes, type Neighbour, type Neighbourhood } from './neighbourhood.js';
@@ -63,25 +63,23 @@ export async function randomLinks(
     const count = random.chance(0.5) ? types.length * RESOURCES : 1 + random.below(random.chance(0.1) ? 5 : 50);
     const total = random.pick(['accurate', 'cheap', 'none'] as const);
     const include = random.chance(0.5) ? drawPlan(random, [...types, `${prefix}None`]) : undefined;
-    const base = random.chance(0.3) ? BASE : undefined;
     const asked = {
       sort,
       count,
       total,
       ...(include !== undefined && { include }),
-      ...(base !== undefined && { base }),
     };
     const what = [
       `seed ${seed}, query ${n}:`,
       ...parts.map(({ type, where }) => `${type} ${printCondition(where)}`),
-      `by ${printSort(sort)}, ${count} a page, ${total}, with ${JSON.stringify(include)}, at ${base}`,
+      `by ${printSort(sort)}, ${count} a page, ${total}, with ${JSON.stringify(include)}`,
     ].join('\n');
-    const expected = expectedOf(neighbourhood, parts, base).sort(compareAcross(sort)).map(({ type, id }) => `${type}/${id}`); // prettier-ignore
+    const expected = expectedOf(neighbourhood, parts).sort(compareAcross(sort)).map(({ type, id }) => `${type}/${id}`); // prettier-ignore
     found += expected.length;
     const totals = new Set<number | undefined>();
     const onPage = (page: FindPage): void => {
       totals.add(page.total);
-      checkIncluded(page, include, neighbourhood, base, what);
+      checkIncluded(page, include, neighbourhood, what);
     };
     const [first, ...others] = parts;
     const isOne = first !== undefined && others.length === 0 && random.chance(0.8);
@@ -114,13 +112,12 @@ export async function randomLinkWalks(store: Store, prefix: string, seed: number
     let where = generator.condition();
     while (!('chain' in where || 'has' in where)) where = generator.condition();
     if (random.chance(0.3)) where = { all: [where, generator.condition()] };
-    const base = random.chance(0.3) ? BASE : undefined;
-    const asked = { type, where, sort: [], count: 1 + random.below(5), total: 'none', ...(base !== undefined && { base }) } as const; // prettier-ignore
-    const what = `seed ${seed}, query ${n}: ${type} ${printCondition(where)}, ${asked.count} a page, at ${base}`;
+    const asked = { type, where, sort: [], count: 1 + random.below(5), total: 'none' } as const; // prettier-ignore
+    const what = `seed ${seed}, query ${n}: ${type} ${printCondition(where)}, ${asked.count} a page`;
     const found = await walk(store, asked).catch((error: unknown) => {
       throw new Error(what, { cause: error });
     });
-    const expected = expectedOf(neighbourhood, [{ type, where }], base).map(({ id }) => id).sort(compareText); // prettier-ignore
+    const expected = expectedOf(neighbourhood, [{ type, where }]).map(({ id }) => id).sort(compareText); // prettier-ignore
     expect(found, what).toEqual(expected);
   }
 }
@@ -165,11 +162,10 @@ export async function settle(
 export function expectedOf(
   { living, neighboursOf }: Neighbourhood,
   parts: readonly { readonly type: string; readonly where: Parameters<typeof matches>[0] }[],
-  base: string | undefined,
 ): Neighbour[] {
   const all = [...living.values()];
   return parts.flatMap(({ type, where }) => {
-    const neighbours: Neighbours = neighboursOf(type, base);
+    const neighbours: Neighbours = neighboursOf(type);
     return all.filter((each) => each.type === type && matches(where, each, neighbours));
   });
 }
@@ -190,18 +186,12 @@ export function drawPlan({ pick, chance, some, below }: Random, types: readonly 
 }
 
 /** That with a page comes what its references lead to, or as much as may. */
-export function checkIncluded(
-  page: FindPage,
-  plan: IncludePlan | undefined,
-  near: Neighbourhood,
-  base: string | undefined,
-  what: string,
-): void {
+export function checkIncluded(page: FindPage, plan: IncludePlan | undefined, near: Neighbourhood, what: string): void {
   if (plan === undefined) {
     expect(page, what).not.toHaveProperty('included');
     return;
   }
-  const { names, isOver } = naiveIncludes(near, plan, page.versions, base);
+  const { names, isOver } = naiveIncludes(near, plan, page.versions);
   const included = namesOf(page)!;
   if (names.length > plan.most) {
     expect([new Set(included).size, page.cut], what).toEqual([plan.most, 'most']);

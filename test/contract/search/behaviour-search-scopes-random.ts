@@ -65,12 +65,12 @@ export async function randomScopes(
       ...narrowed.parts.map((part) => `${part.type} ${printCondition(part.where)}`),
     ].join('\n');
     const searched = where.parts.filter(({ type }) => access.on(type, 's') !== 'nothing');
-    const expected = expectedOf(seen, searched, undefined).sort(compareAcross(sort)).map(({ type, id }) => `${type}/${id}`); // prettier-ignore
+    const expected = expectedOf(seen, searched).sort(compareAcross(sort)).map(({ type, id }) => `${type}/${id}`); // prettier-ignore
     found += expected.length;
     const totals = new Set<number | undefined>();
     const onPage = (page: FindPage): void => {
       totals.add(page.total);
-      checkIncluded(page, plan, seen, undefined, what);
+      checkIncluded(page, plan, seen, what);
     };
     const [first, ...others] = narrowed.parts;
     const asked = { sort, count, total, ...(include !== undefined && { include }) };

@@ -15,22 +15,21 @@ export interface Neighbourhood {
   /** `Type/id/version` of all that were ever written, deletions left out. */
   readonly versions: Set<string>;
   /** What `matches` asks. */
-  readonly neighboursOf: (type: string, base?: string) => Neighbours;
+  readonly neighboursOf: (type: string) => Neighbours;
 }
 
 export function createNeighbourhood(): Neighbourhood {
   const living = new Map<string, Neighbour>();
   const ofType = (type: string): Neighbour[] => [...living.values()].filter((each) => each.type === type);
-  const neighboursOf = (type: string, base?: string): Neighbours => ({
+  const neighboursOf = (type: string): Neighbours => ({
     type,
-    ...(base !== undefined && { base }),
     *targets(target, { url, id }) {
       const one = url === undefined ? living.get(`${target}/${id}`) : undefined;
       if (url !== undefined) yield* ofType(target);
       else if (one !== undefined) yield one;
     },
     sources: (source) => ofType(source),
-    of: (other) => neighboursOf(other, base),
+    of: (other) => neighboursOf(other),
   });
   return { living, versions: new Set(), neighboursOf };
 }
@@ -43,7 +42,6 @@ export function naiveIncludes(
   { living, versions }: Neighbourhood,
   { directives, rounds }: IncludePlan,
   page: readonly (ResourceKey & { readonly version: number })[],
-  own?: string,
 ): { readonly names: readonly string[]; readonly isOver: boolean } {
   const nameOf = ({ type, id, version }: Neighbour): string => `${type}/${id}/${version}`;
   const all = [...living.values()];
@@ -68,7 +66,7 @@ export function naiveIncludes(
         const pointing = all.filter(
           (each) =>
             each.type === source &&
-            referencesOf(each).some((one) => from.some((to) => isWanted(to.type) && leadsTo(one, to.type, to, own))),
+            referencesOf(each).some((one) => from.some((to) => isWanted(to.type) && leadsTo(one, to.type, to))),
         );
         pointing.forEach(reach);
         continue;
@@ -77,10 +75,9 @@ export function naiveIncludes(
         const { type, id, base, url, version } = reference;
         if (url === undefined && version !== undefined) {
           const name = `${type}/${id}/${version}`;
-          const isHere = base === undefined || base === own;
-          if (isHere && isWanted(type) && versions.has(name)) names.add(name);
+          if (base === undefined && isWanted(type) && versions.has(name)) names.add(name);
         } else {
-          all.filter((each) => isWanted(each.type) && leadsTo(reference, each.type, each, own)).forEach(reach);
+          all.filter((each) => isWanted(each.type) && leadsTo(reference, each.type, each)).forEach(reach);
         }
       }
     }

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import { OWN } from '../../toy/own.js';
 import { DEFAULT_SERVICES } from '../../../runtime/core/default-services.js';
 import { tables } from '../../../generated/tables.js';
 import { prepareAudit, type RunningAudit } from '../../../runtime/assembly/audit.js';
@@ -123,7 +124,13 @@ export function audited(store: Store): void {
 
   beforeAll(async () => {
     const { config } = readConfig({}, {});
-    const services = { ...DEFAULT_SERVICES, store, extract: createExtractor(tables), limits: DEFAULT_LIMITS, tables };
+    const services = {
+      ...DEFAULT_SERVICES,
+      store,
+      extract: createExtractor(tables, { own: OWN }),
+      limits: DEFAULT_LIMITS,
+      tables,
+    };
     audit = await prepareAudit('store', config, services, SILENT, () => server.url);
     const admin = server.as(EVERYTHING);
     for (const [i, [method, path, body]] of REQUESTS.entries()) {

@@ -1,12 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import { OWN } from '../../toy/own.js';
 import { tables } from '../../../generated/tables.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { createExtractor } from '../../../runtime/search/extract.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { EVERYTHING, LAB, observed, serveWith } from './support.js';
 
-const extract = createExtractor(tables);
+const extract = createExtractor(tables, { own: OWN });
 /** Stands in what is hidden, and nowhere else. */
 const SECRET = 'what nobody may see';
 const HIDDEN = observed('vital-signs', { note: [{ text: SECRET }] });

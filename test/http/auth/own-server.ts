@@ -1,6 +1,7 @@
 import { request as httpsRequest } from 'node:https';
 import { request as httpRequest, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 
+import { OWN } from '../../toy/own.js';
 import { tables } from '../../../generated/tables.js';
 import { prepareAccess } from '../../../runtime/assembly/access.js';
 import { openRegistration, type Registration } from '../../../runtime/assembly/registration.js';
@@ -44,7 +45,7 @@ export interface AuthorizedServer {
 
 export const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-const extract = createExtractor(tables);
+const extract = createExtractor(tables, { own: OWN });
 
 /** @param flags options of serve */
 export async function startAuthorized(
@@ -52,7 +53,7 @@ export async function startAuthorized(
   store: Store = createToyStore(),
 ): Promise<AuthorizedServer> {
   const { config } = readConfig({ auth: 'smart', store: 'sqlite::memory:', ...flags }, {});
-  const parts = { tables, zone: utc, maps: store.maps };
+  const parts = { tables, zone: utc, own: OWN, maps: store.maps };
   const logged = { notes: [] as string[], defects: [] as unknown[] };
   const log = {
     request: () => {},
@@ -64,7 +65,7 @@ export async function startAuthorized(
   const late: { app?: RequestListener } = {};
   const server = await listen((req, res) => late.app?.(req, res), '127.0.0.1', 0);
   const root = config['base-url'] ?? server.url;
-  const serving = createApp({ tables, store, extract, log, ...accessAt(root) });
+  const serving = createApp({ tables, store, extract, own: OWN, log, ...accessAt(root) });
   late.app = withFront(serving, { root, hsts: false });
 
   const { register } = openRegistration(config, store.maps, parts);

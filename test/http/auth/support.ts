@@ -1,3 +1,4 @@
+import { OWN } from '../../toy/own.js';
 import type { VerifiedToken } from '../../../runtime/auth/server/access-token.js';
 import { createScopes } from '../../../runtime/auth/scopes/create-scopes.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
@@ -31,7 +32,7 @@ export function tokenOf(scopes: string, clientId = 'client'): string {
 
 /** A server with all types on a store, whose tokens say themselves what they give. */
 export function serveWith(store: Store, options: Partial<KilnOptions> = {}): GuardedServer {
-  const scopes = createScopes({ tables, zone: utc, base: '' });
+  const scopes = createScopes({ tables, zone: utc, own: OWN });
   const gate = createTokenGate({ verifier: { verify: async (text) => verify(text) }, access: scopes.access });
   const server = useBundleServer(store, { gate, subset, ...options });
   const as = (given: string, clientId?: string): Pick<ToyServer, 'send'> => ({

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
+import { OWN } from '../../toy/own.js';
 import { tables } from '../../../generated/tables.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { readXml } from '../../../runtime/format/xml/read-xml.js';
@@ -17,7 +18,7 @@ export function useBundleServer(store: Store, options: Partial<KilnOptions> = {}
   return useToyServer({
     tables,
     store,
-    extract: createExtractor(tables),
+    extract: createExtractor(tables, { own: OWN }),
     validate: createValidator(tables),
     patchers: createPatchers(tables),
     codecs: {

@@ -1,5 +1,6 @@
 import { afterAll } from 'vitest';
 
+import { OWN } from '../../toy/own.js';
 import { tables } from '../../../generated/tables.js';
 import type { ClientReader } from '../../../runtime/auth/clients/client-reader.js';
 import { createResumePrincipal } from '../../../runtime/auth/clients/resume-principal.js';
@@ -48,7 +49,7 @@ export function jobsServer(
   const options = {
     tables,
     store,
-    extract: createExtractor(tables),
+    extract: createExtractor(tables, { own: OWN }),
     validate: createValidator(tables),
     subset,
     ...more,
@@ -60,7 +61,7 @@ export function jobsServer(
       services: () => createServing({ ...options, jobs }, options.live)().services,
       onError: (error) => errors.push(error),
     });
-  const scopes = createScopes({ tables, zone: utc, base: '' });
+  const scopes = createScopes({ tables, zone: utc, own: OWN });
   const principalOf = createResumePrincipal({ scopes, tables, ...(clients !== undefined && { clients }) });
   const errors: unknown[] = [];
   const jobs: JobEngine = engine('keeper', 0);

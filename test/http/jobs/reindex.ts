@@ -12,7 +12,12 @@ import { jobsServer } from './jobs-server.js';
 
 const ADMIN = '__admin.reindex';
 
-const THREAD = { zone: 'UTC', validation: 'full', limits: { nesting: 100, entries: 50, resource: 2 ** 24 } } as const;
+const THREAD = {
+  zone: 'UTC',
+  own: [],
+  validation: 'full',
+  limits: { nesting: 100, entries: 50, resource: 2 ** 24 },
+} as const;
 
 /** `$reindex` and what belongs to it, on any store */
 export function reindexing(store: Store): void {

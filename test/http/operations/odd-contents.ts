@@ -1,6 +1,7 @@
 import { SaxesParser } from 'saxes';
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import { OWN as OWN_BASES } from '../../toy/own.js';
 import { tables } from '../../../generated/tables.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { createExtractor } from '../../../runtime/search/extract.js';
@@ -11,7 +12,7 @@ import { jobsServer } from '../jobs/jobs-server.js';
 import { spoil } from '../odd-contents.js';
 import { FORM_WORLD } from './forms/form-world.js';
 
-const extract = createExtractor(tables);
+const extract = createExtractor(tables, { own: OWN_BASES });
 const XML = { accept: 'application/fhir+xml' };
 /** Spoiled versions of each resource. */
 const MUTANTS = 2;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import { createScopes } from '../../../runtime/auth/scopes/create-scopes.js';
 import { Principal } from '../../../runtime/auth/scopes/principal.js';
@@ -13,7 +14,7 @@ import { idsOf } from '../search-server.js';
 import { refusal, useWriteServer, word } from '../write-server.js';
 
 const CORE = 'http://hl7.org/fhir/StructureDefinition/';
-const scopes = createScopes({ tables, zone: utc, base: '' });
+const scopes = createScopes({ tables, zone: utc, own: new OwnBases() });
 
 interface Erratum {
   readonly package: string;

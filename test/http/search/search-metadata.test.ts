@@ -59,10 +59,7 @@ describe('the search parameters of /metadata, for all types (capabilitystatement
   };
   const take = (type: string, name: string, value: string): void => {
     const params = [{ name, value, isInUrl: true }];
-    readSearchRequest(
-      { type, params, isLenient: false, isPosted: false, now: 0, base: '' },
-      { ...DEFAULT_SERVICES, tables },
-    );
+    readSearchRequest({ type, params, isLenient: false, isPosted: false, now: 0 }, { ...DEFAULT_SERVICES, tables });
   };
 
   it('is a valid statement, of each type with its own parameters and those of all', () => {

@@ -28,7 +28,7 @@ const intake = openBodyWorkers(
   () => {
     started++;
     running++;
-    const start = other ?? (() => startBodyWorker({ zone: 'UTC', validation: 'full', limits }, 512));
+    const start = other ?? (() => startBodyWorker({ zone: 'UTC', own: [], validation: 'full', limits }, 512));
     other = undefined;
     return start().once('exit', () => running--);
   },

@@ -100,6 +100,23 @@ describe('Kiln in an Express application', () => {
     expect([made.status, made.headers.get('location')?.startsWith(`${root}/api/r5/Patient/`)]).toEqual([201, true]);
   });
 
+  it('is what references below its path on this machine lead to, by the port that it was first asked on', async () => {
+    const root = await start((app) => app.use('/api/r5', mount({ path: '/api/r5' })));
+    const { port } = new URL(root);
+    const patient = (await (await post(`${root}/api/r5/Patient`, PATIENT)).json()) as Json;
+    for (const base of [
+      `https://localhost:${port}/api/r5`,
+      `http://localhost:${port}/fhir`,
+      'http://localhost:9/api/r5',
+    ]) {
+      const subject = { reference: `${base}/Patient/${patient.id}` };
+      const observation = { resourceType: 'Observation', status: 'final', code: { text: base }, subject };
+      expect((await post(`${root}/api/r5/Observation`, observation)).status).toBe(201);
+    }
+    const found = (await (await fetch(`${root}/api/r5/Observation?subject:Patient.family=lovelace`)).json()) as Json;
+    expect(found.entry.map(({ resource }: Json) => resource.code.text)).toEqual([`https://localhost:${port}/api/r5`]);
+  });
+
   it('says what is wrong where it is mounted on another path', async () => {
     const root = await start((app) => app.use('/r5', mount({})));
     const refused = await fetch(`${root}/r5/metadata`);

@@ -386,7 +386,12 @@ export function conditionalWrites(data: Store): void {
     it('in If-None-Exist lie below the base of the server, if any', async () => {
       const answer = await create('http://other.example/fhir/Patient?identifier=x', patient('x'));
       expectRefusal(answer, 400, 'parameter-invalid', 'If-None-Exist: "http://other.example/fhir/Patient" lies under');
-      expectRefusal(answer, 400, 'parameter-invalid', `another base than that of this server, ${server.url}/fhir;`);
+      expectRefusal(
+        answer,
+        400,
+        'parameter-invalid',
+        'another base than that of this server; the query alone is enough',
+      );
     });
 
     it('in If-None-Exist are of the type in the URL, once, and ASCII', async () => {

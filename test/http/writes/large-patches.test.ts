@@ -8,14 +8,14 @@ import { FHIR_JSON } from '../server.js';
 import { useWriteServer } from '../write-server.js';
 
 const limits = { nesting: 100, entries: 50, resource: 2 ** 20 };
-const intake = openBodyWorkers(() => startBodyWorker({ zone: 'UTC', validation: 'full', limits }, 512), {
+const intake = openBodyWorkers(() => startBodyWorker({ zone: 'UTC', own: [], validation: 'full', limits }, 512), {
   body: 20 * 2 ** 20,
   threads: 1,
 });
 const store = openSqliteStore('sqlite::memory:');
 const elsewhere = useWriteServer(store, { large: intake, limits: { ...limits, body: 20 * 2 ** 20 } });
 /** For two or three resources at a time, and a few that wait. */
-const narrow = openBodyWorkers(() => startBodyWorker({ zone: 'UTC', validation: 'full', limits }, 512), {
+const narrow = openBodyWorkers(() => startBodyWorker({ zone: 'UTC', own: [], validation: 'full', limits }, 512), {
   body: 2 ** 20,
   threads: 1,
 });

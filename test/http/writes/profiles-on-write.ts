@@ -57,7 +57,7 @@ const patient = (profile: string | undefined, more: object = {}): object => ({
 /** Writes are validated by profiles, whatever the store. */
 export function profilesOnWrite(store: Store): void {
   let time = 0;
-  const intake = openBodyWorkers(() => startBodyWorker({ zone: 'UTC', validation: 'full', limits }, 512), {
+  const intake = openBodyWorkers(() => startBodyWorker({ zone: 'UTC', own: [], validation: 'full', limits }, 512), {
     body: DEFAULT_LIMITS.body,
     threads: 1,
   });

@@ -21,7 +21,7 @@ const MANY = 1500;
 const EACH = 0.7;
 
 const limits = { nesting: 100, entries: 50, resource: 2 ** 24 };
-const intake = openBodyWorkers(() => startBodyWorker({ zone: 'UTC', validation: 'structure', limits }, 512), {
+const intake = openBodyWorkers(() => startBodyWorker({ zone: 'UTC', own: [], validation: 'structure', limits }, 512), {
   body: 20 * 2 ** 20,
   threads: 1,
 });

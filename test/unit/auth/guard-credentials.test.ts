@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import { utc } from '../../../runtime/search/values/zone.js';
 import { ACCESS_ERRORS, type AccessErrorCode } from '../../../runtime/fhir/catalog/access-errors.js';
@@ -92,7 +93,7 @@ describe('refusals', () => {
   });
 
   it('say which of the scopes the token lacks, and in the header what would suffice', () => {
-    const access = createScopes({ tables, zone: utc, base: '' }).access('system/Observation.r?status=final system/Patient.s __admin.reindex'); // prettier-ignore
+    const access = createScopes({ tables, zone: utc, own: new OwnBases() }).access('system/Observation.r?status=final system/Patient.s __admin.reindex'); // prettier-ignore
     const needed = uniteNeeded([neededOn('Patient', 'rs'), neededOn('Observation', 'r'), { scopes: [], customs: ['__admin.reindex'] }]); // prettier-ignore
     const { message, headers } = scopeMissing(needed, access);
     expect(message).toMatch(

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import { BRINGS, type Content } from '../../../runtime/auth/access/content.js';
 import { decide } from '../../../runtime/auth/access/decide.js';
@@ -9,7 +10,7 @@ import { createScopes } from '../../../runtime/auth/scopes/create-scopes.js';
 import type { ScopeCondition } from '../../../runtime/contract/rest.js';
 import { utc } from '../../../runtime/search/values/zone.js';
 
-const scopes = createScopes({ tables, zone: utc, base: '' });
+const scopes = createScopes({ tables, zone: utc, own: new OwnBases() });
 const LETTERS = ['c', 'r', 'u', 'd', 's', 'cu', 'rs', 'us', 'ds', 'cruds'];
 const CONSTRAINED = 'system/Observation.cruds?category=laboratory';
 const given = [...LETTERS.flatMap((letters) => [`system/*.${letters}`, `system/Observation.${letters}`]), CONSTRAINED];

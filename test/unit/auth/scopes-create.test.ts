@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import { createScopes } from '../../../runtime/auth/scopes/create-scopes.js';
 import { utc } from '../../../runtime/search/values/zone.js';
 
-const scopes = createScopes({ tables, zone: utc, base: 'https://here/fhir' });
+const scopes = createScopes({ tables, zone: utc, own: new OwnBases(['http://here/fhir']) });
 
 describe('the scopes of a server', () => {
   it('are granted and enforced by the same rules', () => {

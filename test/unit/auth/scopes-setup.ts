@@ -1,3 +1,4 @@
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import { createAccessReader } from '../../../runtime/auth/scopes/access.js';
 import { createConstraintReader } from '../../../runtime/auth/scopes/constraint.js';
@@ -7,11 +8,11 @@ import type { Candidate } from '../../../runtime/search/query/match.js';
 import { utc } from '../../../runtime/search/values/zone.js';
 
 /** Scopes by the generated tables, as a server has them. */
-export const constraints = createConstraintReader({ tables, zone: utc, base: 'https://here/fhir' });
+export const constraints = createConstraintReader({ tables, zone: utc, own: new OwnBases(['http://here/fhir']) });
 export const rules = createScopeRules(tables, constraints);
 export const accessOf = createAccessReader({ rules, constraints });
 
-const extract = createExtractor(tables);
+const extract = createExtractor(tables, { own: new OwnBases(['http://here/fhir']) });
 
 /** A resource as conditions see it. */
 export function candidateOf(resource: Record<string, unknown>): Candidate {

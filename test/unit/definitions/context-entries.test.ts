@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import { criteriaAccess, searchAccess } from '../../../runtime/auth/access/search-access.js';
 import type { Access } from '../../../runtime/auth/scopes/access.js';
@@ -31,9 +32,9 @@ it.each([
     contentType: 'text/plain',
     ...(securityContext !== undefined && { securityContext }),
   };
-  expect(contextEntries(binary)).toEqual(entries);
+  expect(contextEntries(binary, new OwnBases())).toEqual(entries);
   expect(createExtractor(tables)(binary).filter((each) => each.param === param)).toEqual(entries);
-  expect(contextEntries({ ...binary, resourceType: 'Basic' })).toEqual([]);
+  expect(contextEntries({ ...binary, resourceType: 'Basic' }, new OwnBases())).toEqual([]);
 });
 
 it('decides what of Binaries searches see, and of nothing else', () => {

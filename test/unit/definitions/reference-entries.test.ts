@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { renameReferences } from '../../../runtime/jobs/replacement/rename-references.js';
@@ -53,7 +54,7 @@ describe('renameReferences', () => {
   const renaming = {
     from: { type: 'Patient', id: '1' },
     to: { type: 'Patient', id: '22' },
-    base: 'https://kiln.example/fhir',
+    own: new OwnBases(['http://kiln.example/fhir']),
   };
   const renamed = (more: object): [number, object] => {
     const resource = basic(more);

@@ -22,7 +22,7 @@ function world(types: readonly string[]) {
   const change = (whole: string, ...stale: string[]) =>
     startFor(
       {
-        maker: { whole, record: () => ({ whole, rows: {} }) },
+        maker: { whole, own: [], record: () => ({ whole, rows: {} }) },
         indexStatus: { notCurrent: () => Promise.resolve(stale) },
       },
       { ...OWNER, store, jobs },

@@ -1,3 +1,4 @@
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import { FhirError } from '../../../runtime/fhir/errors.js';
 import { searchDefinitions } from '../../../runtime/search/parse/definitions.js';
@@ -15,6 +16,7 @@ export function contextOf(type: string, more: Partial<CriterionContext> = {}): C
     rows: definitions.rowsOf(type),
     isResourceType: definitions.isResourceType,
     zone: utc,
+    own: new OwnBases(),
     now: 0,
     maxAlternatives: 1000,
     hierarchy: { type, hierarchies: definitions.hierarchies() },

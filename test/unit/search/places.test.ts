@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { FhirError } from '../../../runtime/fhir/errors.js';
 import { tables } from '../../../generated/tables.js';
 import { createValueExtractor } from '../../../runtime/search/extract.js';
@@ -21,6 +22,7 @@ const parse = (name: string, value: string, type = 'Location') =>
     rows: definitions.rowsOf(type),
     isResourceType: definitions.isResourceType,
     zone: utc,
+    own: new OwnBases(),
     now: 0,
     maxAlternatives: 1000,
     links: { type, definitions },

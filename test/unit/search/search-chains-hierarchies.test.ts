@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { utc } from '../../../runtime/search/values/zone.js';
@@ -26,7 +27,7 @@ function sourceOf(resources: readonly Resource[]) {
     codesOf: () => Promise.reject(new Error('no search asks for codes')),
     extract,
     tables,
-    base: '',
+    own: new OwnBases(),
     find: (query: FindQuery) => {
       asked.push(query);
       const found = resources.filter((resource) =>

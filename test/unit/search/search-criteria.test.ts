@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import { createExtractor } from '../../../runtime/search/extract.js';
 import { parametersOf } from '../../../runtime/search/parameters-of.js';
@@ -7,7 +8,7 @@ import { matches } from '../../../runtime/search/query/match.js';
 import { parseCriterion } from '../../../runtime/search/parse/parse-criterion.js';
 import { utc } from '../../../runtime/search/values/zone.js';
 
-const extract = createExtractor(tables);
+const extract = createExtractor(tables, { own: new OwnBases(['http://here/fhir']) });
 const searchTables = new Map(tables.search.map((table) => [table.type, table]));
 const types = new Set(tables.resourceTypes);
 const NOW = Date.parse('2020-01-01T00:00:00Z');
@@ -20,7 +21,7 @@ function parse(type: string, name: string, value: string) {
     isResourceType: (word) => types.has(word),
     zone: utc,
     now: NOW,
-    baseUrl: 'http://here/fhir',
+    own: new OwnBases(['http://here/fhir']),
     maxAlternatives: 3,
   });
 }

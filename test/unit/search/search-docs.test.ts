@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import type { SearchRow } from '../../../runtime/contract/search.js';
 import { FhirError } from '../../../runtime/fhir/errors.js';
 import { parseCriterion } from '../../../runtime/search/parse/parse-criterion.js';
@@ -42,6 +43,7 @@ describe('the page about searches', () => {
         rows: new Map([['p', row]]),
         isResourceType: (name: string) => name === 'Patient',
         zone: utc,
+        own: new OwnBases(),
         now: 0,
         maxAlternatives: 1,
         hierarchy: { type: 'Basic', hierarchies: new Map([['Patient', ['link']]]) },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import { FhirError } from '../../../runtime/fhir/errors.js';
 import { searchDefinitions } from '../../../runtime/search/parse/definitions.js';
@@ -15,7 +16,7 @@ function parse(type: string, name: string, value: string): unknown {
     isResourceType: definitions.isResourceType,
     zone: utc,
     now: 0,
-    baseUrl: 'http://here/fhir',
+    own: new OwnBases(['http://here/fhir']),
     maxAlternatives: 10,
     hierarchy: { type, hierarchies: definitions.hierarchies() },
   });

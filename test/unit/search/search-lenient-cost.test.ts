@@ -12,7 +12,6 @@ const input = (names: readonly string[]): SearchInput => ({
   isLenient: true,
   isPosted: true,
   now: 0,
-  base: '',
 });
 
 const services = { ...DEFAULT_SERVICES, tables };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import type { SearchRow, SearchType } from '../../../runtime/contract/search.js';
 import { isCanonical } from '../../../runtime/search/parse/parse-value.js';
@@ -62,6 +63,7 @@ function parse(type: string, name: string, value: string) {
     rows: parametersOf(type, searchTables),
     isResourceType: (word) => resourceTypes.has(word),
     zone: utc,
+    own: new OwnBases(),
     now: 0,
     maxAlternatives: 10,
     hierarchy: { type, hierarchies },

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import { createExtractor } from '../../../runtime/search/extract.js';
 import { parametersOf } from '../../../runtime/search/parameters-of.js';
@@ -10,7 +11,7 @@ import { utc } from '../../../runtime/search/values/zone.js';
 
 const extract = createExtractor(tables);
 const rows = parametersOf('Observation', new Map(tables.search.map((table) => [table.type, table])));
-const context = { rows, isResourceType: () => false, zone: utc, now: 0, maxAlternatives: 1 };
+const context = { rows, isResourceType: () => false, zone: utc, own: new OwnBases(), now: 0, maxAlternatives: 1 };
 
 function finds(value: number, criterion: string, unit: string): boolean {
   const system = 'http://unitsofmeasure.org';

@@ -17,7 +17,7 @@ import { createRandom, seedOfRun } from '../../contract/random.js';
 import { deletion, put } from '../../contract/subject.js';
 import { createToyStore } from '../../toy/store.js';
 import { COUNTED, IMPATIENT, WALKED } from '../../contract/search/plan-limits.js';
-import { BASE, createGraph, TYPES } from './sqlite-links-data.js';
+import { createGraph, TYPES } from './sqlite-links-data.js';
 
 /** Where links are followed from either side. */
 const WAYS: readonly [string, PlanLimits][] = [
@@ -84,8 +84,6 @@ describe('links between resources', () => {
     return { sort, count, include: { directives: random.some(3, graph.directive), most: 1000, rounds: 2 } };
   };
 
-  const base = (): Pick<FindQuery, 'base'> => (random.chance(0.5) ? { base: BASE } : {});
-
   type Walked = [versions: readonly StoredVersion[], total: number | undefined, included: readonly string[]];
 
   async function walk(isSorted: boolean, search: (after?: string) => Promise<FindPage>): Promise<Walked> {
@@ -130,9 +128,8 @@ describe('links between resources', () => {
         where: graph.condition(3),
         ...page(),
         total: 'accurate',
-        ...base(),
       };
-      const what = `seed ${seed}: ${query.type} ${printCondition(query.where)} by ${printSort(query.sort)} at ${query.base}`;
+      const what = `seed ${seed}: ${query.type} ${printCondition(query.where)} by ${printSort(query.sort)}`;
       const [found, expected] = await walkBoth(query, (on, asked) => on.find(asked), here);
       expect(found, what).toEqual(expected);
     }
@@ -146,10 +143,9 @@ describe('links between resources', () => {
         parts: types.map((type) => ({ type, where: graph.condition(random.below(3)) })),
         ...page(),
         total: 'accurate',
-        ...base(),
       };
       const parts = query.parts.map(({ type, where }) => `${type} ${printCondition(where)}`);
-      const what = `seed ${seed}: ${parts.join('; ')} by ${printSort(query.sort)} at ${query.base}`;
+      const what = `seed ${seed}: ${parts.join('; ')} by ${printSort(query.sort)}`;
       const [found, expected] = await walkBoth(query, (on, asked) => on.findMultiType(asked), here);
       expect(found, what).toEqual(expected);
     }

@@ -15,7 +15,6 @@ describe('what a search may take', () => {
         isPosted: true,
         isLenient: true,
         now: 0,
-        base: '',
       },
       { ...DEFAULT_SERVICES, tables },
     );

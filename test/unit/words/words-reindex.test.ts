@@ -29,6 +29,7 @@ const find = async (store: Store, words: WordsTest) =>
 /** By what entries were made before there were words: the rows of words were no others then, but meant nothing. */
 const before = {
   whole: 'before',
+  own: maker.own,
   record: () => {
     const rows = Object.entries(maker.record().rows).map(([name, hash]) => [name, WORDS.includes(name) ? 'old' : hash]);
     return { whole: 'before', rows: Object.fromEntries(rows) as Record<string, string> };

@@ -2,7 +2,6 @@ import { narrowMultiType } from '../../../auth/access/narrow-search.js';
 import { scopeMissing } from '../../../auth/access/refuse.js';
 import { OPEN_ACCESS } from '../../../auth/scopes/principal.js';
 import { FhirError } from '../../../fhir/errors.js';
-import { baseKey } from '../../../path/own-base.js';
 import { isLink, isUnresolved } from '../../../search/query/criterion.js';
 import { NOTHING, type CodeSet, type Condition, type Target } from '../../../search/query/query.js';
 import type { FindMultiTypeQuery, FindPage, FindQuery, PageQuery, Store } from '../../../store/store.js';
@@ -29,19 +28,19 @@ export async function findPage(
   parts: readonly Target[],
   request: Asked,
   query: PageQuery,
-  { signal, base }: Pick<Call, 'signal' | 'base'>,
+  { signal }: Pick<Call, 'signal'>,
   services: Pick<
     Services,
-    'store' | 'extract' | 'limits' | 'tables' | 'zone' | 'indexStatus' | 'findCodes' | 'largeTexts'
+    'store' | 'extract' | 'limits' | 'tables' | 'zone' | 'own' | 'indexStatus' | 'findCodes' | 'largeTexts'
   >,
   constraints?: SearchConstraints,
 ): Promise<FindPage> {
   const { criteria } = request;
   const { store, limits } = services;
   const run = async (within: AbortSignal | undefined): Promise<FindPage> => {
-    const targets = await readTargets(parts, request, { signal: within, base }, services, constraints);
+    const targets = await readTargets(parts, request, within, services, constraints);
     try {
-      return await find(targets, query, base === '' ? undefined : baseKey(base), within, store);
+      return await find(targets, query, within, store);
     } catch (error) {
       throw error instanceof FhirError && error.code === 'too-costly'
         ? tooCostly(error, query, criteria, parts)
@@ -60,15 +59,18 @@ export async function findPage(
 export async function readTargets(
   parts: readonly Target[],
   { criteria, contained }: Asked,
-  { signal, base }: Pick<Call, 'base'> & { readonly signal: AbortSignal | undefined },
-  services: Pick<Services, 'store' | 'extract' | 'tables' | 'zone' | 'indexStatus' | 'findCodes' | 'largeTexts'>,
+  signal: AbortSignal | undefined,
+  services: Pick<
+    Services,
+    'store' | 'extract' | 'tables' | 'zone' | 'own' | 'indexStatus' | 'findCodes' | 'largeTexts'
+  >,
   constraints?: SearchConstraints,
 ): Promise<readonly Target[]> {
-  const { store, extract, tables, zone } = services;
+  const { store, extract, tables, zone, own } = services;
   const ask = (each: FindQuery) => store.find(each, signal);
   const access = constraints?.access ?? OPEN_ACCESS;
-  const codesOf = (set: CodeSet) => services.findCodes(set, { access, signal, base }, services);
-  const source = { codesOf, find: ask, findReadable: ask, extract, tables, signal, base, zone };
+  const codesOf = (set: CodeSet) => services.findCodes(set, { access, signal }, services);
+  const source = { codesOf, find: ask, findReadable: ask, extract, tables, signal, zone, own };
   return constraints === undefined
     ? lookInto(contained, narrow(parts, await resolveCriteria(criteria, source)), tables)
     : constrainedTargets(parts, contained, constraints, source, services);
@@ -135,17 +137,16 @@ type Whole<T> = { readonly [K in keyof T]-?: T[K] | undefined };
 function find(
   parts: readonly Target[],
   { sort, after, count, total, include }: PageQuery,
-  base: string | undefined,
   signal: AbortSignal | undefined,
   store: Pick<Store, 'find' | 'findMultiType'>,
 ): Promise<FindPage> {
   const [only] = parts;
   if (parts.length !== 1 || only === undefined) {
-    const query = { parts, sort, after, count, total, include, base } satisfies Whole<FindMultiTypeQuery>;
+    const query = { parts, sort, after, count, total, include } satisfies Whole<FindMultiTypeQuery>;
     return store.findMultiType(query, signal);
   }
   const { type, where } = only;
-  return store.find({ type, where, sort, after, count, total, include, base } satisfies Whole<FindQuery>, signal);
+  return store.find({ type, where, sort, after, count, total, include } satisfies Whole<FindQuery>, signal);
 }
 
 function tooCostly(

@@ -2,7 +2,7 @@ import { append } from '../../../fhir/lists.js';
 import { FhirError } from '../../../fhir/errors.js';
 import type { Resource } from '../../../fhir/resource.js';
 import { readJson } from '../../../format/read-json.js';
-import { anyCase, localTests } from '../../../search/parse/parse-value.js';
+import { anyCase } from '../../../search/parse/parse-value.js';
 import { MAX_LISTINGS } from '../../../search/parse/members.js';
 import {
   NOTHING,
@@ -22,9 +22,8 @@ import { findAll } from './find-all.js';
 import { hasChain, hasCodes, intoContained } from '../contained/contained-chains.js';
 import { resolveMembership, type MembershipBudget, type MembershipSource } from './resolve-members.js';
 import type { Services } from '../../services.js';
-import { baseKey } from '../../../path/own-base.js';
 
-/** What resolving needs. Absolute references below the base are equal to relative ones. */
+/** What resolving needs. */
 export interface HierarchySource extends Pick<Services, 'extract' | 'tables'>, MembershipSource {
   readonly find: Store['find'];
   /** Looks up sets of codes, as far as the token may see them. */
@@ -87,7 +86,7 @@ async function make(
     const any: ValueTest[] = [];
     for (const hierarchy of criterion.hierarchies) {
       const ids = await follow(hierarchy, source, budget);
-      append(any, testsOf(hierarchy.type, ids, source));
+      append(any, testsOf(hierarchy.type, ids));
     }
     return { param: criterion.param, any };
   }
@@ -159,7 +158,7 @@ async function* neighbours(
   ids: readonly string[],
   source: HierarchySource,
 ): AsyncGenerator<string> {
-  const where: Condition = direction === 'above' ? { ids } : { param: by, any: testsOf(type, ids, source) };
+  const where: Condition = direction === 'above' ? { ids } : { param: by, any: testsOf(type, ids) };
   for await (const version of findAll(
     { type, where, sort: [], count: PAGE, total: 'none' },
     source.find,
@@ -171,16 +170,16 @@ async function* neighbours(
 }
 
 /** Ids of the resources of the same type on this server that a resource refers to by a parameter. */
-function parentsOf({ type, json }: StoredVersion, by: string, { extract, base }: HierarchySource): string[] {
+function parentsOf({ type, json }: StoredVersion, by: string, { extract }: HierarchySource): string[] {
   if (json === undefined) return [];
   return extract(readJson(json, DEPTH) as Resource, 'words').flatMap((entry) => {
     if (entry.kind !== 'reference' || entry.param !== by || entry.type !== type || entry.id === undefined) return [];
-    return entry.base === undefined || entry.base === base ? [entry.id] : [];
+    return entry.base === undefined ? [entry.id] : [];
   });
 }
 
-function testsOf(type: string, ids: Iterable<string>, { base }: HierarchySource) {
-  return [...ids].flatMap((id) => localTests({ types: [type], id }, base === '' ? undefined : baseKey(base)));
+function testsOf(type: string, ids: Iterable<string>) {
+  return [...ids].map((id) => ({ is: 'reference', types: [type], id }) as const);
 }
 
 function tooMuch({ direction, type, ids }: Hierarchy, what: string): FhirError {

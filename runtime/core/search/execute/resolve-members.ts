@@ -1,20 +1,19 @@
 import { FhirError } from '../../../fhir/errors.js';
-import { readReference } from '../../../path/reference-text.js';
+import type { OwnBases } from '../../../path/own-bases.js';
 import { LISTINGS, MAX_LISTINGS, type Listing } from '../../../search/parse/members.js';
 import { NOTHING, type Condition, type MembersCriterion } from '../../../search/query/query.js';
 import { dateInterval } from '../../../search/values/date-interval.js';
 import type { Zone } from '../../../search/values/zone.js';
 import type { FindQuery, Store } from '../../../store/store.js';
 import { findAll } from './find-all.js';
-import { baseKey } from '../../../path/own-base.js';
 
 /** What looking up Lists, Groups and CareTeams needs. */
 export interface MembershipSource {
   /** Finds those that the token may read. */
   readonly findReadable: Store['find'];
   readonly signal?: AbortSignal | undefined;
-  /** URL of the FHIR base; empty: it is unknown. */
-  readonly base: string;
+  /** By which references lead to resources here. */
+  readonly own: OwnBases;
   readonly zone: Zone;
 }
 
@@ -89,13 +88,13 @@ function formerOf(
   { entries, reference, gone, period }: Listing,
   type: string | undefined,
   now: number,
-  { base, zone }: MembershipSource,
+  { own, zone }: MembershipSource,
 ): readonly string[] {
   const [active, former] = [new Set<string>(), new Set<string>()];
   for (const entry of (content[entries] as readonly Json[] | undefined) ?? []) {
     const named = (entry[reference] as Json | undefined)?.['reference'];
-    const read = typeof named === 'string' ? readReference(named) : undefined;
-    if (read === undefined || read.type !== type || (read.base !== undefined && read.base !== baseKey(base))) continue;
+    const read = typeof named === 'string' ? own.read(named) : undefined;
+    if (read === undefined || read.type !== type || read.base !== undefined) continue;
     const isGone = gone !== undefined && entry[gone] === true;
     const time = period === undefined ? undefined : (entry[period] as Json | undefined);
     (isGone || !holds(time, now, zone) ? former : active).add(read.id);

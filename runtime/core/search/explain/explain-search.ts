@@ -1,4 +1,3 @@
-import { baseKey } from '../../../path/own-base.js';
 import { isContainedType } from '../../../store/contained-resources.js';
 import type { Explanation, FindQuery, IncludeDirective } from '../../../store/store.js';
 import type { Services } from '../../services.js';
@@ -34,8 +33,6 @@ export interface ReadSearch {
   readonly request: SearchRequest;
   /** When it was asked: milliseconds since the epoch. */
   readonly now: number;
-  /** URL of the base. */
-  readonly base: string;
 }
 
 /** What explaining a search needs. */
@@ -52,7 +49,7 @@ type ExplainServices = Parameters<typeof readMembership>[3] &
  * @throws FhirError as the search itself
  */
 export async function explainSearch(
-  { scope, request, now, base }: ReadSearch,
+  { scope, request, now }: ReadSearch,
   { types, include, effect, constraints }: SearchBounds,
   services: ExplainServices,
   { atMost = Infinity, signal }: { readonly atMost?: number; readonly signal?: AbortSignal | undefined } = {},
@@ -66,12 +63,12 @@ export async function explainSearch(
     const counts = isAcross && isWhole ? await store.counts() : undefined;
     const isThere = (type: string): boolean =>
       isContainedType(type) || type === scope.type || counts?.has(type) !== false;
-    const { parts } = readMembership(scope, types.filter(isThere), { now, base }, services);
-    const targets = await readTargets(parts, request, { base, signal: within }, services, constraints);
+    const { parts } = readMembership(scope, types.filter(isThere), { now }, services);
+    const targets = await readTargets(parts, request, within, services, constraints);
     const there = targets.filter(({ type }) => isThere(type));
     const queries: ExplainedQuery[] = [];
     for (const target of there.slice(0, atMost)) {
-      const query = { ...target, sort, count, total, ...(base !== '' && { base: baseKey(base) }) };
+      const query = { ...target, sort, count, total };
       queries.push({ ...query, explanation: isWhole ? await store.explain(query, within) : undefined });
     }
     return {

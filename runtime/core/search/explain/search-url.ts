@@ -1,7 +1,5 @@
 /** Where a search looks, and for what. */
 export interface SearchUrl {
-  /** URL of the base; empty: absolute references are those of other servers. */
-  readonly base: string;
   /** Names behind it: none, a type, or a type, an id and a type or `*`. */
   readonly segments: readonly string[];
   readonly query: string;
@@ -27,10 +25,10 @@ export function splitSearch(search: string): SearchUrl | undefined {
   const path = (mark < 0 ? search : search.slice(0, mark)).replace(/(?:^|\/)_search\/?$/, '').replace(/\/$/, '');
   for (const place of PLACES) {
     const [, base, ...segments] = place.exec(path) ?? [];
-    if (base !== undefined) return { base, segments, query };
+    if (base !== undefined) return { segments, query };
   }
   // The base itself ends as nothing that can be searched.
   const [, base = ''] = /^((?:[a-z][a-z0-9+.-]*:\/)?(?:\/[^/]+)*)$/i.exec(path) ?? [];
   if (base !== path || /\/[A-Z][A-Za-z]*(?:\/|$)/.test(path) || (path === '' && mark < 0)) return undefined;
-  return { base, segments: [], query };
+  return { segments: [], query };
 }

@@ -3,29 +3,24 @@ import type { Resource } from '../../../fhir/resource.js';
 import type { IndexEntry } from '../../../search/entry.js';
 import { ITSELF } from '../parse/scope.js';
 import type { CompartmentRule } from './read-graph.js';
-import { baseKey } from '../../../path/own-base.js';
 
 /** Reads the compartments that a resource is in. */
 export type CompartmentsOf = (resource: Resource, row: CompartmentRow) => ReadonlySet<string>;
 
 /**
  * Ids of the compartments of a type that a resource is in: those that its index entries refer to, and its own. https://hl7.org/fhir/R5/compartmentdefinition.html
- *
- * @param base URL of the FHIR base; absolute references below it are local
  */
 export function compartmentsOf(
   resource: Resource,
   { type, members }: CompartmentRow,
   entries: readonly IndexEntry[],
-  base: string,
 ): ReadonlySet<string> {
-  const own = baseKey(base);
   const codes = members[resource.resourceType] ?? [];
   const found = new Set<string>();
   if (codes.includes(ITSELF) && typeof resource.id === 'string') found.add(resource.id);
   for (const entry of entries) {
     if (entry.kind !== 'reference' || !codes.includes(entry.param)) continue;
-    if (entry.type === type && entry.id !== undefined && (entry.base ?? own) === own) found.add(entry.id);
+    if (entry.type === type && entry.id !== undefined && entry.base === undefined) found.add(entry.id);
   }
   return found;
 }

@@ -2,14 +2,13 @@ import { withinReach, type Reach } from '../../../auth/scopes/reach.js';
 import { FhirError } from '../../../fhir/errors.js';
 import { isId } from '../../../fhir/id.js';
 import type { Resource } from '../../../fhir/resource.js';
-import { readReference } from '../../../path/reference-text.js';
+import type { OwnBases } from '../../../path/own-bases.js';
 import type { Condition } from '../../../search/query/query.js';
 import { quote } from '../../../search/parse/quote.js';
 import type { Call } from '../../call.js';
 import { readStored } from '../../read-stored.js';
 import type { Services } from '../../services.js';
 import { GRAPH } from './read-graph.js';
-import { baseKey } from '../../../path/own-base.js';
 
 /** Longest name, in characters. */
 const LONGEST = 2048;
@@ -23,10 +22,10 @@ const LONGEST = 2048;
 export async function findGraph(
   named: string,
   reach: Reach,
-  { base, signal }: Pick<Call, 'base' | 'signal'>,
-  services: Pick<Services, 'store' | 'largeTexts'>,
+  { signal }: Pick<Call, 'signal'>,
+  services: Pick<Services, 'store' | 'largeTexts' | 'own'>,
 ): Promise<Resource> {
-  const where = withinReach(conditionOf(named, base), reach);
+  const where = withinReach(conditionOf(named, services.own), reach);
   const { versions } = await services.store.find({ type: GRAPH, where, sort: [], count: 2, total: 'none' }, signal);
   const [found, second] = versions;
   if (found?.json === undefined) throw wrong(`names ${quote(named)}, and there is no such ${GRAPH}`);
@@ -34,11 +33,11 @@ export async function findGraph(
   return readStored(found.json, services);
 }
 
-function conditionOf(named: string, base: string): Condition {
+function conditionOf(named: string, own: OwnBases): Condition {
   if (named.length > LONGEST) throw wrong(`has ${named.length} characters, and may have ${LONGEST}`);
   if (isId(named)) return { ids: [named] };
-  const read = readReference(named);
-  if (read !== undefined && (read.base === undefined || read.base === baseKey(base))) {
+  const read = own.read(named);
+  if (read !== undefined && read.base === undefined) {
     if (read.type !== GRAPH) throw wrong(`names a ${GRAPH}, not ${quote(named)}`);
     if (read.version === undefined) return { ids: [read.id] };
     throw wrong(`goes by the current version of a ${GRAPH}, not by ${quote(named)}`);

@@ -58,7 +58,7 @@ export async function openGraph(
     contents.set(version, content);
     return content;
   };
-  const compartments = createCompartments(services, call.base);
+  const compartments = createCompartments(services);
   const mayLink = async ({ rules }: PlannedLink, source: StoredVersion, target: StoredVersion): Promise<boolean> =>
     rules.length === 0 || fulfilsRules(rules, await readContent(source), await readContent(target), compartments);
   const during = <T>(work: (signal: AbortSignal | undefined) => Promise<T>): Promise<T> =>
@@ -141,12 +141,12 @@ async function walk(
   return { included, isCut: false };
 }
 
-function createCompartments({ extract }: Pick<Services, 'extract'>, base: string): CompartmentsOf {
+function createCompartments({ extract }: Pick<Services, 'extract'>): CompartmentsOf {
   const known = new WeakMap<Resource, Map<CompartmentRow, ReadonlySet<string>>>();
   return (resource, row) => {
     const own = known.get(resource) ?? new Map<CompartmentRow, ReadonlySet<string>>();
     known.set(resource, own);
-    const ids = own.get(row) ?? compartmentsOf(resource, row, extract(resource, 'words'), base);
+    const ids = own.get(row) ?? compartmentsOf(resource, row, extract(resource, 'words'));
     own.set(row, ids);
     return ids;
   };

@@ -7,7 +7,6 @@ import { FhirError } from '../../../fhir/errors.js';
 import { checkAborted } from '../../../fhir/yield-until.js';
 import type { Yield } from '../../../fhir/yield-to-event-loop.js';
 import type { Resource } from '../../../fhir/resource.js';
-import { readReference } from '../../../path/reference-text.js';
 import { isMembership } from '../../../search/parameter-kinds.js';
 import { splitAt } from '../../../search/parse/parse-value.js';
 import type { UsedParameter } from '../../../search/parse/used-by.js';
@@ -24,7 +23,6 @@ import type { Services } from '../../services.js';
 import { findGraph } from './find-graph.js';
 import type { FollowPath } from './graph-path.js';
 import { ANY, GRAPH, readGraph, REF, standsAt, type GraphLink, type GraphNode } from './read-graph.js';
-import { baseKey } from '../../../path/own-base.js';
 
 type Signal = AbortSignal | undefined;
 
@@ -77,10 +75,7 @@ export async function planGraph(
   const reach = access.on(GRAPH, 'r');
   // Errors reveal parts of the graph, so the constraints are checked first.
   await checkConstraintIndexes(access.constraints, services);
-  const graph = readGraph(
-    await findGraph(named, reach, { base: call.base, ...(signal !== undefined && { signal }) }, services),
-    tables,
-  );
+  const graph = readGraph(await findGraph(named, reach, signal === undefined ? {} : { signal }, services), tables);
   if (!types.some((type) => graph.starts.some((start) => standsAt(start, type)))) {
     const starts = [...new Set(graph.starts.map((start) => start.type))].join(', ');
     const what = `starts at resources of ${starts === '' ? 'no type' : `the type ${starts}`}, and what is searched are others`;
@@ -195,7 +190,7 @@ async function openSearch(
   if (bad !== undefined) {
     throw new FhirError('parameter-invalid', `The graph ${name} has params with ${bad.name}, which is no criterion`);
   }
-  const input = { type, params: sent, isLenient: false, isPosted: false, now, base: call.base };
+  const input = { type, params: sent, isLenient: false, isPosted: false, now };
   const request = readParams(name, type, () => readSearchRequest(input, services));
   const { id: _id, member: _member, ...rest } = call;
   const asked: Call = { ...rest, interaction: 'search-type', type };
@@ -204,14 +199,7 @@ async function openSearch(
   return {
     used: request.used,
     find: ({ type: _type, where: _where, ...page }, signal) =>
-      findPage(
-        parts,
-        request,
-        page,
-        { base: call.base, ...(signal !== undefined && { signal }) },
-        services,
-        constraints,
-      ),
+      findPage(parts, request, page, signal === undefined ? {} : { signal }, services, constraints),
   };
 }
 
@@ -230,7 +218,7 @@ function planPath(
   link: GraphLink,
   followPath: FollowPath,
   access: Access,
-  { call, services, readContent }: GraphSource,
+  { services, readContent }: GraphSource,
 ): PlannedLink | undefined {
   const types = link.target.type === ANY ? services.tables.resourceTypes : [link.target.type];
   const reaches = new Map(types.map((type) => [type, includeReach(access, type, false)]));
@@ -244,9 +232,8 @@ function planPath(
         const content = await readContent(version);
         checkAborted(signal);
         for (const text of followPath(content)) {
-          const read = readReference(text);
-          if (read === undefined || !reaches.has(read.type)) continue;
-          if (read.base !== undefined && read.base !== baseKey(call.base)) continue;
+          const read = services.own.read(text);
+          if (read === undefined || read.base !== undefined || !reaches.has(read.type)) continue;
           byType.set(read.type, (byType.get(read.type) ?? new Set()).add(read.id));
         }
       }

@@ -98,7 +98,7 @@ export interface Membership {
 export function readMembership(
   { compartment }: Pick<SearchScope, 'compartment'>,
   types: readonly string[],
-  source: Pick<SearchInput, 'now' | 'base'>,
+  source: Pick<SearchInput, 'now'>,
   services: SearchServices,
 ): Membership {
   if (compartment === undefined) return { parts: types.map((type) => ({ type, where: { all: [] } })), used: [] };

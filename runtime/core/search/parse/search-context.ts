@@ -28,12 +28,10 @@ export interface SearchInput {
   readonly isPosted: boolean;
   /** Milliseconds since the epoch, for `ap` of dates. */
   readonly now: number;
-  /** URL of the FHIR base; empty: it is unknown. */
-  readonly base: string;
 }
 
 /** The services that reading a search needs. */
-export type SearchServices = Pick<Services, 'tables' | 'zone' | 'search' | 'subset'>;
+export type SearchServices = Pick<Services, 'tables' | 'zone' | 'search' | 'subset' | 'own'>;
 
 /** How the criteria of a search are read. */
 export interface SearchContext {
@@ -46,9 +44,9 @@ export interface SearchContext {
 
 /** How the criteria of a search are read, over one type or over several. */
 export function searchContext(
-  { type, isPosted, now, base }: Omit<SearchInput, 'params'>,
+  { type, isPosted, now }: Omit<SearchInput, 'params'>,
   settings: SearchSettings,
-  { tables, zone }: SearchServices,
+  { tables, zone, own }: SearchServices,
 ): SearchContext {
   const definitions = searchDefinitions(tables);
   const owner = type ?? rootOf(tables.search);
@@ -58,7 +56,7 @@ export function searchContext(
     isResourceType: definitions.isResourceType,
     zone,
     now,
-    baseUrl: base === '' ? undefined : base,
+    own,
     maxAlternatives: isPosted ? settings.postValues : settings.values,
     text: {},
     hierarchy: type === undefined ? undefined : { type, hierarchies: definitions.hierarchies() },

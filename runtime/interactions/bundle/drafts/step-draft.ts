@@ -43,9 +43,9 @@ async function faultOr<T>(work: () => T | Promise<T>): Promise<T | FhirError> {
 
 async function linksOf(
   entry: Entry,
-  { base, patch, type }: Call,
+  { patch, type }: Call,
   placeholders: Placeholders,
-  { tables }: Services,
+  { tables, own }: Services,
 ): Promise<readonly Link[]> {
   const { resource } = entry;
   if (resource === undefined || entry.phase === Phase.Delete) return [];
@@ -55,7 +55,7 @@ async function linksOf(
     takeVersionRequest,
     plans: linkPlans(tables),
     find: (text) => placeholders.find(text, entry),
-    criteriaOf: (text, holder, key) => criteriaOfReference(text, base, tables.resourceTypes, () => place(holder, key)),
+    criteriaOf: (text, holder, key) => criteriaOfReference(text, own, tables.resourceTypes, () => place(holder, key)),
     onUnknown: (text, holder, key) => {
       throw unknownPlaceholder(text, place(holder, key));
     },

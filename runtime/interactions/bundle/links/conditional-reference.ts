@@ -1,6 +1,6 @@
 import { FhirError } from '../../../fhir/errors.js';
 import { didYouMean } from '../../../fhir/nearest.js';
-import { belowBase } from '../../../path/own-base.js';
+import type { OwnBases } from '../../../path/own-bases.js';
 
 /** A relative URL with a query, which can only be a conditional reference. */
 const RELATIVE_SEARCH = /^[A-Za-z]*\?/;
@@ -13,11 +13,11 @@ const RELATIVE_SEARCH = /^[A-Za-z]*\?/;
  */
 export function criteriaOfReference(
   text: string,
-  base: string,
+  own: OwnBases,
   resourceTypes: readonly string[],
   place: () => string,
 ): string | undefined {
-  const local = belowBase(text, base) ?? text;
+  const local = own.below(text) ?? text;
   const type = local.slice(0, local.indexOf('?'));
   if (resourceTypes.includes(type)) return local;
   if (!RELATIVE_SEARCH.test(local)) return undefined;

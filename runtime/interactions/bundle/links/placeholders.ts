@@ -4,7 +4,8 @@ import { FhirError } from '../../../fhir/errors.js';
 import { readReference } from '../../../path/reference-text.js';
 import { Phase, type Entry } from '../entry.js';
 import { entryPath } from '../entry-error.js';
-import { baseKey, belowBase } from '../../../path/own-base.js';
+import { baseKey } from '../../../path/base-key.js';
+import type { OwnBases } from '../../../path/own-bases.js';
 import { isMalformedUrn } from '../../../validate/rules/check-reference.js';
 
 /** Names by which entries refer to each other's resources before the server assigns ids. */
@@ -61,10 +62,13 @@ export function wellFormed(text: string): string {
  * An absolute reference refers to the entry with the same URL, a relative one to an entry with the same base: resources of
  * several servers may have the same `Type/id`. https://hl7.org/fhir/R5/bundle.html#references
  *
- * @param base URL of the FHIR base, also used for relative references in entries that have no base of their own
+ * @param own by which references lead to resources here, as relative ones do in entries that have no base of their own
  * @throws FhirError `bundle-identity` if two entries have the same `fullUrl`
  */
-export function collectPlaceholders(entries: readonly Entry[], base: string): Placeholders {
+export function collectPlaceholders(entries: readonly Entry[], own: OwnBases): Placeholders {
+  // What lies on this server is known by its relative URL.
+  const keyOf = (url: string): string => own.below(wellFormed(url)) ?? urlKey(url);
+  const isElsewhere = (base: string | undefined): boolean => base !== undefined && !own.keys.includes(base);
   const byUrl = new Map<string, number>();
   const byName = new Map<string, number>();
   const ownNames = new Map<number, string>();
@@ -80,17 +84,17 @@ export function collectPlaceholders(entries: readonly Entry[], base: string): Pl
     }
     const name = sentName(entry);
     if (name !== undefined) byName.set(name, byName.has(name) ? AMBIGUOUS : index);
-    const own = ownName(entry);
-    if (own !== undefined) {
-      ownNames.set(index, own);
-      writers.set(own, index);
+    const target = ownName(entry);
+    if (target !== undefined) {
+      ownNames.set(index, target);
+      writers.set(target, index);
     }
   }
   const size = byUrl.size + byName.size;
   const relative = (text: string, from: Entry): number | undefined => {
     const root = rootOf(from.fullUrl);
-    if (root !== undefined) return byUrl.get(`${root}/${text}`);
-    const found = byUrl.get(text) ?? byUrl.get(`${base}/${text}`) ?? byName.get(text);
+    if (root !== undefined) return byUrl.get(isElsewhere(root) ? `${root}/${text}` : text);
+    const found = byUrl.get(text) ?? byName.get(text);
     if (found === AMBIGUOUS) throw ambiguous(text);
     return found;
   };
@@ -109,8 +113,7 @@ export function collectPlaceholders(entries: readonly Entry[], base: string): Pl
       const versioned = exact(name, from);
       // A version on this server exists already and is no link. The version that a new resource will get is unknown to the
       // client, so a reference with a version of it refers to the resource.
-      const isLocal =
-        belowBase(name, base) !== undefined || (versioned !== undefined && ownNames.get(versioned) === name);
+      const isLocal = own.below(name) !== undefined || (versioned !== undefined && ownNames.get(versioned) === name);
       return isLocal ? undefined : versioned;
     },
     findStored(text, from) {
@@ -118,7 +121,7 @@ export function collectPlaceholders(entries: readonly Entry[], base: string): Pl
       if (read === undefined || read.version !== undefined) return undefined;
       // A relative reference of a resource that comes from another server is about a resource there.
       const { type, id, base: root = rootOf(from.fullUrl) } = read;
-      if (root !== undefined && root !== baseKey(base)) return undefined;
+      if (isElsewhere(root)) return undefined;
       const entry = writers.get(`${type}/${id}`);
       return { type, id, ...(entry !== undefined && { entry }) };
     },
@@ -126,7 +129,7 @@ export function collectPlaceholders(entries: readonly Entry[], base: string): Pl
 }
 
 /** Lower case for UUIDs and OIDs: UUIDs are case-insensitive. RFC 9562, 4 */
-function keyOf(url: string): string {
+function urlKey(url: string): string {
   const text = wellFormed(url);
   return isPlaceholder(text) ? text.toLowerCase() : baseKey(text);
 }

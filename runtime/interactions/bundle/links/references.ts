@@ -90,7 +90,7 @@ async function resolve(
   services: Services,
 ): Promise<Referred> {
   const type = typeOfCriteria(text);
-  const { params } = splitQuery(text, source.base);
+  const { params } = splitQuery(text, services.own);
   const criteria = await readCriteria(type, replaceInQuery(type, params, nameOf, services.tables), source, services);
   const { found } = await matchCriteria(criteria, view, 2);
   const [only, second] = found;

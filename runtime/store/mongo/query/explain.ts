@@ -27,7 +27,7 @@ export function openExplain(parts: FindParts): (query: FindQuery, limits: QueryL
     try {
       return await runSearch(snapshots, turns, query, limits, async (snapshot) => {
         const ask = openAsk(snapshot);
-        const links = openLinks(parts, ask, query.base);
+        const links = openLinks(parts, ask);
         const scope = await settledScope(parts, links, query.type, query.where, order !== undefined);
         const search = { scope, order, reading: 'versions', isExplained: true } as const;
         const found = await findHits(search, cursor && placeOf(cursor), query.count + 1);

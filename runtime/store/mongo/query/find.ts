@@ -32,7 +32,7 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
   ): Promise<FindPage> {
     const ask = openAsk(snapshot);
     const projection = followsReferences(query) ? VERSION_AND_REFERENCES : VERSION_ONLY;
-    const links = openLinks(parts, ask, query.base, projection);
+    const links = openLinks(parts, ask, projection);
     const scope = await settledScope(parts, links, query.type, query.where, order !== undefined);
     const search: Search = { scope, order, reading: 'versions' };
     const { versions, documents, last, source, known } = await readPage(search, query, cursor && placeOf(cursor));
@@ -42,7 +42,7 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
     const included =
       query.include === undefined
         ? {}
-        : await include(query.include, { versions, documents }, { snapshot, ask, parts, base: query.base });
+        : await include(query.include, { versions, documents }, { snapshot, ask, parts });
     const shown = { versions, complete, ...included, ...counted };
     if (last === undefined) return shown;
     return { ...shown, next: writeCursor(source, last, total) };

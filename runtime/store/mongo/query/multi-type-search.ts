@@ -70,7 +70,7 @@ export function openMultiTypeSearch(
     const there = query.parts.filter(({ type }) => types.has(type));
     const asked = await seekLater(partsWithMembers(there), (each) => firstFrom(snapshot, each));
     const ask = openAsk(snapshot);
-    const run = { parts, links: openLinks(parts, ask, query.base), query: { ...query, parts: asked } };
+    const run = { parts, links: openLinks(parts, ask), query: { ...query, parts: asked } };
     const { versions, last, hasMore } = await readPage(run, from);
     const isAll = query.count > 0 && !hasMore;
     const total = cursor === undefined ? await totalOf(run, isAll ? versions.length : undefined) : cursor.total;
@@ -78,7 +78,7 @@ export function openMultiTypeSearch(
       versions,
       complete: await completeOf(snapshot, now),
       ...(query.include !== undefined &&
-        (await include(query.include, { versions, documents: [] }, { snapshot, ask, parts, base: query.base }))),
+        (await include(query.include, { versions, documents: [] }, { snapshot, ask, parts }))),
       ...(total !== undefined && { total }),
       ...(hasMore && last !== undefined && { next: nextOf(last, total) }),
     };

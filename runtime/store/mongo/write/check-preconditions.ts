@@ -41,7 +41,7 @@ export function openPreconditionCheck({ db, collections, probes, budget }: Preco
     const count = found.length + 1;
     const snapshot = inTransaction(db, session, performance.now() + budget);
     const parts = { probes, linkLimits: LINK_LIMITS, planLimits: MONGO_LIMITS, isNameable: () => true };
-    const links = openLinks(parts, openAsk(snapshot), undefined, { _id: 1 });
+    const links = openLinks(parts, openAsk(snapshot), { _id: 1 });
     const { hits } = await findHits(
       { scope: openScope(links, type, where), order: undefined, reading: KEYS },
       undefined,

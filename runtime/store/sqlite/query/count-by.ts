@@ -5,11 +5,8 @@ import { beginRun, withoutAbsent, type FindParts } from './run.js';
 import { allMatches } from './total.js';
 
 /** Counts resources by texts in them. Inside a transaction. @returns undefined: there are more rows than wanted */
-export function countBy(
-  parts: FindParts,
-  { type, where, base, by, most }: CountQuery,
-): readonly CountRow[] | undefined {
-  const query = { type, where, sort: [], count: 0, total: 'accurate', ...(base !== undefined && { base }) } as const;
+export function countBy(parts: FindParts, { type, where, by, most }: CountQuery): readonly CountRow[] | undefined {
+  const query = { type, where, sort: [], count: 0, total: 'accurate' } as const;
   const run = beginRun(parts, query);
   if (run === undefined) return [];
   const keys = allMatches(run, simplify(withoutAbsent(run, where)));

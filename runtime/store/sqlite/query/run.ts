@@ -60,23 +60,14 @@ const MAX_LENGTH = 900_000;
 /** Prepares a search; undefined: there never was a resource of the type. */
 export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run | undefined {
   const others = new Map<string, Run | undefined>();
-  const own = ownBase(parts.dictionary, query.base);
   function of(type: string): Run | undefined {
     if (!others.has(type)) {
-      const { base } = query;
-      const other = {
-        type,
-        where: EVERYTHING,
-        sort: [],
-        count: 0,
-        total: 'none',
-        ...(base !== undefined && { base }),
-      } as const;
-      others.set(type, makeRun(parts, other, [], { of, own }, trace));
+      const other = { type, where: EVERYTHING, sort: [], count: 0, total: 'none' } as const;
+      others.set(type, makeRun(parts, other, [], of, trace));
     }
     return others.get(type);
   }
-  return makeRun(parts, query, keysOf(query.sort), { of, own }, trace);
+  return makeRun(parts, query, keysOf(query.sort), of, trace);
 }
 
 /** A condition without what asks for members of types that there are none of. */
@@ -84,17 +75,11 @@ export function withoutAbsent(run: Run, where: Condition): Condition {
   return asksForContained(where) ? withoutAbsentContained(where, (type) => run.of(type) !== undefined) : where;
 }
 
-/** Looked up once: mostly no reference has it, and the dictionary does not keep absent terms. */
-function ownBase(dictionary: Dictionary, base: string | undefined): Run['own'] {
-  let found: { readonly term: number | undefined } | undefined;
-  return () => (found ??= { term: base === undefined ? undefined : dictionary.findTerm(base) }).term;
-}
-
 function makeRun(
   parts: FindParts,
   query: FindQuery,
   sort: readonly SortKey[],
-  { of, own }: Pick<Run, 'of' | 'own'>,
+  of: Run['of'],
   trace: Trace | undefined,
 ): Run | undefined {
   const { statements, dictionary, interrupt, lists } = parts;
@@ -121,7 +106,6 @@ function makeRun(
     trace,
     of,
     param: (code) => names.param(code, 0),
-    own,
     groups(leaf) {
       const found = groups.get(leaf) ?? toGroups(leaf, names);
       groups.set(leaf, found);

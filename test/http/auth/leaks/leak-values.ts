@@ -1,3 +1,4 @@
+import { OWN } from '../../../toy/own.js';
 import type { IndexEntry } from '../../../../runtime/search/entry.js';
 import { createExtractor } from '../../../../runtime/search/extract.js';
 import type { Random } from '../../../contract/random.js';
@@ -11,7 +12,7 @@ export interface Values {
   find(type: string, param: string, random: Random): string;
 }
 
-const extract = createExtractor(leakTables);
+const extract = createExtractor(leakTables, { own: OWN });
 
 /** Reads the values off all versions of all resources. */
 export function valuesOf(drafts: readonly Draft[]): Values {

@@ -20,7 +20,7 @@ export async function holdChain(
   const found = new Set<Held>();
   const byType = new Map<string, Set<string>>();
   for (const row of held.flatMap(({ references }) => references)) {
-    const type = row.p === param ? typeOfPlace(row, links.base) : undefined;
+    const type = row.p === param ? typeOfPlace(row) : undefined;
     if (type !== undefined) byType.set(type, (byType.get(type) ?? new Set()).add(`${type}/${row.id!}`));
   }
   const keep = (one: Held): void => void found.add(one);
@@ -29,7 +29,7 @@ export async function holdChain(
     if (keys === undefined) continue;
     const good = await beyond.holdKeys(links, type, where, [...keys], reach);
     const leads = (row: ReferenceRow): boolean =>
-      row.p === param && typeOfPlace(row, links.base) === type && good.has(`${type}/${row.id!}`);
+      row.p === param && typeOfPlace(row) === type && good.has(`${type}/${row.id!}`);
     left.filter(({ references }) => references.some(leads)).forEach(keep);
   }
   left = held.filter((one) => !found.has(one) && one.references.some(({ p }) => p === urlParam));

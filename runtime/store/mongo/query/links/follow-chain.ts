@@ -9,7 +9,7 @@ import type { PlannedLink } from '../plan/plan.js';
 import type { Scope } from '../scope.js';
 import { KEYS, pageOf, projectionOf, type Reading } from '../walks.js';
 import { placed, type Follow, type LinkPlace, type Outer } from './follow.js';
-import { keyOfPlace, placesOf, referencesIn, toKey, typeOfPlace, type Need } from './held.js';
+import { referencesIn, toKey, typeOfPlace, type Need } from './held.js';
 import { heldOf } from './hold.js';
 import type { LinkDriver } from './link-driver.js';
 
@@ -29,9 +29,8 @@ export function followChain(
   const projection = isPage ? VERSION_AND_REFERENCES : projectionOf(rest, { ...need, params: [...need.params, param] });
   return async (gathering, target, outers, inner) => {
     const { hits, wanted } = gathering;
-    const base = await links.ownBase(type, param);
     const walkFrom = (some: readonly Outer[]): Walk<ArmPlace> => {
-      const values = placesOf(some.map(({ held }) => held.key), base); // prettier-ignore
+      const values = some.map(({ held }) => held.key);
       const { arms } = entryAccess(type, 'reference', param, { values });
       return armsWalk(links, arms, restOf(rest.conjuncts), projection);
     };
@@ -39,7 +38,7 @@ export function followChain(
       gathering.rows -= found.hits.length;
       const places = new Map(some.map((outer, i) => [outer.held.key, i]));
       const shown = await firstOf(rest, link, sides, target, places, found.hits);
-      const ordered = shown.map((hit) => ({ hit, inner: hit.place!.at[0] as readonly string[] })).map((each) => ({ ...each, at: places.get(keyOfPlace(each.inner[0]!, base))! })); // prettier-ignore
+      const ordered = shown.map((hit) => ({ hit, inner: hit.place!.at[0] as readonly string[] })).map((each) => ({ ...each, at: places.get(each.inner[0]!)! })); // prettier-ignore
       ordered.sort((a, b) => a.at - b.at || compareText(a.inner[0]!, b.inner[0]!) || compareText(a.hit.key, b.hit.key));
       for (const { hit, inner: own, at } of ordered) hits.push(placed(hit, some[at]!, target, own));
     };
@@ -96,7 +95,7 @@ async function firstOf(
   const lesser = hits.map(({ bytes, place }) => {
     const own = String(place!.at[0]![0]);
     return referencesIn(bytes).flatMap((row) => {
-      const type = row.p === param ? typeOfPlace(row, links.base) : undefined;
+      const type = row.p === param ? typeOfPlace(row) : undefined;
       const of = type === undefined ? -1 : types.indexOf(type);
       const key = `${type}/${row.id}`;
       const isBefore = of >= 0 && (of < target || (of === target && compareText(row.to!, own) < 0 && !places.has(key)));

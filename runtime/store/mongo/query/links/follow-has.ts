@@ -7,7 +7,7 @@ import type { Scope } from '../scope.js';
 import { allOf, projectionOf, type Reading } from '../walks.js';
 import { placed, type Follow, type Outer } from './follow.js';
 import { isReferred, referred } from './has.js';
-import { placesOf, toKey, typeOfPlace, type Held } from './held.js';
+import { toKey, typeOfPlace, type Held } from './held.js';
 import { BEYOND } from './hold.js';
 import type { AnyDriver, Side } from './link-driver.js';
 
@@ -38,13 +38,8 @@ export function followHas(
       if (from === undefined) return new Set();
       return referred(links, has, asked, met.map(({ key }) => key), { isTrying: false }, from); // prettier-ignore
     }
-    const base = await links.ownBase(has.type, has.param);
-    const isBefore = async ({ key, outer }: Met): Promise<boolean> => {
-      for (const place of placesOf([key], base)) {
-        if (await isReferred(links, has, asked, place, { isTrying: false }, outer.held.key)) return true;
-      }
-      return false;
-    };
+    const isBefore = ({ key, outer }: Met): Promise<boolean> =>
+      isReferred(links, has, asked, key, { isTrying: false }, outer.held.key);
     const each = await Promise.all(met.map(isBefore));
     return new Set(met.flatMap(({ key }, i) => (each[i] === true ? [key] : [])));
   }
@@ -78,7 +73,7 @@ export function followHas(
   };
 
   function targetsOf({ references }: Held): readonly string[] {
-    const keys = references.flatMap((row) => (row.p === has.param && typeOfPlace(row, links.base) === type ? [`${type}/${row.id}`] : [])); // prettier-ignore
+    const keys = references.flatMap((row) => (row.p === has.param && typeOfPlace(row) === type ? [`${type}/${row.id}`] : [])); // prettier-ignore
     return [...new Set(keys)].sort(compareText);
   }
 }

@@ -6,7 +6,7 @@ import { everyOf } from '../compile/compile.js';
 import type { PlannedTarget } from '../plan/plan.js';
 import { BY_ENTRY } from '../../indexes.js';
 import { referenceParam } from '../../bson/index-rows.js';
-import { isCanonicalOf, keyOfPlace, placesOf, toHeld, type Held } from './held.js';
+import { isCanonicalOf, toHeld, type Held } from './held.js';
 import { TooFar, type Asked, type Beyond, type Reach } from './asked.js';
 import type { Links } from './links.js';
 import { CHUNK, chunksOf, readAllBy } from './read-all.js';
@@ -47,52 +47,39 @@ export async function referred(
   before?: string,
 ): Promise<Set<string>> {
   const found = new Set<string>();
-  const base = await links.ownBase(has.type, has.param);
-  // Each resource has one place, or one more with the base before it.
-  const forms = base === undefined ? 1 : 2;
-  let open = [...placesOf(keys, base)].sort();
-  while (open.length > forms * ONE_BY_ONE) {
+  let open = [...keys].sort();
+  while (open.length > ONE_BY_ONE) {
     const size = open.length;
-    open = await askTogether(links, has, asked, open, found, { base, forms, before }, reach);
+    open = await askTogether(links, has, asked, open, found, before, reach);
     // They are referred to by many: each of those that are left takes as long.
     if (size - open.length < Math.min(size, CHUNK) / 8) break;
   }
-  const byKey = new Map<string, string[]>();
-  for (const place of open) {
-    const key = keyOfPlace(place, base);
-    byKey.set(key, [...(byKey.get(key) ?? []), place]);
-  }
-  await Promise.all([...byKey].map(async ([key, places]) => {
-    // The second place is mostly not needed.
-    for (const place of places) if (!found.has(key) && (await isReferred(links, has, asked, place, reach, before))) found.add(key);
+  await Promise.all(open.map(async (key) => {
+    if (await isReferred(links, has, asked, key, reach, before)) found.add(key);
   })); // prettier-ignore
   return found;
 }
 
-/** Goes through the references to all of some places for a while. @returns those that were not reached, in order */
+/** Goes through the references to all of some keys for a while. @returns those that were not reached, in order */
 async function askTogether(
   { ask }: Links,
   { type, param }: Pick<Has, 'type' | 'param'>,
   { filter, projection, keep }: Asked,
-  places: readonly string[],
+  keys: readonly string[],
   found: Set<string>,
-  {
-    base,
-    forms,
-    before,
-  }: { readonly base: string | undefined; readonly forms: number; readonly before: string | undefined },
+  before: string | undefined,
   reach: Reach,
 ): Promise<string[]> {
   const hint = BY_ENTRY.reference;
-  const limit = (2 / forms) * places.length + 20;
-  const [chunk = []] = chunksOf(places);
-  const rest = places.slice(chunk.length);
+  const limit = 2 * keys.length + 20;
+  const [chunk = []] = chunksOf(keys);
+  const rest = keys.slice(chunk.length);
   const referring = {
     type,
     reference: { $elemMatch: { p: param, to: { $in: [...chunk] } } },
     ...(before !== undefined && { _id: { $lt: before } }),
   };
-  const scanned = (SCANNED / forms) * chunk.length;
+  const scanned = SCANNED * chunk.length;
   const stages = [{ $match: filter }, { $limit: limit }, { $project: projection }];
   const { documents, isCut } = reach.isTrying
     ? await ask.pipeline([{ $match: referring }, { $limit: scanned }, ...stages], hint, limit)
@@ -103,13 +90,13 @@ async function askTogether(
   const among = new Set(chunk);
   const placesFrom = ({ references }: Held): string[] =>
     references.flatMap(({ p, to }) => (p === param && to !== undefined && among.has(to) ? [to] : []));
-  for (const to of (await keep(held, reach)).flatMap(placesFrom)) found.add(keyOfPlace(to, base));
+  for (const to of (await keep(held, reach)).flatMap(placesFrom)) found.add(to);
   const last = held.at(-1);
-  const isOpen = (place: string): boolean => !found.has(keyOfPlace(place, base));
+  const isOpen = (key: string): boolean => !found.has(key);
   if (isWhole || last === undefined) return rest.filter(isOpen);
   // They come in the order of what they refer to, each by the first of that.
   const end = placesFrom(last).sort()[0] ?? '';
-  return [...chunk.filter((place) => place >= end), ...rest].filter(isOpen);
+  return [...chunk.filter((key) => key >= end), ...rest].filter(isOpen);
 }
 
 /** How many are looked at to find one that fulfils links. */

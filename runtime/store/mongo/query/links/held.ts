@@ -1,6 +1,5 @@
 import { BSON, type Document } from 'mongodb';
 
-import type { Range } from '../compile/row-test.js';
 import { linksOf, type Plan, type PlannedLink } from '../plan/plan.js';
 import { fieldsOf, readValue, type Raw } from '../../bson/bson.js';
 import type { ReferenceRow, TokenRow, UriRow } from '../../bson/documents.js';
@@ -95,7 +94,7 @@ export function referencesIn(bytes: Raw): readonly ReferenceRow[] {
 export interface Place {
   readonly type: string;
   readonly id: string;
-  /** Absent: the reference is a relative one. */
+  /** That of another server. */
   readonly base?: string;
 }
 
@@ -107,30 +106,10 @@ export function placeIn({ to, id, by }: ReferenceRow): Place | undefined {
   return at < 0 ? { type: to.slice(0, end), id } : { type: to.slice(at + 1, end), id, base: to.slice(0, at) };
 }
 
-/**
- * The type of the place that a row names; undefined: it names none on this server.
- *
- * @param base as in `PageQuery`
- */
-export function typeOfPlace(row: ReferenceRow, base: string | undefined): string | undefined {
+/** The type of the place that a row names; undefined: it names none on this server. */
+export function typeOfPlace(row: ReferenceRow): string | undefined {
   const place = placeIn(row);
-  return place !== undefined && (place.base === undefined || place.base === base) ? place.type : undefined;
-}
-
-/** The places that lead to some keys. @param base absent: none with a base does */
-export function placesOf(keys: readonly string[], base: string | undefined): readonly string[] {
-  return base === undefined ? keys : [...keys, ...keys.map((key) => `${base}/${key}`)];
-}
-
-/** All places with a base before them. */
-export function placesBelow(base: string): Range {
-  // What follows the slash is the zero.
-  return { gte: `${base}/`, lt: `${base}0` };
-}
-
-/** The key that a place of this server leads to. */
-export function keyOfPlace(place: string, base: string | undefined): string {
-  return base !== undefined && place.startsWith(`${base}/`) ? place.slice(base.length + 1) : place;
+  return place?.base === undefined ? place?.type : undefined;
 }
 
 /** Whether a row is a canonical that names a resource, if its URL does. */

@@ -30,8 +30,6 @@ export interface IncludeSource {
   readonly snapshot: Snapshot;
   readonly ask: Ask;
   readonly parts: LinkParts & Pick<FindParts, 'memberTypes'>;
-  /** As in `PageQuery`. */
-  readonly base: string | undefined;
 }
 
 /** A page, and the documents that hold it: with the entries of their references, or without. */
@@ -46,10 +44,9 @@ export function include(
   { versions, documents }: ShownPage,
   source: IncludeSource,
 ): Promise<Included> {
-  const { ask, base } = source;
-  const sources = openSources(ask, base);
+  const sources = openSources(source.ask);
   const known = referencesIn(documents, plan);
-  return runStepsLater(collectIncludes(plan, versions, ROOM, base), (step) => answer(source, { sources, known }, step));
+  return runStepsLater(collectIncludes(plan, versions, ROOM), (step) => answer(source, { sources, known }, step));
 }
 
 /** References of resources by their keys. */
@@ -119,11 +116,11 @@ function toEntry(row: ReferenceRow): ReferenceEntry[] {
 const URL_SUFFIX = referenceParam('', 'url');
 
 async function idsWithin(
-  { ask, parts, base }: IncludeSource,
+  { ask, parts }: IncludeSource,
   { type, where, of }: Extract<IncludeStep, { ask: 'within' }>,
 ): Promise<readonly string[]> {
   const asked: Condition = { all: [{ ids: of }, where] };
-  const scope = await settledScope(parts, openLinks(parts, ask, base), type, asked);
+  const scope = await settledScope(parts, openLinks(parts, ask), type, asked);
   const { hits } = await findHits({ scope, order: undefined, reading: KEYS }, undefined, of.length);
   return hits.map(({ key }) => toKey(key).id);
 }

@@ -6,12 +6,9 @@ import { entryAccess, stretchesOf } from '../plan/access.js';
 import type { FindParts } from '../parts.js';
 import { VERSION_ONLY } from '../../bson/stored-version.js';
 import type { Plan } from '../plan/plan.js';
-import { rangeMatch } from '../compile/row-match.js';
-import type { Range } from '../compile/row-test.js';
 import { lengthOf, type Probes } from '../plan/probe.js';
 import { BY_ENTRY, BY_TYPE_AND_TIME } from '../../indexes.js';
 import { referenceParam } from '../../bson/index-rows.js';
-import { placesBelow } from './held.js';
 import type { LinkLimits } from './limits.js';
 import { openMemo, type Memo } from './memo.js';
 import type { Snapshot } from '../../read/snapshot.js';
@@ -29,21 +26,14 @@ export interface Links {
   readonly probed: Probed[];
   /** What was found out about plans, which are the same on many paths where chains lead into contained resources, too. */
   readonly known: Known;
-  /** As in `PageQuery`. */
-  readonly base: string | undefined;
   /** Types that have versions that are current: deletions too. */
   types(): Promise<ReadonlySet<string>>;
   /** Whether canonicals may name resources of a type. */
   isNameable(type: string): boolean;
-  /**
-   * Has `hasUrls` and `ownBase` look for URLs and for the base in several parameters at once, when one of these is asked about: mostly there
-   * are none.
-   */
+  /** Has `hasUrls` look for URLs in several parameters at once, when one of these is asked about: mostly there are none. */
   lookFor(params: readonly LinkParam[]): void;
   /** Whether any reference of a parameter is a canonical, or another URL. */
   hasUrls(type: string, param: string): Promise<boolean>;
-  /** The base, if any reference of a parameter names a place with it: else relative ones are all that lead to this server. */
-  ownBase(type: string, param: string): Promise<string | undefined>;
 }
 
 /** How many rows a condition has, counted up to a limit. */
@@ -77,7 +67,6 @@ export type LinkParts = Pick<FindParts, 'probes' | 'isNameable' | 'linkLimits' |
 export function openLinks(
   { probes, isNameable, linkLimits: limits, planLimits }: LinkParts,
   ask: Ask,
-  base: string | undefined,
   projection: Document = VERSION_ONLY,
 ): Links {
   const { snapshot } = ask;
@@ -93,10 +82,10 @@ export function openLinks(
       (found ??= snapshot.find({ collection: 'resource', ...query }).then(({ documents }) => documents.length > 0));
   }
 
-  /** Whether a parameter has references in a range, asked once; it need not be asked where it was looked for together with others in vain. */
-  function hasAny(test: string, type: string, param: string, range?: Range): Promise<boolean> {
+  /** Whether a parameter has references, asked once; it need not be asked where it was looked for together with others in vain. */
+  function hasAny(test: string, type: string, param: string): Promise<boolean> {
     const look = async (): Promise<boolean> =>
-      (await together.get(test)?.()) !== false && hasRows(snapshot, type, param, range);
+      (await together.get(test)?.()) !== false && hasRows(snapshot, type, param);
     const answer = there.get(test) ?? look();
     there.set(test, answer);
     return answer;
@@ -111,7 +100,6 @@ export function openLinks(
     projection,
     probed: [],
     known: { reduced: openMemo(), keys: openMemo() },
-    base,
     isNameable,
     types: () => (types ??= typesIn(snapshot)),
     lookFor(params) {
@@ -122,7 +110,6 @@ export function openLinks(
         };
         const name = `${type} ${param}`;
         if (isToNameable) add(`url ${name}`, { p: referenceParam(param, 'url') });
-        if (base !== undefined) add(`base ${name}`, { p: param, to: rangeMatch(placesBelow(base)) });
       }
       // One is as well looked for by itself.
       if (tests.size < 2) return;
@@ -130,10 +117,6 @@ export function openLinks(
       for (const test of tests.keys()) together.set(test, isAny);
     },
     hasUrls: (type, param) => hasAny(`url ${type} ${param}`, type, referenceParam(param, 'url')),
-    async ownBase(type, param) {
-      if (base === undefined) return undefined;
-      return (await hasAny(`base ${type} ${param}`, type, param, placesBelow(base))) ? base : undefined;
-    },
   };
 }
 
@@ -144,7 +127,7 @@ export async function typesIn(snapshot: Snapshot): Promise<ReadonlySet<string>> 
   return new Set(rows.map(({ _id }) => String(_id)));
 }
 
-async function hasRows(snapshot: Snapshot, type: string, p: string, range: Range = {}): Promise<boolean> {
-  const [arm] = entryAccess(type, 'reference', p, { ranges: [range] }).arms;
+async function hasRows(snapshot: Snapshot, type: string, p: string): Promise<boolean> {
+  const [arm] = entryAccess(type, 'reference', p, { ranges: [{}] }).arms;
   return arm !== undefined && (await lengthOf(snapshot, stretchesOf(arm)[0]!, arm.hint, 1)) > 0;
 }

@@ -4,7 +4,7 @@ import { NOTHING } from '../../../../search/query/query.js';
 import { referenceParam } from '../../bson/index-rows.js';
 import { FEW_TYPES } from './chain.js';
 import { collectHeld, collectKeys } from './collect.js';
-import { placesOf, typeOfPlace, type Held } from './held.js';
+import { typeOfPlace, type Held } from './held.js';
 import type { LinkParam, Links } from './links.js';
 import { canonicalsOf, namedBy } from './named.js';
 
@@ -73,14 +73,8 @@ async function rowsTo(
   // First: its moment is the newest, and of that moment it is perhaps known which references there are.
   const keys = await collectKeys(links, type, where, most);
   if (keys === undefined) return undefined;
-  const [hasUrls, base] =
-    keys.length === 0
-      ? [false, undefined]
-      : await Promise.all([links.isNameable(type) && links.hasUrls(source, param), links.ownBase(source, param)]);
-  const to = placesOf(keys, base);
-  // Few of the keys, but of the places so many that a command may not hold them.
-  if (to.length > keys.length && to.length > links.limits.most) return undefined;
-  const places: RowTest = { kind: 'reference', p: param, fields: { to: { in: to } } };
+  const hasUrls = keys.length > 0 && links.isNameable(type) && (await links.hasUrls(source, param));
+  const places: RowTest = { kind: 'reference', p: param, fields: { to: { in: keys } } };
   return hasUrls ? [places, ...(await canonicals(links, param, type, keys))] : [places];
 }
 
@@ -131,7 +125,7 @@ async function targetsOf(
 ): Promise<ReadonlySet<string> | undefined> {
   const ids = new Set<string>();
   const rows = sources.flatMap(({ references }) => references);
-  for (const row of rows) if (row.p === param && typeOfPlace(row, links.base) === type) ids.add(row.id!);
+  for (const row of rows) if (row.p === param && typeOfPlace(row) === type) ids.add(row.id!);
   if (ids.size > links.limits.most) return undefined;
   if (!links.isNameable(type)) return ids;
   const urlParam = referenceParam(param, 'url');

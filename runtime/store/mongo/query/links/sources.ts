@@ -4,11 +4,10 @@ import { idOf, type Raw } from '../../bson/bson.js';
 import { keyOf } from '../../bson/documents.js';
 import type { Ask } from '../ask.js';
 import { everyOf, LIVING } from '../compile/compile.js';
-import { rangeMatch } from '../compile/row-match.js';
 import { referenceParam } from '../../bson/index-rows.js';
 import { BY_ENTRY } from '../../indexes.js';
 import { toStoredVersions, VERSION_ONLY } from '../../bson/stored-version.js';
-import { isCanonicalOf, placesBelow, placesOf, toHeld, toKey } from './held.js';
+import { isCanonicalOf, toHeld, toKey } from './held.js';
 import { canonicalsOf } from './named.js';
 import { chunksOf, readAllBy } from './read-all.js';
 
@@ -25,19 +24,16 @@ export interface Sources {
 /** Places that one command names. */
 const PLACES = 200;
 
-/** For so few it is not asked first whether any reference has the base before it. */
-const FEW = 20;
-
-/** @param base as in `PageQuery` */
-export function openSources(ask: Ask, base: string | undefined): Sources {
+/** Nothing was found yet. */
+export function openSources(ask: Ask): Sources {
   /** What was found comes next, mostly, and so is read at the same time. */
   const versions = new Map<string, Raw>();
   const known = new Map<string, Promise<boolean>>();
 
-  /** Whether a reference by one of some parameters is one of these. */
-  function hasAny(type: string, params: readonly string[], to?: object): Promise<boolean> {
-    const name = JSON.stringify([type, params, to]);
-    const referring = { p: { $in: [...params] }, ...(to !== undefined && { to }) };
+  /** Whether there is a reference by one of some parameters. */
+  function hasAny(type: string, params: readonly string[]): Promise<boolean> {
+    const name = JSON.stringify([type, params]);
+    const referring = { p: { $in: [...params] } };
     const isThere =
       known.get(name) ?? ask.isLonger({ type, reference: { $elemMatch: referring } }, BY_ENTRY.reference, 0);
     known.set(name, isThere);
@@ -45,11 +41,9 @@ export function openSources(ask: Ask, base: string | undefined): Sources {
   }
 
   async function addReferring({ type, params, of, limit }: Step, found: Set<string>): Promise<void> {
-    const isUsed =
-      base !== undefined && (of.length <= FEW || (await hasAny(type, params, rangeMatch(placesBelow(base)))));
     // In the order of what they refer to, then of ids: as the index has it.
     for (const chunk of chunksOf(of.map(keyOf), PLACES)) {
-      const to = { $in: [...placesOf(chunk, isUsed ? base : undefined)] };
+      const to = { $in: [...chunk] };
       const filter = everyOf([{ type, reference: { $elemMatch: { p: { $in: [...params] }, to } } }, LIVING]);
       const query = { filter, hint: BY_ENTRY.reference, limit };
       const whole = of.length <= PLACES ? await ask.read({ ...query, projection: VERSION_ONLY }) : undefined;

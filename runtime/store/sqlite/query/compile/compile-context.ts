@@ -8,8 +8,6 @@ export interface CompileContext {
   readonly type: number;
   /** Number of one of its parameters; undefined: nothing has a value. */
   param(code: string): number | undefined;
-  /** Number of this server's base; undefined: no reference has it, or it is not known. */
-  own(): number | undefined;
   groups(leaf: Leaf): readonly LeafGroup[];
   /** For conditions on resources of another type; undefined: there never was one. */
   of(type: string): CompileContext | undefined;

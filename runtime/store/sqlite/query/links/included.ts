@@ -17,7 +17,7 @@ import { findHits } from '../search.js';
 
 /** What comes with a page; nothing where nothing is asked for. Inside its transaction. */
 export type Includer = (
-  query: Pick<PageQuery, 'include' | 'base'>,
+  query: Pick<PageQuery, 'include'>,
   page: Pick<ReadPage, 'versions' | 'size'>,
   trace?: Trace,
 ) => Included | Record<string, never>;
@@ -86,12 +86,10 @@ export function openIncluded(db: Database, parts: FindParts, contents: ContentRe
 
   function within(
     { type, where, of }: Extract<IncludeStep, { ask: 'within' }>,
-    base: string | undefined,
     trace: Trace | undefined,
   ): readonly string[] {
     const all = { all: [{ ids: of }, where] };
-    const asked = { type, where: all, sort: [], count: of.length, total: 'none' } as const;
-    const run = beginRun(parts, { ...asked, ...(base !== undefined && { base }) }, trace);
+    const run = beginRun(parts, { type, where: all, sort: [], count: of.length, total: 'none' }, trace);
     if (run === undefined) return [];
     return findHits(run, simplify(all), undefined, of.length).hits.map(({ key }) => selectId.get(key)!);
   }
@@ -124,7 +122,7 @@ export function openIncluded(db: Database, parts: FindParts, contents: ContentRe
     return found;
   }
 
-  function answer(step: IncludeStep, base: string | undefined, trace: Trace | undefined): readonly unknown[] {
+  function answer(step: IncludeStep, trace: Trace | undefined): readonly unknown[] {
     switch (step.ask) {
       case 'references': {
         const found = references(step.of, step.params);
@@ -137,12 +135,12 @@ export function openIncluded(db: Database, parts: FindParts, contents: ContentRe
         return found;
       }
       case 'sources': {
-        const found = referring(step, base);
+        const found = referring(step);
         trace?.read(2 * found.length + step.of.length);
         return found;
       }
       case 'within':
-        return within(step, base, trace);
+        return within(step, trace);
       case 'read': {
         const found = readWhile(step.of, step.room);
         trace?.read(2 * found.length);
@@ -151,10 +149,10 @@ export function openIncluded(db: Database, parts: FindParts, contents: ContentRe
     }
   }
 
-  return ({ include, base }, { versions, size }, trace) => {
+  return ({ include }, { versions, size }, trace) => {
     if (include === undefined) return {};
     const room = Math.max(MAX_PAGE - size, LEAST_ROOM);
-    return runSteps(collectIncludes(include, versions, room, base), (step) => answer(step, base, trace));
+    return runSteps(collectIncludes(include, versions, room), (step) => answer(step, trace));
   };
 }
 

@@ -1,7 +1,6 @@
 import type { Chain, Has, Link, Target } from '../../../../search/query/query.js';
 import { tooCostly } from '../../file/too-costly.js';
 import type { CompileContext } from '../compile/compile-context.js';
-import { isLocalReference } from './is-local-reference.js';
 import { and, or, raw, sql, type Sql } from '../compile/sql.js';
 
 /** Longest condition on other resources, in characters: what is around it has to find room, too. */
@@ -71,8 +70,8 @@ export function leadsToTarget(
 }
 
 /** A row of a reference leads to a resource of a type of which something holds; its key is that of `x`. */
-function leadsTo(row: Sql, { type, param, look, own }: CompileContext, asked: Sql, depth: number): Sql {
-  const byId = sql`${row}.target_type = ${type} AND ${isLocalReference(row, own())}`;
+function leadsTo(row: Sql, { type, param, look }: CompileContext, asked: Sql, depth: number): Sql {
+  const byId = sql`${row}.target_type = ${type} AND ${row}.base = 0`;
   const x = raw(`x${depth}`);
   const named = sql`FROM resource ${x} INDEXED BY resource_by_id
     WHERE ${x}.type = ${type} AND ${x}.id = ${row}.target_id AND ${x}.deleted = 0`;
@@ -134,7 +133,7 @@ function byId(param: number, key: Sql, context: CompileContext, depth: number): 
   const [row, x] = [raw(`l${depth}`), raw(`x${depth}`)];
   return sql`FROM resource ${x} NOT INDEXED CROSS JOIN reference ${row} INDEXED BY reference_by_target
     WHERE ${x}.key = ${key} AND ${row}.target_id = ${x}.id AND ${row}.target_id <> '' AND ${row}.param = ${param}
-    AND ${row}.target_type = ${context.type} AND ${isLocalReference(row, context.own())}`;
+    AND ${row}.target_type = ${context.type} AND ${row}.base = 0`;
 }
 
 /** The same by a URL of it, where its type has any. */

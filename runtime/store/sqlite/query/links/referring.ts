@@ -5,26 +5,23 @@ import type { IncludeStep } from '../../../include-steps.js';
 import type { ResourceKey } from '../../../store.js';
 import type { FindParts } from '../run.js';
 
-/** Finds what refers to resources, each once. Inside a transaction. @param base as in `PageQuery` */
-export type Referring = (
-  step: IncludeStep & { readonly ask: 'sources' },
-  base: string | undefined,
-) => readonly ResourceKey[];
+/** Finds what refers to resources, each once. Inside a transaction. */
+export type Referring = (step: IncludeStep & { readonly ask: 'sources' }) => readonly ResourceKey[];
 
 /** Prepares the statements. */
 export function openReferring(db: Database, { dictionary, interrupt }: FindParts): Referring {
   const byIds = db
-    .prepare<[string, number, number, number, number], number>(
+    .prepare<[string, number, number, number], number>(
       `SELECT f.resource FROM json_each(?) k CROSS JOIN reference f INDEXED BY reference_by_target
-       WHERE f.target_id = k.value AND f.target_id <> '' AND f.param = ? AND f.target_type = ? AND f.base IN (0, ?)
+       WHERE f.target_id = k.value AND f.target_id <> '' AND f.param = ? AND f.target_type = ? AND f.base = 0
        AND ${interrupt.sql('f.resource')} LIMIT ?`,
     )
     .pluck();
   const go = interrupt.sql('resource');
   const byId = db
-    .prepare<[string, number, number, number, number, number], number>(
+    .prepare<[string, number, number, number, number], number>(
       `SELECT DISTINCT resource FROM reference INDEXED BY reference_by_target
-       WHERE target_id = ? AND target_id <> '' AND param = ? AND resource < ? AND target_type = ? AND base IN (0, ?) AND ${go}
+       WHERE target_id = ? AND target_id <> '' AND param = ? AND resource < ? AND target_type = ? AND base = 0 AND ${go}
        ORDER BY resource LIMIT ?`,
     )
     .pluck();
@@ -51,18 +48,17 @@ export function openReferring(db: Database, { dictionary, interrupt }: FindParts
     )
     .pluck();
 
-  return ({ type, params, of, limit }, base) => {
+  return ({ type, params, of, limit }) => {
     const source = dictionary.findTerm(type);
     if (source === undefined) return [];
     const numbers = params.flatMap((code) => dictionary.findParam(source, code, 0) ?? []);
-    const own = (base === undefined ? undefined : dictionary.findTerm(base)) ?? 0;
     const first = openFirst(limit);
     /** Mostly few refer to all of them together; else each is asked for those that come first. */
     function addByIds(ids: readonly string[], target: number, param: number): void {
       interrupt.step();
-      const all = byIds.all(JSON.stringify(ids), param, target, own, limit + 1);
+      const all = byIds.all(JSON.stringify(ids), param, target, limit + 1);
       if (all.length <= limit) return first.add(all);
-      for (const id of ids) first.add(byId.all(id, param, first.below, target, own, limit));
+      for (const id of ids) first.add(byId.all(id, param, first.below, target, limit));
     }
 
     for (const [name, ids] of byType(of)) {

@@ -6,7 +6,6 @@ import { column } from '../compile/shape.js';
 import { and, or, raw, sql, type Sql } from '../compile/sql.js';
 import { probe } from '../probes.js';
 import type { Run } from '../run.js';
-import { isLocalReference } from './is-local-reference.js';
 import { isVersion, leadsToTarget, refersById, refersByUrl, someLeads } from './links.js';
 
 /** Finds what has the fewest rows of the conditions at the other side. */
@@ -139,7 +138,7 @@ function chainArms(
     const urls = beyond.param('url');
     for (const arm of side.arms) {
       const before = keysOf(side, arm);
-      const byId = and([sql`${row}.target_type = ${beyond.type}`, isLocalReference(row, run.own()), run.go(key)]);
+      const byId = and([sql`${row}.target_type = ${beyond.type} AND ${row}.base = 0`, run.go(key)]);
       arms.push({
         key,
         levels: [
@@ -221,8 +220,7 @@ function hasArms(run: Run, link: Has, side: OtherSide | undefined, isLazy: boole
     const referring = references(arm.key);
     const byId = and([
       referring.asked,
-      sql`${row}.target_type = ${run.type} AND ${row}.target_id <> ''`,
-      isLocalReference(row, run.own()),
+      sql`${row}.target_type = ${run.type} AND ${row}.target_id <> '' AND ${row}.base = 0`,
     ]);
     const key = sql`${target}.key`;
     const named: Arm = {

@@ -9,10 +9,3 @@ export function baseKey(url: string): string {
   const key = CAPITAL.test(url) ? url.replace(CAPITAL, (start) => start.toLowerCase()) : url;
   return key.startsWith('https://') ? `http://${key.slice('https://'.length)}` : key;
 }
-
-/** What follows the base and its slash in an absolute URL, by either scheme; undefined: the URL lies elsewhere, or is relative. */
-export function belowBase(url: string, base: string): string | undefined {
-  if (base === '') return undefined;
-  const [key, own] = [baseKey(url), `${baseKey(base)}/`];
-  return key.startsWith(own) ? key.slice(own.length) : undefined;
-}
