@@ -1,17 +1,19 @@
 import type { Condition } from '../../../search/query/query.js';
 import { rowsOf, type Arm, type Driver } from './compile/index-range.js';
-import { compareHits, type Hit } from './hit.js';
 import type { Run } from './run.js';
-import { sortReaders } from './sort-values.js';
 import { join, raw, sql, type Sql } from './compile/sql.js';
 
 /** All resources of the type that fulfil a condition, in the order of keys. @param after begins behind this one */
 export function* walk(run: Run, where: Condition, after: number | undefined): Generator<number> {
+  for (const row of run.rows<{ readonly key: number }>(selectOfType(run, where, after))) yield row.key;
+}
+
+/** The same as a statement. */
+export function selectOfType(run: Run, where: Condition, after?: number): Sql {
   const later = after === undefined ? sql`` : sql`AND r.key > ${after}`;
   const key = raw('r.key');
-  const statement = sql`SELECT r.key FROM resource r INDEXED BY resource_by_type
+  return sql`SELECT r.key FROM resource r INDEXED BY resource_by_type
     WHERE r.type = ${run.type} AND r.deleted = 0 ${later} AND ${run.go(key)} AND ${run.check(where, key)} ORDER BY r.key`;
-  for (const row of run.rows<{ readonly key: number }>(statement)) yield row.key;
 }
 
 /** The keys in a range of resources that fulfil a condition. */
@@ -51,23 +53,17 @@ export function driven(run: Run, { arms }: Driver, where: Condition): readonly n
   return distinct;
 }
 
-/** The same as a part of another statement: a key may be there several times. Undefined: it takes several statements. */
-export function selectDriven(run: Run, { arms }: Driver, where: Condition): Sql | undefined {
-  const [batch, ...others] = inBatches(arms.map((arm) => selectKey(run, arm, where)));
-  return batch === undefined || others.length > 0 ? undefined : join(batch, ' UNION ALL ');
+/** The same as a part of another statement: a key may be there several times. */
+export function selectDriven(run: Run, driver: Driver, where: Condition): Sql {
+  const [batch, ...others] = inBatches(driver.arms.map((arm) => selectKey(run, arm, where)));
+  return batch === undefined || others.length > 0 ? listKeys(driven(run, driver, where)) : join(batch, ' UNION ALL ');
+}
+
+/** Keys that are known as a part of a statement. */
+export function listKeys(keys: readonly number[]): Sql {
+  return sql`SELECT value AS key FROM json_each(${JSON.stringify(keys)})`;
 }
 
 function keysOf(run: Run, pieces: readonly Sql[]): number[] {
   return run.column<number>(join(pieces, ' UNION ALL '));
-}
-
-/** Everything with these keys, in the order of the search. */
-export function sorted(run: Run, keys: readonly number[]): readonly Hit[] {
-  const readers = sortReaders(run);
-  const hits: Hit[] = [];
-  for (const key of keys) {
-    run.interrupt.step();
-    hits.push({ key, values: readers.map((read) => read(key) ?? null) });
-  }
-  return hits.sort(compareHits(run.sort));
 }

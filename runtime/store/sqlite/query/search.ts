@@ -5,12 +5,12 @@ import { conjunctsOf } from '../../plan/conjuncts.js';
 import type { PlanUsed } from '../../plan/explain.js';
 import type { ArmPlace, Path, Place, SourceName } from '../../plan/cursor.js';
 import { walkArms } from './arms.js';
-import { driven, sorted, walk } from './by-key.js';
+import { driven, selectDriven, selectOfType, walk } from './by-key.js';
 import { findDrivers, onlyDriver } from './compile/driver.js';
 import { restOf, type Driver } from './compile/index-range.js';
-import { firstSorted } from './first-sorted.js';
-import { compareHits, type Hit } from './hit.js';
+import type { Hit } from './hit.js';
 import type { Run } from './run.js';
+import { inOrderOf } from './sort-values.js';
 import { isSortable, sortedWalk } from './sorted-walk.js';
 
 /** What was found for a page. */
@@ -123,18 +123,14 @@ function firstOf<T>(all: Iterable<T>, wanted: number): readonly T[] {
 function collected(run: Run, where: Condition, from: Driver | 'type', after: Hit | undefined, wanted: number): Found {
   const isOfAll = from === 'type';
   const rest = isOfAll ? where : restOf(where, from);
-  const keys = (): readonly number[] => (isOfAll ? [...walk(run, rest, undefined)] : driven(run, from, rest));
   if (orderOf(run) === 'any') {
-    const all = keys();
+    const all = isOfAll ? [...walk(run, rest, undefined)] : driven(run, from, rest);
     const left = after === undefined ? all : all.filter((key) => key > after.key);
     const hits = left.slice(0, wanted).map((key) => ({ key, values: [] }));
     return { hits, total: all.length, source: isOfAll ? 'type' : ['keys', from.path] };
   }
-  const isCounted = after === undefined && run.query.total !== 'none';
-  const first = isOfAll ? undefined : firstSorted(run, from, rest, after, wanted, isCounted);
-  if (first !== undefined) return { ...first, source: 'sort' };
-  const all = sorted(run, keys());
-  const order = compareHits(run.sort);
-  const left = after === undefined ? all : all.filter((hit) => order(hit, after) > 0);
-  return { hits: left.slice(0, wanted), total: all.length, source: 'sort' };
+  const all = isOfAll ? selectOfType(run, rest) : selectDriven(run, from, rest);
+  // What is asked for its total alone gets one.
+  const { hits, total } = inOrderOf(run, run.sort, all, after, Math.max(wanted, 1));
+  return { hits: hits.slice(0, wanted), total, source: 'sort' };
 }

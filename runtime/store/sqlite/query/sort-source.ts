@@ -6,12 +6,15 @@ import { listedOf, TABLES } from './compile/shape.js';
 import { boundValues } from './links/lists.js';
 import type { Hit } from './hit.js';
 import type { Run } from './run.js';
+import type { SortColumns } from './sort-values.js';
 import { raw, sql, type Sql } from './compile/sql.js';
 
 /** Resources that have a value, all that are to be compared by it alone. */
 export interface Ranked {
   readonly key: number;
   readonly value: SortValue;
+  /** With the columns that were asked for besides. */
+  readonly row: object;
 }
 
 type SortTable = keyof typeof TABLES;
@@ -60,6 +63,7 @@ const BLOCKED: Readonly<Partial<Record<SortKey['by'], SortIndex>>> = { uri, refe
  * (`isWhole`: from the beginning of its value).
  *
  * @param key one that `hasIndex`
+ * @param select further columns of a resource
  */
 export function ranked(
   run: Run,
@@ -67,16 +71,17 @@ export function ranked(
   where: Condition,
   after: Hit | undefined,
   isWhole: boolean,
+  select: SortColumns['select'],
 ): Iterable<Ranked> {
   const value = after?.values[0] ?? undefined;
   // It had no value: all that have one came before it.
   if (after !== undefined && value === undefined) return [];
   const start = after === undefined ? undefined : { value: value!, key: isWhole ? -1 : after.key };
   const head = HEADS[key.by];
-  if (head !== undefined) return byHead(run, key, head, where, start);
+  if (head !== undefined) return byHead(run, key, head, where, start, select);
   const param = run.dictionary.findParam(run.type, valuedBy(key)[0]!, 0);
   if (param === undefined) return [];
-  const part = { run, where, param, isDescending: key.isDescending, met: run.met.isFirst(KEY) };
+  const part = { run, where, more: select(KEY), param, isDescending: key.isDescending, met: run.met.isFirst(KEY) };
   if (key.by === 'token') return byToken(part, start);
   const index = streamed(key);
   return index === undefined ? byBlocks(part, BLOCKED[key.by]!, start) : byValue(part, index, start);
@@ -98,6 +103,7 @@ interface Start {
 interface Part {
   readonly run: Run;
   readonly where: Condition;
+  readonly more: Sql;
   readonly param: number;
   readonly isDescending: boolean;
   /** True of a resource that this walk meets for the first time. */
@@ -143,7 +149,7 @@ function* byValue(part: Part, { table, column, index }: SortIndex, start: Start 
   const value = raw(`d.${column}`);
   const direction = raw(isDescending ? 'DESC' : 'ASC');
   const best = isBest(part, table, isBetter(part, column));
-  const select = (range: Sql): Sql => sql`SELECT d.resource AS key, ${value} AS value FROM ${raw(table)} d
+  const select = (range: Sql): Sql => sql`SELECT d.resource AS key, ${value} AS value ${part.more} FROM ${raw(table)} d
     INDEXED BY ${raw(index)} WHERE ${ofIndex(part, table)} ${range} AND ${run.go(KEY)} AND ${best}
     ORDER BY ${value} ${direction}, d.resource`;
   const ranges =
@@ -159,9 +165,9 @@ function* byValue(part: Part, { table, column, index }: SortIndex, start: Start 
 /** A resource may have its best value twice. */
 function* once(rows: Iterable<RankedRow>): Generator<Ranked> {
   let last: number | undefined;
-  for (const { key, value } of rows) {
-    if (key !== last) yield { key, value: [value] };
-    last = key;
+  for (const row of rows) {
+    if (row.key !== last) yield { key: row.key, value: [row.value], row };
+    last = row.key;
   }
 }
 
@@ -171,10 +177,11 @@ function* byHead(
   { column, index }: Pick<SortIndex, 'column' | 'index'>,
   where: Condition,
   start: Start | undefined,
+  more: SortColumns['select'],
 ): Generator<Ranked> {
   const key = raw('d.key');
   const value = raw(`d.${column}`);
-  const select = (range: Sql): Sql => sql`SELECT d.key AS key, ${value} AS value FROM resource d
+  const select = (range: Sql): Sql => sql`SELECT d.key AS key, ${value} AS value ${more(key)} FROM resource d
     INDEXED BY ${raw(index)} WHERE d.type = ${run.type} AND d.deleted = 0 ${range} AND ${run.go(key)}
     AND ${run.check(where, key)} ORDER BY ${value} ${raw(isDescending ? 'DESC' : 'ASC')}, d.key`;
   const ranges =
@@ -212,7 +219,7 @@ function* byBlocks(part: Part, index: SortIndex, start: Start | undefined): Gene
   const best = isBest(part, table, isBetter(part, column));
   for (const text of distinct(part, index, start === undefined ? undefined : String(start.value[0]))) {
     const least = text === start?.value[0] ? start.key : -1;
-    const statement = sql`SELECT d.resource AS key FROM ${raw(table)} d INDEXED BY ${raw(index.index)}
+    const statement = sql`SELECT d.resource AS key ${part.more} FROM ${raw(table)} d INDEXED BY ${raw(index.index)}
       WHERE ${ofIndex(part, table)} AND ${raw(`d.${column}`)} = ${text} AND d.resource > ${least} AND ${run.go(KEY)}
       AND ${best} ORDER BY d.resource`;
     yield* keysOnce(run, statement, [text]);
@@ -221,9 +228,9 @@ function* byBlocks(part: Part, index: SortIndex, start: Start | undefined): Gene
 
 function* keysOnce(run: Run, statement: Sql, value: SortValue): Generator<Ranked> {
   let last: number | undefined;
-  for (const { key } of run.rows<{ readonly key: number }>(statement)) {
-    if (key !== last) yield { key, value };
-    last = key;
+  for (const row of run.rows<{ readonly key: number }>(statement)) {
+    if (row.key !== last) yield { key: row.key, value, row };
+    last = row.key;
   }
 }
 
@@ -246,7 +253,7 @@ function* byToken(part: Part, start: Start | undefined): Generator<Ranked> {
       const order = start === undefined ? 1 : compareValues(value, start.value) * (isDescending ? -1 : 1);
       if (order < 0) continue;
       const least = order === 0 ? start!.key : -1;
-      const statement = sql`SELECT d.resource AS key FROM token d INDEXED BY token_by_value
+      const statement = sql`SELECT d.resource AS key ${part.more} FROM token d INDEXED BY token_by_value
         WHERE ${ofIndex(part, 'token')} AND d.code = ${code} AND d.system = ${system} AND d.resource > ${least}
         AND ${run.go(KEY)} AND ${best} ORDER BY d.resource`;
       yield* keysOnce(run, statement, value);

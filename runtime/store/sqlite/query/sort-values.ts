@@ -1,15 +1,8 @@
 import { valuedBy, type SortKey } from '../../../search/query/query.js';
 import type { SortValue } from '../../../search/query/sort.js';
+import type { Hit } from './hit.js';
 import type { Run } from './run.js';
-import { join, raw, sql, type Sql } from './compile/sql.js';
-
-/** Reads what sorts the resource with a key; undefined: it has no value. */
-export type SortReader = (key: number) => SortValue | undefined;
-
-interface ValueRow {
-  readonly a: string | number;
-  readonly b?: string;
-}
+import { and, join, or, raw, sql, type Sql, type Value } from './compile/sql.js';
 
 /** Where the best value of a resource is simply one of a column. */
 function columnOf({ by, isDescending }: SortKey): readonly [table: string, column: string] | undefined {
@@ -29,98 +22,136 @@ function columnOf({ by, isDescending }: SortKey): readonly [table: string, colum
   }
 }
 
-/** How resources are sorted by the values of one column. */
-export interface SortedBy {
-  readonly isDescending: boolean;
-  /** What has the values, named `s`, joined with a key: `TABLE s … ON …`. */
-  join(key: Sql): Sql;
-  /** The best value of the rows of a resource. */
-  readonly best: Sql;
-}
-
-/** The numbers of the parameters that have the values of a key; those of which nothing has a value are left out. */
-function numbersOf(key: SortKey, dictionary: Run['dictionary'], type: number): readonly number[] {
-  return valuedBy(key).flatMap((code) => dictionary.findParam(type, code, 0) ?? []);
-}
-
 /** The row `s` is of one of these parameters. */
-function isOfSome(params: readonly number[]): Sql {
-  return sql`s.param IN (${join(params.map((each) => sql`${each}`), ', ')})`; // prettier-ignore
+function isOfSome(params: readonly number[], row = 's'): Sql {
+  return sql`${raw(row)}.param IN (${join(params.map((each) => sql`${each}`), ', ')})`; // prettier-ignore
 }
 
-/** The values of a key as one column; undefined: they are not so simple. */
-export function valueOf({ dictionary, type, look }: Run, sortKey: SortKey): SortedBy | undefined {
+/** The row `s` of a table is of the resource with a key. */
+function ofResource(table: string, key: Sql, { look }: Run): Sql {
+  return sql`${raw(table)} s INDEXED BY ${raw(`sqlite_autoindex_${table}_1`)}
+    WHERE s.resource = ${key} AND ${look(raw('s'), 'param')}`;
+}
+
+/** The best value of the resource with a key: one column, of tokens also that of the system's text. NULL: it has no value. */
+function bestOf(run: Run, sortKey: SortKey, key: Sql): readonly Sql[] {
   const { by, isDescending } = sortKey;
-  const best = (column: string): Sql => raw(`${isDescending ? 'max' : 'min'}(s.${column})`);
+  const { dictionary, type } = run;
+  const best = raw(isDescending ? 'max' : 'min');
   if (by === 'updated' || by === 'id') {
-    const join = (key: Sql): Sql => sql`resource s NOT INDEXED ON s.key = ${key} AND ${look(raw('s'), 'key')}`;
-    return { isDescending, join, best: best(by) };
+    return [
+      sql`(SELECT s.${raw(by)} FROM resource s NOT INDEXED WHERE s.key = ${key} AND ${run.look(raw('s'), 'key')})`,
+    ];
   }
+  const codes = valuedBy(sortKey);
+  const params = codes.flatMap((code) => dictionary.findParam(type, code, 0) ?? []);
   const [table, column] = columnOf(sortKey) ?? [];
-  if (table === undefined || column === undefined) return undefined;
-  const isOf = isOfSome(numbersOf(sortKey, dictionary, type));
-  const join = (key: Sql): Sql => sql`${raw(`${table} s INDEXED BY sqlite_autoindex_${table}_1`)}
-    ON s.resource = ${key} AND ${isOf} AND ${look(raw('s'), 'param')}`;
-  return { isDescending, join, best: best(column) };
-}
-
-/** Best value of a resource, ascending and descending: columns `a` and, of tokens, `b`. */
-function bestOf(key: SortKey, look: string, plain: number, canonical: number): string {
-  const { by, isDescending } = key;
-  const order = isDescending ? 'DESC' : 'ASC';
-  const marks = (count: number): string => Array.from({ length: count }, () => '?').join();
-  const params = `param IN (${marks(plain)})`;
-  const [table, column] = columnOf(key) ?? [];
   if (table !== undefined) {
-    return `SELECT ${column} AS a FROM ${table} t INDEXED BY sqlite_autoindex_${table}_1
-     WHERE resource = ? AND ${params} AND ${look} ORDER BY 1 ${order} LIMIT 1`;
+    return [sql`(SELECT ${best}(s.${raw(column!)}) FROM ${ofResource(table, key, run)} AND ${isOfSome(params)})`];
   }
-  switch (by) {
-    case 'token':
-      return `SELECT t.code AS a, coalesce(s.text, '') AS b
-        FROM token t INDEXED BY sqlite_autoindex_token_1 LEFT JOIN term s ON s.id = t.system
-        WHERE resource = ? AND ${params} AND ${look} ORDER BY 1 ${order}, 2 ${order} LIMIT 1`;
-    case 'quantity': {
-      const value = isDescending
-        ? 'CASE high WHEN 9e999 THEN value ELSE high END'
-        : 'CASE low WHEN -9e999 THEN value ELSE low END';
-      const numbers = marks(canonical);
-      // Of an entry that has a canonical value only that one counts.
-      return `SELECT ${value} AS a FROM number t INDEXED BY sqlite_autoindex_number_1
-        WHERE resource = ? AND (param IN (${numbers}) OR ${params} AND NOT EXISTS (
-          SELECT 1 FROM number c INDEXED BY sqlite_autoindex_number_1
-          WHERE c.resource = t.resource AND c.param IN (${numbers}) AND c.part_group = t.part_group AND c.n = t.n))
-        AND ${look} ORDER BY 1 ${order} LIMIT 1`;
-    }
-    case 'id':
-      return 'SELECT id AS a FROM resource WHERE key = ?';
-    default:
-      return 'SELECT updated AS a FROM resource WHERE key = ?';
+  if (by === 'token') {
+    const direction = raw(isDescending ? 'DESC' : 'ASC');
+    const of = sql`${ofResource('token', key, run)} AND ${isOfSome(params)}`;
+    const text = sql`coalesce((SELECT text FROM term WHERE id = s.system), '')`;
+    return [
+      sql`(SELECT ${best}(s.code) FROM ${of})`,
+      sql`(SELECT ${text} FROM ${of} ORDER BY s.code ${direction}, 1 ${direction} LIMIT 1)`,
+    ];
   }
+  const canonical = codes.flatMap((code) => dictionary.paramsBetween(type, `${code}{`, `${code}|`));
+  const value = isDescending
+    ? sql`CASE s.high WHEN 9e999 THEN s.value ELSE s.high END`
+    : sql`CASE s.low WHEN -9e999 THEN s.value ELSE s.low END`;
+  // Of an entry that has a canonical value only that one counts.
+  const hasCanonical = sql`EXISTS (SELECT 1 FROM number c INDEXED BY sqlite_autoindex_number_1
+    WHERE c.resource = s.resource AND ${isOfSome(canonical, 'c')} AND c.part_group = s.part_group AND c.n = s.n)`;
+  return [
+    sql`(SELECT ${best}(${value}) FROM ${ofResource('number', key, run)}
+      AND (${isOfSome(canonical)} OR ${isOfSome(params)} AND NOT ${hasCanonical}))`,
+  ];
 }
 
-/** The readers of all keys of a search. */
-export function sortReaders(run: Run): readonly SortReader[] {
-  return run.sort.map((key) => openSortReader(run, key));
+/** A column by which rows are in order: a part of the value of one sort key. */
+interface Column {
+  readonly name: Sql;
+  readonly best: Sql;
+  readonly isDescending: boolean;
+  readonly key: number;
+  readonly part: number;
 }
 
-function openSortReader(run: Run, sortKey: SortKey): SortReader {
-  const { by } = sortKey;
-  const { dictionary, statements, interrupt, trace, type } = run;
-  const isHead = by === 'updated' || by === 'id';
-  const params = isHead ? [] : numbersOf(sortKey, dictionary, type);
-  if (!isHead && params.length === 0) return () => undefined;
-  const canonical =
-    by === 'quantity'
-      ? valuedBy(sortKey).flatMap((code) => dictionary.paramsBetween(type, `${code}{`, `${code}|`))
-      : [];
-  const look = trace === undefined ? '1' : interrupt.look('t.param');
-  const statement = statements.prepare<ValueRow>(bestOf(sortKey, look, params.length, canonical.length));
-  const values = [...canonical, ...params, ...canonical];
-  return (key) => {
-    if (isHead) trace?.read(1);
-    const row = statement.get(key, ...values);
-    if (row === undefined) return undefined;
-    return row.b === undefined ? [row.a] : [row.a, row.b];
+function columnsOf(run: Run, sort: readonly SortKey[], key: Sql): readonly Column[] {
+  return sort.flatMap((sortKey, place) =>
+    bestOf(run, sortKey, key).map((best, part) => {
+      return { name: raw(`v${place}_${part}`), best, isDescending: sortKey.isDescending, key: place, part };
+    }),
+  );
+}
+
+/** Values of sort keys as columns of a statement. */
+export interface SortColumns {
+  /** Each begins with a comma. @param key column of a resource's key */
+  select(key: Sql): Sql;
+  /** What a row has in them. */
+  read(row: object): readonly (SortValue | null)[];
+}
+
+/** The columns of some keys. */
+export function sortColumns(run: Run, sort: readonly SortKey[]): SortColumns {
+  return {
+    select: (key) =>
+      join(
+        columnsOf(run, sort, key).map(({ name, best }) => sql`, ${best} AS ${name}`),
+        '',
+      ),
+    read: (row) => {
+      const values = row as Readonly<Record<string, Value | null>>;
+      return sort.map(({ by }, i) => {
+        const first = values[`v${i}_0`] ?? null;
+        if (first === null) return null;
+        return by === 'token' ? [first, values[`v${i}_1`]!] : [first];
+      });
+    },
   };
+}
+
+/**
+ * Resources in the order of sort keys, those that are alike in that of their own keys; and how many there are in all.
+ *
+ * @param keys a statement of the keys of resources; one may come several times
+ * @param after begins behind this place
+ * @param wanted absent: all
+ */
+export function inOrderOf(
+  run: Run,
+  sort: readonly SortKey[],
+  keys: Sql,
+  after: Hit | undefined,
+  wanted = -1,
+): { readonly hits: readonly Hit[]; readonly total: number } {
+  const columns = columnsOf(run, sort, raw('k.key'));
+  const { select, read } = sortColumns(run, sort);
+  const order = columns.map(({ name, isDescending }) => sql`${name} ${raw(isDescending ? 'DESC' : 'ASC')} NULLS LAST`);
+  const statement = sql`WITH found AS MATERIALIZED (
+      SELECT k.key AS key ${select(raw('k.key'))} FROM (SELECT DISTINCT key FROM (${keys})) k)
+    SELECT *, (SELECT count(*) FROM found) AS total FROM found
+    WHERE ${after === undefined ? raw('1') : isBehind(columns, after)}
+    ORDER BY ${join([...order, raw('key')], ', ')} LIMIT ${wanted}`;
+  const rows = [...run.rows<{ readonly key: number; readonly total: number }>(statement)];
+  return { total: rows[0]?.total ?? 0, hits: rows.map((row) => ({ key: row.key, values: read(row) })) };
+}
+
+/** A row is alike in some columns, and beyond the place in the next one; or alike in all, with a greater key. */
+function isBehind(columns: readonly Column[], { key, values }: Hit): Sql {
+  const alike: Sql[] = [];
+  const ways: Sql[] = [];
+  for (const { name, isDescending, key: place, part } of columns) {
+    const value = values[place]?.[part];
+    if (value !== undefined) {
+      const isBeyond = sql`(${name} ${raw(isDescending ? '<' : '>')} ${value} OR ${name} IS NULL)`;
+      ways.push(and([...alike, isBeyond]));
+    }
+    alike.push(value === undefined ? sql`${name} IS NULL` : sql`${name} = ${value}`);
+  }
+  return or([...ways, and([...alike, sql`key > ${key}`])]);
 }

@@ -1,10 +1,10 @@
 import { valuedBy, type Condition } from '../../../search/query/query.js';
 import { compareValues } from '../../../search/query/sort.js';
-import { walk } from './by-key.js';
+import { selectOfType, walk } from './by-key.js';
 import { compareHits, type Hit } from './hit.js';
 import type { Run } from './run.js';
 import { hasIndex, ranked, type Ranked } from './sort-source.js';
-import { sortReaders } from './sort-values.js';
+import { inOrderOf, sortColumns, type SortColumns } from './sort-values.js';
 
 /** Whether there is an index of the first key. */
 export function isSortable({ sort: [first] }: Run): boolean {
@@ -19,9 +19,10 @@ export function* sortedWalk(run: Run, where: Condition, after: Hit | undefined):
   const [first, ...others] = run.sort;
   if (first === undefined) return;
   const isPlain = others.length === 0;
-  const source = ranked(run, first, where, after, !isPlain);
+  const { select, read } = sortColumns(run, others);
+  const source = ranked(run, first, where, after, !isPlain, select);
   if (isPlain) for (const { key, value } of source) yield { key, values: [value] };
-  else yield* inBlocks(run, source, after);
+  else yield* inBlocks(run, source, read, after);
   // Everything has these.
   if (first.by === 'updated' || first.by === 'id') return;
   const isAmong = after !== undefined && after.values[0] === null;
@@ -30,33 +31,28 @@ export function* sortedWalk(run: Run, where: Condition, after: Hit | undefined):
     for (const key of walk(run, missing, isAmong ? after.key : undefined)) yield { key, values: [null] };
     return;
   }
-  yield* inBlocks(run, ofNoValue(walk(run, missing, undefined)), isAmong ? after : undefined);
-}
-
-function* ofNoValue(keys: Iterable<number>): Generator<Omit<Ranked, 'value'>> {
-  for (const key of keys) yield { key };
+  yield* inOrderOf(run, run.sort, selectOfType(run, missing), isAmong ? after : undefined).hits;
 }
 
 /** What has the same first value is collected and sorted by the other keys. */
 function* inBlocks(
   run: Run,
-  source: Iterable<Omit<Ranked, 'value'> & Partial<Ranked>>,
+  source: Iterable<Ranked>,
+  read: SortColumns['read'],
   after: Hit | undefined,
 ): Generator<Hit> {
   const compare = compareHits(run.sort);
-  const readers = sortReaders(run);
   let block: Hit[] = [];
   const flush = (): readonly Hit[] => {
     const sorted = block.sort(compare).filter((hit) => after === undefined || compare(hit, after) > 0);
     block = [];
     return sorted;
   };
-  for (const { key, value = null } of source) {
-    const begun = block[0]?.values[0] ?? null;
-    if (begun !== null && value !== null && compareValues(begun, value) !== 0) yield* flush();
+  for (const { key, value, row } of source) {
+    const begun = block[0]?.values[0] ?? undefined;
+    if (begun !== undefined && compareValues(begun, value) !== 0) yield* flush();
     run.interrupt.step();
-    const others = readers.slice(1).map((read) => read(key) ?? null);
-    block.push({ key, values: [value, ...others] });
+    block.push({ key, values: [value, ...read(row)] });
   }
   yield* flush();
 }
