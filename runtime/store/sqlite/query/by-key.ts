@@ -12,7 +12,7 @@ export function* walk(run: Run, where: Condition, after: number | undefined): Ge
 export function selectOfType(run: Run, where: Condition, after?: number): Sql {
   const later = after === undefined ? sql`` : sql`AND r.key > ${after}`;
   const key = raw('r.key');
-  return sql`SELECT r.key FROM resource r INDEXED BY resource_by_type
+  return sql`SELECT r.key AS key FROM resource r INDEXED BY resource_by_type
     WHERE r.type = ${run.type} AND r.deleted = 0 ${later} AND ${run.go(key)} AND ${run.check(where, key)} ORDER BY r.key`;
 }
 
@@ -25,7 +25,7 @@ function selectKey(run: Run, arm: Arm, where: Condition): Sql {
 const MOST = { pieces: 100, values: 10_000, length: 200_000 };
 
 /** Pieces in lists that are small enough for a statement each. */
-export function inBatches(pieces: readonly Sql[]): readonly (readonly Sql[])[] {
+function inBatches(pieces: readonly Sql[]): readonly (readonly Sql[])[] {
   const batches: Sql[][] = [];
   let sum = { pieces: Infinity, values: 0, length: 0 };
   for (const piece of pieces) {
@@ -40,30 +40,15 @@ export function inBatches(pieces: readonly Sql[]): readonly (readonly Sql[])[] {
 }
 
 /** The keys of all that a driver finds and that fulfil a condition besides: each once, in their order. */
-export function driven(run: Run, { arms }: Driver, where: Condition): readonly number[] {
-  const batches = inBatches(arms.map((arm) => selectKey(run, arm, where)));
-  const found = batches.length === 1 ? keysOf(run, batches[0]!) : batches.flatMap((batch) => keysOf(run, batch));
-  const keys = new Float64Array(found).sort();
-  const distinct: number[] = [];
-  let last: number | undefined;
-  for (const key of keys) {
-    if (key !== last) distinct.push(key);
-    last = key;
-  }
-  return distinct;
+export function driven(run: Run, driver: Driver, where: Condition): readonly number[] {
+  return run.column<number>(sql`SELECT DISTINCT key FROM (${selectDriven(run, driver, where)}) ORDER BY key`);
 }
 
 /** The same as a part of another statement: a key may be there several times. */
-export function selectDriven(run: Run, driver: Driver, where: Condition): Sql {
-  const [batch, ...others] = inBatches(driver.arms.map((arm) => selectKey(run, arm, where)));
-  return batch === undefined || others.length > 0 ? listKeys(driven(run, driver, where)) : join(batch, ' UNION ALL ');
-}
-
-/** Keys that are known as a part of a statement. */
-export function listKeys(keys: readonly number[]): Sql {
+export function selectDriven(run: Run, { arms }: Driver, where: Condition): Sql {
+  const batches = inBatches(arms.map((arm) => selectKey(run, arm, where))).map((batch) => join(batch, ' UNION ALL '));
+  const [first, ...others] = batches;
+  if (first !== undefined && others.length === 0) return first;
+  const keys = batches.flatMap((batch) => run.column<number>(batch));
   return sql`SELECT value AS key FROM json_each(${JSON.stringify(keys)})`;
-}
-
-function keysOf(run: Run, pieces: readonly Sql[]): number[] {
-  return run.column<number>(join(pieces, ' UNION ALL '));
 }

@@ -2,7 +2,7 @@ import { type Condition, type SortKey, valuedBy } from '../../../search/query/qu
 import { compareText } from '../../../search/query/compare-text.js';
 import { compareValues, type SortValue } from '../../../search/query/sort.js';
 import { systemsOf } from './compile/driver.js';
-import { listedOf, TABLES } from './compile/shape.js';
+import { column, indexedBy, listedOf, TABLES, type Table } from './compile/shape.js';
 import { boundValues } from './links/lists.js';
 import type { Hit } from './hit.js';
 import type { Run } from './run.js';
@@ -17,57 +17,55 @@ export interface Ranked {
   readonly row: object;
 }
 
-type SortTable = keyof typeof TABLES;
-
 /** An index that has the values of a key in their order. */
 interface SortIndex {
-  readonly table: SortTable;
+  readonly table: Table;
   readonly column: string;
   readonly index: string;
+  /** Whether many share a value: each is read by itself, so that its resources come in the order of keys. */
+  readonly isShared?: boolean;
 }
 
-const { string, number, uri, reference } = {
-  string: { table: 'string', column: 'folded', index: 'string_by_value' },
-  number: { table: 'number', column: 'low', index: 'number_by_low' },
-  uri: { table: 'uri', column: 'value', index: 'uri_by_value' },
-  reference: { table: 'reference', column: 'target', index: 'reference_by_text' },
-} satisfies Record<string, SortIndex>;
-
-/** Values that few resources share: they are read as one row after the other. */
-function streamed({ by, isDescending }: SortKey): SortIndex | undefined {
+function indexOf({ by, isDescending }: SortKey): SortIndex | undefined {
   switch (by) {
     case 'string':
-      return string;
+      return { table: TABLES.string, column: 'folded', index: 'string_by_value' };
     case 'number':
-      return number;
+      return { table: TABLES.number, column: 'low', index: 'number_by_low' };
     case 'date':
       return isDescending
-        ? { table: 'date', column: 'high', index: 'date_by_high' }
-        : { table: 'date', column: 'low', index: 'date_by_low' };
+        ? { table: TABLES.date, column: 'high', index: 'date_by_high' }
+        : { table: TABLES.date, column: 'low', index: 'date_by_low' };
+    case 'uri':
+      return { table: TABLES.uri, column: 'value', index: 'uri_by_value', isShared: true };
+    case 'reference':
+      return { table: TABLES.reference, column: 'target', index: 'reference_by_text', isShared: true };
+    case 'token':
+      return { table: TABLES.token, column: 'code', index: 'token_by_value', isShared: true };
+    case 'updated':
+      return { table: TABLES.resource, column: 'updated', index: 'resource_by_time' };
+    case 'id':
+      return { table: TABLES.resource, column: 'id', index: 'resource_by_id' };
     default:
       return undefined;
   }
 }
 
-/** What all resources have. */
-const HEADS: Readonly<Partial<Record<SortKey['by'], Pick<SortIndex, 'column' | 'index'>>>> = {
-  updated: { column: 'updated', index: 'resource_by_time' },
-  id: { column: 'id', index: 'resource_by_id' },
-};
-
-/** Values that many share: each is read by itself, so that its resources come in the order of keys. */
-const BLOCKED: Readonly<Partial<Record<SortKey['by'], SortIndex>>> = { uri, reference };
+/** Whether there is an index that has the values of a key in their order: values of several parameters are not in one. */
+export function hasIndex(key: SortKey): boolean {
+  return valuedBy(key).length <= 1 && indexOf(key) !== undefined;
+}
 
 /**
  * Resources that fulfil a condition and have a value, in the order of it and then of keys: from a place on, if there is one
  * (`isWhole`: from the beginning of its value).
  *
- * @param key one that `hasIndex`
+ * @param sortKey one that `hasIndex`
  * @param select further columns of a resource
  */
 export function ranked(
   run: Run,
-  key: SortKey,
+  sortKey: SortKey,
   where: Condition,
   after: Hit | undefined,
   isWhole: boolean,
@@ -77,21 +75,24 @@ export function ranked(
   // It had no value: all that have one came before it.
   if (after !== undefined && value === undefined) return [];
   const start = after === undefined ? undefined : { value: value!, key: isWhole ? -1 : after.key };
-  const head = HEADS[key.by];
-  if (head !== undefined) return byHead(run, key, head, where, start, select);
-  const param = run.dictionary.findParam(run.type, valuedBy(key)[0]!, 0);
+  const source = indexOf(sortKey)!;
+  const isHead = source.table === TABLES.resource;
+  const param = isHead ? run.type : run.dictionary.findParam(run.type, valuedBy(sortKey)[0]!, 0);
   if (param === undefined) return [];
-  const part = { run, where, more: select(KEY), param, isDescending: key.isDescending, met: run.met.isFirst(KEY) };
-  if (key.by === 'token') return byToken(part, start);
-  const index = streamed(key);
-  return index === undefined ? byBlocks(part, BLOCKED[key.by]!, start) : byValue(part, index, start);
-}
-
-/** Whether there is an index that has the values of a key in their order. */
-export function hasIndex(key: SortKey): boolean {
-  // Values of several parameters are not in one order.
-  if (valuedBy(key).length > 1) return false;
-  return (HEADS[key.by] ?? BLOCKED[key.by] ?? streamed(key)) !== undefined || key.by === 'token';
+  const { isDescending } = sortKey;
+  const key = column(D, source.table.key);
+  const listed = listedOf(source.table, D, boundValues([param]));
+  const walk = {
+    source,
+    run,
+    key,
+    param,
+    isDescending,
+    range: isHead ? sql`${listed} AND d.deleted = 0` : listed,
+    more: select(key),
+    best: isHead ? run.check(where, key) : isBest(run, where, source, isDescending),
+  };
+  return source.isShared === true ? byBlocks(walk, start) : byValue(walk, start);
 }
 
 interface Start {
@@ -100,163 +101,114 @@ interface Start {
   readonly key: number;
 }
 
-interface Part {
+/** A walk through an index. */
+interface Walk {
+  readonly source: SortIndex;
   readonly run: Run;
-  readonly where: Condition;
-  readonly more: Sql;
+  /** Column of the resource's key. */
+  readonly key: Sql;
   readonly param: number;
   readonly isDescending: boolean;
-  /** True of a resource that this walk meets for the first time. */
-  readonly met: Sql;
+  /** All rows of the parameter. */
+  readonly range: Sql;
+  readonly more: Sql;
+  /** What is asked of each row. */
+  readonly best: Sql;
 }
 
-interface RankedRow {
-  readonly key: number;
-  readonly value: string | number;
-}
-
-const KEY = raw('d.resource');
-
-/** The row is of the parameter, and in the index. */
-function ofIndex({ param }: Part, table: SortTable): Sql {
-  return listedOf(TABLES[table], raw('d'), boundValues([param]));
-}
+const D = raw('d');
 
 /** So many values of a resource are each compared with all. */
 const FEW = 8;
 
 /**
- * Whether the resource of a row fulfils the condition, and the row is its best: for which none other may be `better`. Mostly
- * it is the only one. The rows come from the best to the worst, so of a resource that has many only the first is asked:
- * asking each would take the square of their number.
+ * Whether the resource of a row fulfils the condition, and the row is its best: for which none other is better. Mostly it is the only
+ * one. The rows come from the best to the worst, so of a resource that has many only the first is asked: asking each would take the
+ * square of their number.
  */
-function isBest({ run, where, met }: Part, table: string, better: Sql): Sql {
-  const own = (row: string): Sql => sql`FROM ${raw(`${table} ${row}`)} INDEXED BY ${raw(`sqlite_autoindex_${table}_1`)}
+function isBest(run: Run, where: Condition, { table: { name }, column: by }: SortIndex, isDescending: boolean): Sql {
+  const own = (row: string): Sql => sql`FROM ${raw(`${name} ${row}`)} INDEXED BY ${raw(`sqlite_autoindex_${name}_1`)}
     WHERE ${raw(`${row}.resource = d.resource AND ${row}.param = d.param`)} AND ${run.look(raw(row), 'param')}`;
   const isAlone = (others: number): Sql => sql`(SELECT 1 ${own('m')} LIMIT 1 OFFSET ${raw(String(others))}) IS NULL`;
-  const asked = run.check(where, KEY);
-  return sql`CASE WHEN ${isAlone(1)} THEN ${asked} WHEN (CASE WHEN ${isAlone(FEW)} THEN 1 ELSE ${met} END)
+  const key = column(D, 'resource');
+  const asked = run.check(where, key);
+  const sign = isDescending ? '>' : '<';
+  const text = (row: string): string => `coalesce((SELECT text FROM term WHERE id = ${row}.system), '')`;
+  const orSystem =
+    name === 'token' ? ` OR o.code = d.code AND o.system <> d.system AND ${text('o')} ${sign} ${text('d')}` : '';
+  const better = raw(`(o.${by} ${sign} d.${by}${orSystem})`);
+  return sql`CASE WHEN ${isAlone(1)} THEN ${asked} WHEN (CASE WHEN ${isAlone(FEW)} THEN 1 ELSE ${run.met.isFirst(key)} END)
     THEN ${asked} AND NOT EXISTS (SELECT 1 ${own('o')} AND ${better}) ELSE 0 END`;
 }
 
-/** That the other row `o` has a lesser value, or a greater one. */
-function isBetter({ isDescending }: Part, column: string): Sql {
-  return raw(`o.${column} ${isDescending ? '>' : '<'} d.${column}`);
-}
-
-function* byValue(part: Part, { table, column, index }: SortIndex, start: Start | undefined): Generator<Ranked> {
-  const { run, isDescending } = part;
-  const value = raw(`d.${column}`);
-  const direction = raw(isDescending ? 'DESC' : 'ASC');
-  const best = isBest(part, table, isBetter(part, column));
-  const select = (range: Sql): Sql => sql`SELECT d.resource AS key, ${value} AS value ${part.more} FROM ${raw(table)} d
-    INDEXED BY ${raw(index)} WHERE ${ofIndex(part, table)} ${range} AND ${run.go(KEY)} AND ${best}
-    ORDER BY ${value} ${direction}, d.resource`;
-  const ranges =
-    start === undefined
-      ? [sql``]
-      : [
-          sql`AND ${value} = ${start.value[0]!} AND d.resource > ${start.key}`,
-          sql`AND ${value} ${raw(isDescending ? '<' : '>')} ${start.value[0]!}`,
-        ];
-  for (const range of ranges) yield* once(run.rows<RankedRow>(select(range)));
-}
-
-/** A resource may have its best value twice. */
-function* once(rows: Iterable<RankedRow>): Generator<Ranked> {
+/** Rows of a walk, each resource once: it may have its best value twice. @param value of all of them; absent: each has another */
+function* rowsIn(walk: Walk, range: Sql, value?: SortValue): Generator<Ranked> {
+  const { run, key, source, isDescending } = walk;
+  const own = column(D, source.column);
+  const [read, order] =
+    value === undefined
+      ? [sql`, ${own} AS value`, sql`${own} ${raw(isDescending ? 'DESC' : 'ASC')}, ${key}`]
+      : [sql``, key];
+  const statement = sql`SELECT ${key} AS key ${read} ${walk.more} FROM ${raw(source.table.name)} d
+    ${indexedBy(source.index)} WHERE ${walk.range} ${range} AND ${run.go(key)} AND ${walk.best} ORDER BY ${order}`;
   let last: number | undefined;
-  for (const row of rows) {
-    if (row.key !== last) yield { key: row.key, value: [row.value], row };
+  for (const row of run.rows<{ readonly key: number; readonly value: string | number }>(statement)) {
+    if (row.key !== last) yield { key: row.key, value: value ?? [row.value], row };
     last = row.key;
   }
 }
 
-function* byHead(
-  run: Run,
-  { isDescending }: SortKey,
-  { column, index }: Pick<SortIndex, 'column' | 'index'>,
-  where: Condition,
-  start: Start | undefined,
-  more: SortColumns['select'],
-): Generator<Ranked> {
-  const key = raw('d.key');
-  const value = raw(`d.${column}`);
-  const select = (range: Sql): Sql => sql`SELECT d.key AS key, ${value} AS value ${more(key)} FROM resource d
-    INDEXED BY ${raw(index)} WHERE d.type = ${run.type} AND d.deleted = 0 ${range} AND ${run.go(key)}
-    AND ${run.check(where, key)} ORDER BY ${value} ${raw(isDescending ? 'DESC' : 'ASC')}, d.key`;
-  const ranges =
-    start === undefined
-      ? [sql``]
-      : [
-          sql`AND ${value} = ${start.value[0]!} AND d.key > ${start.key}`,
-          sql`AND ${value} ${raw(isDescending ? '<' : '>')} ${start.value[0]!}`,
-        ];
-  for (const range of ranges) yield* once(run.rows<RankedRow>(select(range)));
+function* byValue(walk: Walk, start: Start | undefined): Generator<Ranked> {
+  const own = column(D, walk.source.column);
+  if (start === undefined) return yield* rowsIn(walk, sql``);
+  const [value] = start.value;
+  yield* rowsIn(walk, sql`AND ${own} = ${value!} AND ${walk.key} > ${start.key}`);
+  yield* rowsIn(walk, sql`AND ${own} ${raw(walk.isDescending ? '<' : '>')} ${value!}`);
+}
+
+function* byBlocks(walk: Walk, start: Start | undefined): Generator<Ranked> {
+  for (const text of distinct(walk, start?.value[0])) {
+    for (const { where, value } of walk.source.table === TABLES.token ? bySystem(walk, text) : [alike(walk, text)]) {
+      const order = start === undefined ? 1 : compareValues(value, start.value) * (walk.isDescending ? -1 : 1);
+      if (order < 0) continue;
+      yield* rowsIn(walk, sql`AND ${where} AND ${walk.key} > ${order === 0 ? start!.key : -1}`, value);
+    }
+  }
 }
 
 /** All values of a column, one after the other, from one on. */
-function* distinct(part: Part, { table, column, index }: SortIndex, first?: string) {
-  const { run, isDescending } = part;
-  const value = raw(`d.${column}`);
+function* distinct({ run, source, range, isDescending }: Walk, first?: string | number) {
+  const value = column(D, source.column);
   const direction = raw(isDescending ? 'DESC' : 'ASC');
-  const next = (range: Sql): string | undefined => {
-    const statement = sql`SELECT ${value} AS value FROM ${raw(table)} d INDEXED BY ${raw(index)}
-      WHERE ${ofIndex(part, table)} ${range} AND ${run.go(value)} ORDER BY ${value} ${direction} LIMIT 1`;
-    for (const row of run.rows<{ readonly value: string }>(statement)) return row.value;
-    return undefined;
-  };
-  const beyond = (bound: string, sign: string): Sql => sql`AND ${value} ${raw(sign)} ${bound}`;
-  let at = next(first === undefined ? sql`` : beyond(first, isDescending ? '<=' : '>='));
-  while (at !== undefined) {
-    yield at;
-    at = next(beyond(at, isDescending ? '<' : '>'));
+  let from = first === undefined ? sql`` : sql`AND ${value} ${raw(isDescending ? '<=' : '>=')} ${first}`;
+  for (;;) {
+    const [next] = run.column<string>(
+      sql`SELECT ${value} FROM ${raw(source.table.name)} d ${indexedBy(source.index)} WHERE ${range} ${from} AND ${run.go(value)}
+        ORDER BY ${value} ${direction} LIMIT 1`,
+    );
+    if (next === undefined) return;
+    yield next;
+    from = sql`AND ${value} ${raw(isDescending ? '<' : '>')} ${next}`;
   }
 }
 
-function* byBlocks(part: Part, index: SortIndex, start: Start | undefined): Generator<Ranked> {
-  const { run } = part;
-  const { table, column } = index;
-  const best = isBest(part, table, isBetter(part, column));
-  for (const text of distinct(part, index, start === undefined ? undefined : String(start.value[0]))) {
-    const least = text === start?.value[0] ? start.key : -1;
-    const statement = sql`SELECT d.resource AS key ${part.more} FROM ${raw(table)} d INDEXED BY ${raw(index.index)}
-      WHERE ${ofIndex(part, table)} AND ${raw(`d.${column}`)} = ${text} AND d.resource > ${least} AND ${run.go(KEY)}
-      AND ${best} ORDER BY d.resource`;
-    yield* keysOnce(run, statement, [text]);
-  }
+/** Rows of one value. */
+interface Block {
+  readonly where: Sql;
+  readonly value: SortValue;
 }
 
-function* keysOnce(run: Run, statement: Sql, value: SortValue): Generator<Ranked> {
-  let last: number | undefined;
-  for (const row of run.rows<{ readonly key: number }>(statement)) {
-    if (row.key !== last) yield { key: row.key, value, row };
-    last = row.key;
-  }
+function alike({ source }: Walk, text: string): Block {
+  return { where: sql`${column(D, source.column)} = ${text}`, value: [text] };
 }
 
-const TOKEN: SortIndex = { table: 'token', column: 'code', index: 'token_by_value' };
-
-/** By code, then by the text of the system, which the index has as a number. */
-function* byToken(part: Part, start: Start | undefined): Generator<Ranked> {
-  const { run, param, isDescending } = part;
+/** Those of a code by the text of the system, which the index has as a number. */
+function bySystem(walk: Walk, code: string): readonly Block[] {
+  const { run, param, isDescending } = walk;
   const selectText = run.statements.prepare<{ readonly text: string }>('SELECT text FROM term WHERE id = ?');
-  const sign = raw(isDescending ? '>' : '<');
-  const text = (row: string): Sql => raw(`coalesce((SELECT text FROM term WHERE id = ${row}.system), '')`);
-  const better = sql`(o.code ${sign} d.code OR o.code = d.code AND o.system <> d.system AND ${text('o')} ${sign} ${text('d')})`;
-  const best = isBest(part, 'token', better);
-  for (const code of distinct(part, TOKEN, start === undefined ? undefined : String(start.value[0]))) {
-    const systems = systemsOf(run, param, code).map((system) => {
-      return { system, value: [code, selectText.get(system)?.text ?? ''] };
-    });
-    systems.sort((a, b) => compareText(a.value[1]!, b.value[1]!) * (isDescending ? -1 : 1));
-    for (const { system, value } of systems) {
-      const order = start === undefined ? 1 : compareValues(value, start.value) * (isDescending ? -1 : 1);
-      if (order < 0) continue;
-      const least = order === 0 ? start!.key : -1;
-      const statement = sql`SELECT d.resource AS key ${part.more} FROM token d INDEXED BY token_by_value
-        WHERE ${ofIndex(part, 'token')} AND d.code = ${code} AND d.system = ${system} AND d.resource > ${least}
-        AND ${run.go(KEY)} AND ${best} ORDER BY d.resource`;
-      yield* keysOnce(run, statement, value);
-    }
-  }
+  const blocks = systemsOf(run, param, code).map((system) => {
+    const text = selectText.get(system)?.text ?? '';
+    return { where: sql`d.code = ${code} AND d.system = ${system}`, value: [code, text], text };
+  });
+  return blocks.sort((a, b) => compareText(a.text, b.text) * (isDescending ? -1 : 1));
 }

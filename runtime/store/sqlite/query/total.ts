@@ -1,10 +1,11 @@
 import { isEverything, type Condition } from '../../../search/query/query.js';
 import { conjunctsOf } from '../../plan/conjuncts.js';
 import { CHEAP_TOTAL } from '../../store.js';
-import { inBatches } from './by-key.js';
+import { selectDriven, selectOfType } from './by-key.js';
+import { hasIrregular } from './compile/between.js';
 import { findBest, onlyDriver } from './compile/driver.js';
-import { rangeOf, restOf, rowsOf, type Driver, type Single } from './compile/index-range.js';
-import { join, raw, sql, type Sql } from './compile/sql.js';
+import { rangeOf, restOf, type Driver } from './compile/index-range.js';
+import { sql, type Sql } from './compile/sql.js';
 import { probe } from './probes.js';
 import type { Run } from './run.js';
 
@@ -73,8 +74,11 @@ function isRange({ arms, single, isFar }: Driver): boolean {
 }
 
 function countBy(run: Run, where: Condition, best: Driver | undefined): number {
-  const single = best === undefined ? undefined : matchesOnce(run, where, best);
-  return count(run, single ?? matches(run, where, best));
+  const single = best?.single;
+  const isOnce = single !== undefined && isEverything(restOf(where, best!)) && !hasIrregular(run, single.param);
+  // An index alone has each match once; nothing stops that statement.
+  const keys = isOnce ? sql`SELECT ${single.key} ${single.rows}` : matches(run, where, best);
+  return run.column<number>(sql`SELECT count(*) FROM (${keys})`)[0]!;
 }
 
 /** How many resources of the type there are, as far as that is asked. */
@@ -83,40 +87,13 @@ function sizeOf(run: Run, limit: number): number {
   return probe(run, [all], limit);
 }
 
-function count(run: Run, keys: Sql): number {
-  for (const { n } of run.rows<{ readonly n: number }>(sql`SELECT count(*) AS n FROM (${keys})`)) return n;
-  return 0;
-}
-
 /** The keys of all that match, each once. */
 export function allMatches(run: Run, where: Condition): Sql {
   return matches(run, where, findBest(run, conjunctsOf(where), { limit: DEEP }));
 }
 
-/** The same by an index alone, where each match is there once; nothing stops that statement. Undefined: it is not so simple. */
-function matchesOnce(run: Run, where: Condition, best: Driver): Sql | undefined {
-  if (!isEverything(restOf(where, best))) return undefined;
-  const single = singleRange(run, best);
-  return single && sql`SELECT ${single.key} ${single.rows}`;
-}
-
 /** The same, led by what finds them with the fewest rows; undefined: all of the type are looked at. */
 function matches(run: Run, where: Condition, best: Driver | undefined): Sql {
-  if (best?.arms.length === 0) return sql`SELECT 0 WHERE 0`;
-  const rest = best === undefined ? where : restOf(where, best);
-  const pieces = (best?.arms ?? []).map(
-    (arm) => sql`SELECT DISTINCT ${arm.key} ${rowsOf(arm)} AND ${run.check(rest, arm.key)}`,
-  );
-  const [batch, ...more] = inBatches(pieces);
-  if (batch !== undefined && more.length === 0) return join(batch, ' UNION ');
-  const key = raw('r.key');
-  return sql`SELECT r.key FROM resource r INDEXED BY resource_by_time
-    WHERE r.type = ${run.type} AND r.deleted = 0 AND ${run.go(key)} AND ${run.check(where, key)}`;
-}
-
-/** The range in which each match of a driver is once; undefined: a resource may be there twice. */
-function singleRange(run: Run, { single }: Driver): Single | undefined {
-  if (single === undefined) return undefined;
-  const irregular = sql`SELECT 1 FROM irregular INDEXED BY irregular_by_param WHERE param = ${single.param} LIMIT 1`;
-  return run.column(irregular).length > 0 ? undefined : single;
+  if (best === undefined) return selectOfType(run, where);
+  return sql`SELECT DISTINCT key FROM (${selectDriven(run, best, restOf(where, best))})`;
 }

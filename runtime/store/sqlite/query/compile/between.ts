@@ -93,8 +93,8 @@ function toDriver(run: Run, bounded: Bounded, limit: number | undefined, depth: 
   const spans = alternatives.map(({ limits }) => lowEnds(limits, isTime ? 0 : REGULAR_WIDTH[table]));
   if (spans.some(({ from, to }) => from === -Infinity || to === Infinity)) return undefined;
   const condition = leaves.length === 1 ? leaves[0]! : { all: leaves };
-  const hasIrregular = !isTime && isSomeIrregular(run, bounded);
-  const arms = alternatives.map((_, i) => armOf(run, bounded, i, spans, hasIrregular, depth));
+  const isIrregular = !isTime && hasIrregular(run, sql`${bounded.param}`);
+  const arms = alternatives.map((_, i) => armOf(run, bounded, i, spans, isIrregular, depth));
   // Though there are none: a page that ended here goes on here when the last one has gone.
   if (!isTime) arms.push(irregularArm(run, bounded, depth));
   const count = limit === undefined ? 0 : probe(run, arms.map(rangeOf), limit);
@@ -112,7 +112,7 @@ function toDriver(run: Run, bounded: Bounded, limit: number | undefined, depth: 
     condition,
     arms,
     path: 'between',
-    isWhole: !hasIrregular,
+    isWhole: !isIrregular,
     count,
     isExact: true,
     isLazy: true,
@@ -128,7 +128,7 @@ function armOf(
   bounded: Bounded,
   place: number,
   spans: readonly Span[],
-  hasIrregular: boolean,
+  isIrregular: boolean,
   depth: number,
 ): Arm {
   const { table, param, alternatives } = bounded;
@@ -138,7 +138,7 @@ function armOf(
   const isIn = (i: number, of: Sql): Sql => and([within(bounded, spans[i]!, of), askRow(alternatives[i]!.tests, of)]);
   const irregular = (owner: Sql): Sql =>
     sql`EXISTS (SELECT 1 FROM irregular i WHERE i.resource = ${owner} AND i.param = ${param})`;
-  const apart = hasIrregular ? [sql`NOT ${irregular(key)}`] : [];
+  const apart = isIrregular ? [sql`NOT ${irregular(key)}`] : [];
   const earlier = alternatives.slice(0, place).map((_, i) => isIn(i, row));
   const other = raw('o');
   return {
@@ -156,13 +156,15 @@ function armOf(
     once: () => (earlier.length === 0 ? raw('1') : sql`NOT ${or(earlier)}`),
     holds: (owner) => sql`EXISTS (SELECT 1 FROM ${raw(table)} o ${TABLES[table].byKey}
       WHERE ${column(other, isTime ? 'key' : 'resource')} = ${owner} AND ${isIn(place, other)}
-      ${hasIrregular ? sql`AND NOT ${irregular(owner)}` : sql``})`,
+      ${isIrregular ? sql`AND NOT ${irregular(owner)}` : sql``})`,
   };
 }
 
-function isSomeIrregular(run: Run, { param }: Bounded): boolean {
-  const some = sql`SELECT 1 FROM irregular INDEXED BY irregular_by_param WHERE param = ${param} LIMIT 1`;
-  return run.column(some).length > 0;
+/** Whether some resource has several values of a parameter, or a wide one. */
+export function hasIrregular(run: Run, param: Sql): boolean {
+  return (
+    run.column(sql`SELECT 1 FROM irregular INDEXED BY irregular_by_param WHERE param = ${param} LIMIT 1`).length > 0
+  );
 }
 
 /** Resources with several values, or a wide one: they are few, and asked one by one. */
