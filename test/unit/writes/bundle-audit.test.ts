@@ -6,6 +6,7 @@ import type { FhirError } from '../../../runtime/fhir/errors.js';
 import { createServices } from '../../../runtime/http/create-services.js';
 import { executeBundle } from '../../../runtime/interactions/bundle/bundle.js';
 import { toyExtract } from '../../toy/extract.js';
+import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { createToyStore } from '../../toy/store.js';
 import { toyTables } from '../../toy/tables.js';
 
@@ -18,7 +19,8 @@ async function auditOf(type: 'batch' | 'transaction', entries: readonly object[]
     failed: ({ interaction, type: of = '', id = '' }: FailedCall, { code }: FhirError) =>
       void failed.push(`${interaction ?? 'unknown'} ${of}/${id} ${code}`),
   };
-  const { services } = createServices({ tables: toyTables, store: createToyStore(), extract: toyExtract, audit });
+  const own = new OwnBases(['http://kiln.example/fhir']);
+  const { services } = createServices({ tables: toyTables, store: createToyStore(), extract: toyExtract, own, audit });
   const body = { resourceType: 'Bundle', type, entry: [...entries] };
   const call = { interaction: 'bundle', principal: OPERATOR, params: new URLSearchParams(), conditions: {}, prefer: {}, base: 'http://kiln.example/fhir', body } as const; // prettier-ignore
   await executeBundle(call as never, services).catch(() => undefined);
