@@ -18,7 +18,6 @@ import { openFault } from './fault.js';
 import { openCountBy } from './query/count-by.js';
 import { openExplain } from './query/explain.js';
 import { openFind } from './query/find.js';
-import { openContainedTypes } from './query/links/contained-types.js';
 import { openProbes } from './query/plan/probe.js';
 import { openSearchTurns } from './query/run-search.js';
 import { openHistory } from './read/history.js';
@@ -85,8 +84,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const slotOf: SlotOf = (type, param) => settings.slotOf(plainType(type), param);
   const isNameable = (type: string): boolean => settings.isNameable(plainType(type));
   const { linkLimits, planLimits } = settings;
-  const memberTypes = openContainedTypes();
-  const findParts = { snapshots, turns, probes, slotOf, isNameable, linkLimits, planLimits, memberTypes, now };
+  const findParts = { snapshots, turns, probes, slotOf, isNameable, linkLimits, planLimits, now };
   const [find, explain] = [openFind(findParts), openExplain(findParts)];
   const findMultiType = openMultiTypeSearch(findParts);
   const countBy = openCountBy(findParts);

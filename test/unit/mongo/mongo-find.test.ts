@@ -4,7 +4,7 @@ import { compareText } from '../../../runtime/search/query/compare-text.js';
 import type { Condition, ValueTest } from '../../../runtime/search/query/query.js';
 import { compile } from '../../../runtime/store/mongo/query/compile/compile.js';
 import { readCursor, writeCursor } from '../../../runtime/store/plan/cursor.js';
-import { isKey, sortOf } from '../../../runtime/store/mongo/query/places.js';
+import { isKeyOf, sortOf } from '../../../runtime/store/mongo/query/places.js';
 import { dateRange } from '../../../runtime/store/mongo/query/compile/date-range.js';
 import { sizeOfArm, type Access } from '../../../runtime/store/mongo/query/plan/access.js';
 import { hullOf } from '../../../runtime/store/mongo/query/plan/hull.js';
@@ -143,11 +143,16 @@ describe('searches as filters of MongoDB', () => {
     const order = toOrder('Patient', sort, () => undefined);
     const last = { key: 'Patient/x', values: [['c', 's'], [5]] };
     const text = writeCursor('sort', last, 7);
-    expect(readCursor(text, sortOf(order), isKey)).toEqual({ place: { source: 'sort', after: last }, total: 7 });
+    expect(readCursor(text, sortOf(order), isKeyOf('Patient'))).toEqual({
+      place: { source: 'sort', after: last },
+      total: 7,
+    });
     const arm = [0, 1, 'name'] as const;
     const source = ['arms', [0, [0, 0]]] as const;
     const walked = writeCursor(source, { ...last, place: { arm: () => arm, at: [['c', 'Patient/x']] } }, undefined);
-    expect(readCursor(walked, undefined, isKey)).toEqual({ place: { source, at: { arm, at: [['c', 'Patient/x']] } } });
+    expect(readCursor(walked, undefined, isKeyOf('Patient'))).toEqual({
+      place: { source, at: { arm, at: [['c', 'Patient/x']] } },
+    });
     const other = toOrder('Patient', sort.slice(0, 1), () => undefined);
     for (const [cursor, of] of [
       [text, other],
@@ -156,6 +161,8 @@ describe('searches as filters of MongoDB', () => {
       ['{', order],
     ] as const)
       // prettier-ignore
-      expect(() => readCursor(cursor, sortOf(of), isKey)).toThrow(expect.objectContaining({ code: 'page-invalid' }));
+      expect(() => readCursor(cursor, sortOf(of), isKeyOf('Patient'))).toThrow(expect.objectContaining({ code: 'page-invalid' }));
+    // A page behind the resource of another type would begin among those of other types.
+    expect(() => readCursor(text, sortOf(order), isKeyOf('Person'))).toThrow(expect.objectContaining({ code: 'page-invalid' })); // prettier-ignore
   });
 });

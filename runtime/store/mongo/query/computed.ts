@@ -3,14 +3,15 @@ import type { Document } from 'mongodb';
 import type { Batch } from '../read/batch.js';
 import type { Ask } from './ask.js';
 import { everyOf } from './compile/compile.js';
-import type { Order, OrderKey, OrderPlace, OrderValue } from './compile/order.js';
+import type { Placed } from '../../plan/cursor.js';
+import type { SortValue } from '../../../search/query/sort.js';
+import type { Order, OrderKey } from './compile/order.js';
 
 /** Finds what fulfils the filters, and sorts it by values that are computed for each document: orders that no index has. */
 export async function sortComputed(
   ask: Ask,
-  type: string,
   order: Order,
-  after: OrderPlace | undefined,
+  after: Placed<string> | undefined,
   filters: readonly Document[],
   hint: Document,
   projection: Document,
@@ -22,7 +23,7 @@ export async function sortComputed(
     ...(computed === undefined ? [] : [{ $set: computed }]),
     { $project: projection },
     { $set: Object.fromEntries(order.keys.map(({ field }, i) => [lackOf(i), lacks(field)])) },
-    ...(after === undefined ? [] : [{ $match: behind(type, order, after) }]),
+    ...(after === undefined ? [] : [{ $match: behind(order, after) }]),
     { $sort: sortOf(order) },
     { $limit: limit },
   ];
@@ -54,21 +55,21 @@ function sortOf({ keys, idSign }: Order): Document {
 }
 
 /** Equal in the first keys and behind in the next, for each key; or equal in all, with an id that comes later. */
-function behind(type: string, { keys, idSign }: Order, { values, id }: OrderPlace): Document {
+function behind({ keys, idSign }: Order, { values, key: last }: Placed<string>): Document {
   const equal = keys.map((key, i) => isEqual(key, i, values[i] ?? null));
   const alternatives = keys.flatMap((key, i) => {
     const value = values[i] ?? null;
     // Nothing is behind what has no value.
     return value === null ? [] : [{ $and: [...equal.slice(0, i), isBehind(key, i, value)] }];
   });
-  const last = { _id: { [idSign === 1 ? '$gt' : '$lt']: `${type}/${id}` } };
-  return { $or: [...alternatives, { $and: [...equal, last] }] };
+  const isLater = { _id: { [idSign === 1 ? '$gt' : '$lt']: last } };
+  return { $or: [...alternatives, { $and: [...equal, isLater] }] };
 }
 
-function isEqual({ field, toStored }: OrderKey, i: number, value: OrderValue | null): Document {
+function isEqual({ field, toStored }: OrderKey, i: number, value: SortValue | null): Document {
   return value === null ? { [lackOf(i)]: 1 } : { [lackOf(i)]: 0, [field]: { $eq: toStored(value) } };
 }
 
-function isBehind({ field, sign, toStored }: OrderKey, i: number, value: OrderValue): Document {
+function isBehind({ field, sign, toStored }: OrderKey, i: number, value: SortValue): Document {
   return { $or: [{ [lackOf(i)]: 1 }, { [lackOf(i)]: 0, [field]: { [sign === 1 ? '$gt' : '$lt']: toStored(value) } }] };
 }

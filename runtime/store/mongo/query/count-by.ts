@@ -5,6 +5,7 @@ import { fieldsOf, readValue, type Raw } from '../bson/bson.js';
 import { translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot } from '../read/snapshot.js';
 import { openAsk } from './ask.js';
+import { withoutAbsent } from './links/contained-types.js';
 import { openLinks } from './links/links.js';
 import type { FindParts } from './parts.js';
 import { hasLinks } from './plan/plan.js';
@@ -16,10 +17,10 @@ import { findingAll } from './total.js';
 export function openCountBy(
   parts: FindParts,
 ): (query: CountQuery, limits: QueryLimits) => Promise<readonly CountRow[] | undefined> {
-  const { snapshots, turns, memberTypes } = parts;
+  const { snapshots, turns } = parts;
 
   async function rowsOf({ type, where, by, most }: CountQuery, snapshot: Snapshot): Promise<CountRow[] | undefined> {
-    const plan = await memberTypes.settle(snapshot, where, (one) => Promise.resolve(one));
+    const plan = await withoutAbsent(snapshot, where);
     if (hasLinks(plan)) throw new Error('what is counted by its texts is found without links');
     const { filter, hint } = await findingAll(openScope(openLinks(parts, openAsk(snapshot), undefined), type, plan));
     const key = Object.fromEntries(by.map((path, i) => [`v${i}`, { $ifNull: [textAt(path), null] }]));

@@ -8,29 +8,30 @@ import { translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot } from '../read/snapshot.js';
 import { openAsk, type Sent } from './ask.js';
 import { namesOfRest } from './compile/compile.js';
+import { askedOrder } from './compile/order.js';
 import type { AnyDriver } from './links/link-driver.js';
 import { openLinks } from './links/links.js';
 import { readPageVersions } from './links/page-versions.js';
+import { settledScope } from './links/reduce.js';
 import type { FindParts } from './parts.js';
-import { isKey, placeOf, sortOf } from './places.js';
+import { isKeyOf, sortOf } from './places.js';
 import { runSearch } from './run-search.js';
 import type { Scope } from './scope.js';
 import { findHits, type Found } from './search.js';
-import { askedOrder, settledScope } from './settled-scope.js';
 
 /** Does a search, and has the server tell how it does each of its commands. */
 export function openExplain(parts: FindParts): (query: FindQuery, limits: QueryLimits) => Promise<Explanation> {
   const { snapshots, turns } = parts;
   return async (query, limits) => {
-    const order = askedOrder(query, parts);
-    const cursor = query.after === undefined ? undefined : readCursor(query.after, sortOf(order), isKey);
+    const order = askedOrder(query, parts.slotOf);
+    const cursor = query.after === undefined ? undefined : readCursor(query.after, sortOf(order), isKeyOf(query.type));
     try {
       return await runSearch(snapshots, turns, query, limits, async (snapshot) => {
         const ask = openAsk(snapshot);
         const links = openLinks(parts, ask);
-        const scope = await settledScope(parts, links, query.type, query.where, order !== undefined);
+        const scope = await settledScope(links, query.type, query.where, order !== undefined);
         const search = { scope, order, reading: 'versions', isExplained: true } as const;
-        const found = await findHits(search, cursor && placeOf(cursor), query.count + 1);
+        const found = await findHits(search, cursor?.place, query.count + 1);
         await readPageVersions(links, query.type, found.hits, found.isRead);
         const explained = await Promise.all(ask.sent.map((sent) => explainOne(snapshot, sent)));
         return {

@@ -1,5 +1,5 @@
 import { isContainedType } from '../../contained-resources.js';
-import { readCursor, writeCursor, type FindCursor } from '../../plan/cursor.js';
+import { readCursor, writeCursor, type FindCursor, type Place } from '../../plan/cursor.js';
 import type { FindPage, FindQuery } from '../../store.js';
 import type { Raw } from '../bson/bson.js';
 import { VERSION_AND_REFERENCES, VERSION_ONLY } from '../bson/stored-version.js';
@@ -7,17 +7,17 @@ import { translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot } from '../read/snapshot.js';
 import { completeOf } from '../write/complete.js';
 import { openAsk } from './ask.js';
-import type { Order } from './compile/order.js';
+import { askedOrder, type Order } from './compile/order.js';
 import type { Hit } from './hit.js';
 import { include } from './links/includes.js';
 import { openLinks } from './links/links.js';
 import { readPageVersions } from './links/page-versions.js';
+import { settledScope } from './links/reduce.js';
 import type { FindParts } from './parts.js';
-import { isKey, placeBehind, placeOf, sortOf } from './places.js';
+import { isKeyOf, placeBehind, sortOf } from './places.js';
 import { runSearch } from './run-search.js';
 import type { Scope } from './scope.js';
-import { findHits, type Found, type Place, type Search } from './search.js';
-import { askedOrder, settledScope } from './settled-scope.js';
+import { findHits, type Found, type Search } from './search.js';
 import { countAll, countCheaply } from './total.js';
 
 /** Finds pages of current resources. */
@@ -33,9 +33,9 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
     const ask = openAsk(snapshot);
     const projection = followsReferences(query) ? VERSION_AND_REFERENCES : VERSION_ONLY;
     const links = openLinks(parts, ask, projection);
-    const scope = await settledScope(parts, links, query.type, query.where, order !== undefined);
+    const scope = await settledScope(links, query.type, query.where, order !== undefined);
     const search: Search = { scope, order, reading: 'versions' };
-    const { versions, documents, last, source, known } = await readPage(search, query, cursor && placeOf(cursor));
+    const { versions, documents, last, source, known } = await readPage(search, query, cursor?.place);
     const total = await totalOf(scope, query, cursor, last === undefined ? versions.length : undefined, known);
     const counted = total === undefined ? {} : { total };
     const complete = await completeOf(snapshot, now);
@@ -49,8 +49,8 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
   }
 
   return async (query, limits) => {
-    const order = askedOrder(query, parts);
-    const cursor = query.after === undefined ? undefined : readCursor(query.after, sortOf(order), isKey);
+    const order = askedOrder(query, parts.slotOf);
+    const cursor = query.after === undefined ? undefined : readCursor(query.after, sortOf(order), isKeyOf(query.type));
     try {
       return await runSearch(snapshots, turns, query, limits, (snapshot) => page(query, order, cursor, snapshot));
     } catch (error) {
@@ -75,7 +75,7 @@ interface Page extends Pick<FindPage, 'versions'> {
 }
 
 /** Reads a page. Where all that it would have is left out, the next takes its place. */
-async function readPage(search: Search, { type, count }: FindQuery, from: Place | undefined): Promise<Page> {
+async function readPage(search: Search, { type, count }: FindQuery, from: Place<string> | undefined): Promise<Page> {
   if (count === 0) return { versions: [], documents: [], source: 'type' };
   for (let at = from; ;) {
     const found = await findHits(search, at, count + 1);

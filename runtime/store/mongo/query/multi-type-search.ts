@@ -9,7 +9,7 @@ import {
   type FoundMultiType,
   type RemainingPart,
 } from '../../multi-type-search.js';
-import { readCursor, writeCursor, type FindCursor } from '../../plan/cursor.js';
+import { readCursor, writeCursor, type FindCursor, type Place } from '../../plan/cursor.js';
 import { CHEAP_TOTAL, type FindMultiTypeQuery, type FindPage } from '../../store.js';
 import { idOf } from '../bson/bson.js';
 import { keyOf } from '../bson/documents.js';
@@ -17,17 +17,18 @@ import { translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot } from '../read/snapshot.js';
 import { completeOf } from '../write/complete.js';
 import { openAsk } from './ask.js';
+import { askedOrder } from './compile/order.js';
 import type { Hit } from './hit.js';
 import { toKey } from './links/held.js';
 import { include } from './links/includes.js';
 import { openLinks, typesIn, type Links } from './links/links.js';
 import { readVersionsOf } from './links/page-versions.js';
 import { chunksOf } from './links/read-all.js';
+import { settledScope } from './links/reduce.js';
 import type { FindParts } from './parts.js';
-import { isKey, placeBehind, placeOf, sortOf } from './places.js';
+import { isKeyOf, placeBehind, sortOf } from './places.js';
 import { runSearch } from './run-search.js';
-import { findHits, type Found, type Place } from './search.js';
-import { askedOrder, settledScope } from './settled-scope.js';
+import { findHits, type Found } from './search.js';
 import { countAll, countCheaply } from './total.js';
 import { KEYS } from './walks.js';
 
@@ -51,7 +52,7 @@ interface Run {
 interface TypePlace {
   readonly type: string;
   readonly id: string;
-  readonly place: Place;
+  readonly place: Place<string>;
 }
 
 /** Finds pages of current resources of several types. */
@@ -88,9 +89,9 @@ export function openMultiTypeSearch(
     // What is equal in a key is so when it is asked for again.
     const query = { ...asked, sort: eachOnce(asked.sort) };
     const place = query.after === undefined ? undefined : readMultiTypeCursor(query.after, query.parts);
-    const order = place && askedOrder({ type: place.type, sort: query.sort }, parts);
-    const cursor = place && readCursor(place.own, sortOf(order), isKey);
-    const from = cursor && place && toTypePlace(place.type, placeOf(cursor));
+    const order = place && askedOrder({ type: place.type, sort: query.sort }, parts.slotOf);
+    const cursor = place && readCursor(place.own, sortOf(order), isKeyOf(place.type));
+    const from = cursor && place && toTypePlace(place.type, cursor.place);
     try {
       return await runSearch(snapshots, turns, query, limits, (snapshot) => page(query, cursor, from, snapshot));
     } catch (error) {
@@ -99,8 +100,8 @@ export function openMultiTypeSearch(
   };
 }
 
-function toTypePlace(type: string, place: Place): TypePlace {
-  return { type, id: 'id' in place ? place.id : '', place };
+function toTypePlace(type: string, place: Place<string>): TypePlace {
+  return { type, id: 'after' in place ? toKey(place.after.key).id : '', place };
 }
 
 async function firstFrom(snapshot: Snapshot, { type, from: id }: Seek): Promise<string | undefined> {
@@ -175,33 +176,44 @@ async function partPage(
   from: TypePlace | undefined,
   wanted: number,
 ): Promise<readonly FoundOne[]> {
-  const order = askedOrder({ type, sort: query.sort }, parts);
-  const find = async (asked: Condition, place: Place | undefined, most: number): Promise<readonly FoundOne[]> => {
-    const scope = await settledScope(parts, links, type, asked, order !== undefined);
+  const order = askedOrder({ type, sort: query.sort }, parts.slotOf);
+  const find = async (
+    asked: Condition,
+    place: Place<string> | undefined,
+    most: number,
+  ): Promise<readonly FoundOne[]> => {
+    const scope = await settledScope(links, type, asked, order !== undefined);
     const { hits, source } = await findHits({ scope, order, reading: KEYS }, place, most);
     return hits.map((hit) => ({ type, id: toKey(hit.key).id, values: hit.values, hit, source }));
   };
-  const place = left === 'all' ? undefined : from?.place;
+  const place = left === 'all' || from === undefined ? undefined : placeAmong(type, from.place);
   const found = await find(where, place, wanted);
-  if (left !== 'from' || place === undefined || !('values' in place)) return found;
+  if (left !== 'from' || place === undefined || place.source !== 'sort') return found;
   // The one with the very id of the last resource shown, which was of another type.
-  const same = await find({ all: [{ ids: [place.id] }, where] }, undefined, 1);
+  const same = await find({ all: [{ ids: [toKey(place.after.key).id] }, where] }, undefined, 1);
   return [...same.filter(({ hit }) => isAt(hit, place)), ...found];
 }
 
-function isAt(hit: Hit, place: Extract<Place, { source: 'sort' }>): boolean {
+/** Returns the place in a common order among the resources of another type: ids decide on what is equal. */
+function placeAmong(type: string, place: Place<string>): Place<string> {
+  if (place.source !== 'sort') return place;
+  const { key, values } = place.after;
+  return { source: 'sort', after: { key: keyOf({ type, id: toKey(key).id }), values } };
+}
+
+function isAt(hit: Hit, place: Extract<Place<string>, { source: 'sort' }>): boolean {
   return JSON.stringify(placeBehind('sort', hit)) === JSON.stringify(place);
 }
 
 /** Returns the total of the first page: a sum. @param all how many there are, where they are all on it */
-async function totalOf({ parts, links, query }: Run, all: number | undefined): Promise<number | undefined> {
+async function totalOf({ links, query }: Run, all: number | undefined): Promise<number | undefined> {
   const { parts: targets, total } = query;
   if (total === 'none') return undefined;
   if (all !== undefined) return all;
   let sum = 0;
   for (const some of chunksOf(targets, AT_A_TIME)) {
     const counts = some.map(async ({ type, where }) => {
-      const scope = await settledScope(parts, links, type, where);
+      const scope = await settledScope(links, type, where);
       return total === 'accurate' ? countAll(scope) : countCheaply(scope, CHEAP_TOTAL.matches - sum);
     });
     for (const counted of await Promise.all(counts)) {

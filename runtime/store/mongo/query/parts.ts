@@ -1,6 +1,5 @@
 import type { PlanLimits } from '../../plan/limits.js';
 import type { LinkLimits } from './links/limits.js';
-import type { ContainedTypes } from './links/contained-types.js';
 import type { Snapshots } from '../read/snapshot.js';
 import type { SlotOf } from '../bson/sort-slots.js';
 import type { Probes } from './plan/probe.js';
@@ -16,7 +15,6 @@ export interface FindParts {
   readonly isNameable: (type: string) => boolean;
   readonly linkLimits: LinkLimits;
   readonly planLimits: PlanLimits;
-  readonly memberTypes: ContainedTypes;
   /** The server's time. */
   readonly now: () => number;
 }

@@ -1,10 +1,10 @@
 import type { Order as OrderAsked } from '../../plan/choose.js';
 import { choosePlan } from '../../plan/choose.js';
-import { partsOf, type ArmPlace, type Path, type SourceName } from '../../plan/cursor.js';
+import { partsOf, type ArmPlace, type Path, type Place, type Placed, type SourceName } from '../../plan/cursor.js';
 import type { PlanUsed } from '../../plan/explain.js';
 import { FhirError } from '../../../fhir/errors.js';
 import { compareText } from '../../../search/query/compare-text.js';
-import type { Order, OrderPlace } from './compile/order.js';
+import type { Order } from './compile/order.js';
 import { driverAgain, onlyDriver, RELAXED, typeDriver } from './drivers.js';
 import type { Hits, Walk } from './hit.js';
 import { reduce } from './links/reduce.js';
@@ -25,13 +25,6 @@ export interface Found extends Hits {
   readonly plan: PlanUsed<AnyDriver>;
 }
 
-/** The place where a page begins. */
-export type Place =
-  | { readonly source: readonly ['arms', Path]; readonly at: ArmPlace }
-  | { readonly source: readonly ['keys', Path]; readonly key: string }
-  | { readonly source: 'type'; readonly id: string }
-  | ({ readonly source: 'sort' } & OrderPlace);
-
 /** A search: what is looked for, in which order, and what is read of it. */
 export interface Search {
   readonly scope: Scope;
@@ -51,7 +44,7 @@ type Page = Omit<Found, 'plan'> & { readonly from?: 'type' };
  * @param place absent: the first page. A later one goes on in what the first came from; in an order that was asked for, it may come
  * from anything that has this order
  */
-export async function findHits(search: Search, place: Place | undefined, wanted: number): Promise<Found> {
+export async function findHits(search: Search, place: Place<string> | undefined, wanted: number): Promise<Found> {
   if (place !== undefined && place.source !== 'sort') return goOn(search, place, wanted);
   const plan = choosePlan<AnyDriver, Found>(orderAsked(search), search.scope.limits);
   let counted: number | undefined;
@@ -62,7 +55,7 @@ export async function findHits(search: Search, place: Place | undefined, wanted:
       counted = request.most;
       step = plan.next(await sources(search, counted));
     } else {
-      const page = await pageFor(search, place, wanted, request);
+      const page = await pageFor(search, place?.after, wanted, request);
       step = plan.next(page && { ...page, plan: { request: page.from === undefined ? request : { ask: 'collect', from: page.from }, counted } }); // prettier-ignore
     }
   }
@@ -82,7 +75,7 @@ function orderAsked({ order }: Search): OrderAsked {
 
 async function pageFor(
   search: Search,
-  after: OrderPlace | undefined,
+  after: Placed<string> | undefined,
   wanted: number,
   request: PlanUsed<AnyDriver>['request'],
 ): Promise<Page | undefined> {
@@ -117,7 +110,7 @@ async function driven(
 async function inOrder(
   { scope, reading }: Search,
   order: Order | undefined,
-  after: OrderPlace | undefined,
+  after: Placed<string> | undefined,
   wanted: number,
   rows: number,
 ): Promise<Page | undefined> {
@@ -131,7 +124,7 @@ async function inOrder(
 async function collected(
   search: Search,
   from: AnyDriver | 'type',
-  after: OrderPlace | undefined,
+  after: Placed<string> | undefined,
   wanted: number,
 ): Promise<Page> {
   const { scope, order, reading } = search;
@@ -164,15 +157,15 @@ async function byKeys({ scope }: Search, driver: AnyDriver, after: string | unde
   };
 }
 
-async function goOn(search: Search, place: Exclude<Place, { source: 'sort' }>, wanted: number): Promise<Found> {
+async function goOn(search: Search, place: Exclude<Place<string>, { source: 'sort' }>, wanted: number): Promise<Found> {
   if (place.source === 'type') {
-    const found = await inOrder(search, undefined, { id: place.id, values: [] }, wanted, Infinity);
+    const found = await inOrder(search, undefined, place.after, wanted, Infinity);
     return { ...found!, plan: { request: { ask: 'walk', by: 'type', rows: Infinity } } };
   }
   const [scope, driver] = await findAgain(search.scope, place.source[1]);
   const own = { ...search, scope };
   if (!('at' in place)) {
-    const found = await byKeys(own, driver, place.key, wanted);
+    const found = await byKeys(own, driver, place.after.key, wanted);
     return { ...found, plan: { request: { ask: 'collect', from: driver } } };
   }
   const found = await driven(own, driver, place.at, wanted, Infinity);

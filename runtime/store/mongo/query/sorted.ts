@@ -1,14 +1,14 @@
 import { BSON, type Document } from 'mongodb';
 
 import { append } from '../../../fhir/lists.js';
+import type { Placed } from '../../plan/cursor.js';
 import { fieldsOf, idOf, readValue } from '../bson/bson.js';
 import { readHead } from '../bson/stored-version.js';
 import type { Batch } from '../read/batch.js';
 import { everyOf } from './compile/compile.js';
-import { toOrderValue, toSortValue, valuesOf, type Order, type OrderPlace } from './compile/order.js';
+import { valuesOf, type Order } from './compile/order.js';
 import { sortComputed } from './computed.js';
-import type { Hit, Hits, Walk } from './hit.js';
-import { toKey } from './links/held.js';
+import type { Hits, Walk } from './hit.js';
 import type { Links } from './links/links.js';
 import { toCollected, toSegments, type Segment } from './plan/segments.js';
 
@@ -26,7 +26,7 @@ export interface Sorted {
 }
 
 /** All of the type that fulfils filters, by an index that has the order. */
-export function orderWalk({ links, type, order, filters, projection }: Sorted): Walk<OrderPlace> {
+export function orderWalk({ links, type, order, filters, projection }: Sorted): Walk<Placed<string>> {
   const { ask } = links;
   const share = Math.min(1, MANY_TESTS / testsIn(filters));
   return walkOf(order, async (after, wanted, rows) => {
@@ -79,10 +79,10 @@ export function collectedWalk(
   { links, type, order, filters, projection }: Sorted,
   driving: Document,
   hint: Document,
-): Walk<OrderPlace> {
+): Walk<Placed<string>> {
   return walkOf(order, async (after, wanted) => {
     if (order.by === 'computed')
-      return sortComputed(links.ask, type, order, after, [driving, ...filters], hint, projection, wanted);
+      return sortComputed(links.ask, order, after, [driving, ...filters], hint, projection, wanted);
     return each(toCollected(type, order, after), wanted, async ({ filter, sort }, limit) =>
       links.ask.read({ filter: everyOf([driving, filter, ...filters]), sort, hint, limit, projection }),
     );
@@ -91,24 +91,19 @@ export function collectedWalk(
 
 function walkOf(
   order: Order,
-  read: (after: OrderPlace | undefined, wanted: number, rows: number) => Promise<Batch | undefined>,
-): Walk<OrderPlace> {
+  read: (after: Placed<string> | undefined, wanted: number, rows: number) => Promise<Batch | undefined>,
+): Walk<Placed<string>> {
   return {
     async next(after, wanted, rows): Promise<Hits | undefined> {
       const batch = await read(after, wanted, rows);
       if (batch === undefined) return undefined;
       const hits = batch.documents.map((bytes) => {
-        return { key: idOf(bytes), values: valuesOf(bytes, order).map(toSortValue), bytes };
+        return { key: idOf(bytes), values: valuesOf(bytes, order), bytes };
       });
       return { hits, isOver: hits.length < wanted && !batch.isCut };
     },
-    placeOf: placeInOrder,
+    placeOf: (hit) => hit,
   };
-}
-
-/** Returns the place of a hit in the order that was asked for. */
-export function placeInOrder({ key, values }: Hit): OrderPlace {
-  return { id: toKey(key).id, values: values.map(toOrderValue) };
 }
 
 /** Number of tests in a filter, at any depth. A list of accepted values counts as one test. */

@@ -1,11 +1,11 @@
 import type { Document } from 'mongodb';
 
 import { append } from '../../../fhir/lists.js';
-import type { ArmPlace } from '../../plan/cursor.js';
+import type { ArmPlace, Placed } from '../../plan/cursor.js';
 import { BY_TYPE_AND_TIME } from '../indexes.js';
 import { armsWalk, KEY_ONLY } from './arms.js';
 import { LIVING, restOf } from './compile/compile.js';
-import { toOrder, type Order, type OrderPlace } from './compile/order.js';
+import { toOrder, type Order } from './compile/order.js';
 import type { Driver } from './drivers.js';
 import type { Hit, Hits, Walk } from './hit.js';
 import { TooFar } from './links/asked.js';
@@ -43,7 +43,7 @@ export function throughArms(scope: Scope, driver: Driver, reading: Reading): Wal
 export const BY_ID: Order = toOrder('', [], () => undefined);
 
 /** Returns a walk through all of the type, in the order of ids, or in another that an index has. */
-export function throughType(scope: Scope, reading: Reading, order = BY_ID): Walk<OrderPlace> {
+export function throughType(scope: Scope, reading: Reading, order = BY_ID): Walk<Placed<string>> {
   return orderWalk(sortedOf(scope, order, reading));
 }
 
@@ -65,7 +65,7 @@ export async function sortedThrough(
   from: Driver | undefined,
   order: Order,
   reading: Reading,
-): Promise<{ readonly walk: Walk<OrderPlace>; readonly from: Driver | 'type' }> {
+): Promise<{ readonly walk: Walk<Placed<string>>; readonly from: Driver | 'type' }> {
   const { type, conjuncts } = scope;
   const sorted = sortedOf(scope, order, reading);
   if (from !== undefined) {

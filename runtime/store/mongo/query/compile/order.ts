@@ -2,13 +2,11 @@ import type { Document } from 'mongodb';
 
 import { type SortKey, valuedBy } from '../../../../search/query/query.js';
 import type { SortValue } from '../../../../search/query/sort.js';
+import type { FindQuery } from '../../../store.js';
 import type { Raw } from '../../bson/bson.js';
 import { fieldsOf, readValue } from '../../bson/bson.js';
 import { slotFields, type SlotOf } from '../../bson/sort-slots.js';
 import { sortExpression } from './sort-expression.js';
-
-/** What a resource is sorted by: dates in milliseconds, tokens as code and system. */
-export type OrderValue = string | number | readonly [code: string, system: string];
 
 /** One key of an order. */
 export interface OrderKey {
@@ -20,7 +18,7 @@ export interface OrderKey {
   /** How the field is computed; absent: it is there. */
   readonly expression?: Document;
   /** The value as the server compares it. */
-  toStored(value: OrderValue): unknown;
+  toStored(value: SortValue): unknown;
 }
 
 /** The order of a search; what is equal in all keys comes by id. */
@@ -34,6 +32,11 @@ export interface Order {
 
 /** A compound order of the server may have 32 fields: two of each key, and the id. */
 const MAX_KEYS = 15;
+
+/** The order that was asked for; undefined: none was. */
+export function askedOrder({ type, sort }: Pick<FindQuery, 'type' | 'sort'>, slotOf: SlotOf): Order | undefined {
+  return sort.length === 0 ? undefined : toOrder(type, sort, slotOf);
+}
 
 /** The order that keys ask for. Nothing comes after an id. */
 export function toOrder(type: string, sort: readonly SortKey[], slotOf: SlotOf): Order {
@@ -58,7 +61,7 @@ function toKey(type: string, key: SortKey, place: number, slotOf: SlotOf): Order
   const rest = {
     sort: key,
     sign,
-    toStored: (value: OrderValue) => storedOf(value, isTime),
+    toStored: (value: SortValue) => storedOf(value, isTime),
   } as const;
   if (by === 'updated') return { ...rest, field: 'updated' };
   const params = valuedBy(key);
@@ -72,24 +75,18 @@ function toKey(type: string, key: SortKey, place: number, slotOf: SlotOf): Order
   return { ...rest, field: `s${place}`, expression: sortExpression(params, by, isDescending) };
 }
 
-function storedOf(value: OrderValue, isTime: boolean): unknown {
-  if (typeof value === 'object') return { code: value[0], system: value[1] };
-  return isTime ? new Date(value) : value;
+/** Dates are milliseconds, tokens a code and a system. */
+function storedOf([value, system]: SortValue, isTime: boolean): unknown {
+  if (system !== undefined) return { code: value, system };
+  return isTime ? new Date(value!) : value;
 }
 
 function isNumeric(by: SortKey['by']): boolean {
   return by === 'number' || by === 'quantity';
 }
 
-/** A place in an order: behind a resource with these values and this id. */
-export interface OrderPlace {
-  readonly id: string;
-  /** One value for each key; null: the resource has none. */
-  readonly values: readonly (OrderValue | null)[];
-}
-
-/** Returns the values that a document is sorted by. */
-export function valuesOf(bytes: Raw, { keys }: Order): (OrderValue | null)[] {
+/** Returns the values that a document is sorted by; null: it has none. */
+export function valuesOf(bytes: Raw, { keys }: Order): (SortValue | null)[] {
   const fields = fieldsOf(bytes);
   return keys.map(({ field }) => {
     const found = fields.get(field);
@@ -97,20 +94,10 @@ export function valuesOf(bytes: Raw, { keys }: Order): (OrderValue | null)[] {
   });
 }
 
-function toValue(value: unknown): OrderValue | null {
-  if (value === null || typeof value === 'string') return value;
-  if (value instanceof Date) return value.getTime();
-  if (value instanceof Map) return [String(value.get('code')), String(value.get('system'))];
-  return Number(value);
-}
-
-/** Returns a value in the form that both stores have in common. */
-export function toSortValue(value: OrderValue | null): SortValue | null {
-  return value === null || typeof value === 'object' ? value : [value];
-}
-
-/** Returns the value that such a form stands for. */
-export function toOrderValue(value: SortValue | null): OrderValue | null {
+function toValue(value: unknown): SortValue | null {
   if (value === null) return null;
-  return value.length === 2 ? [String(value[0]), String(value[1])] : (value[0] ?? null);
+  if (typeof value === 'string') return [value];
+  if (value instanceof Date) return [value.getTime()];
+  if (value instanceof Map) return [String(value.get('code')), String(value.get('system'))];
+  return [Number(value)];
 }

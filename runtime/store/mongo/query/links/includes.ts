@@ -5,7 +5,6 @@ import type { IncludePlan, ResourceKey, StoredVersion } from '../../../store.js'
 import type { ReferenceEntry } from '../../../../search/entry.js';
 import type { Ask } from '../ask.js';
 import { LIVING } from '../compile/compile.js';
-import type { FindParts } from '../parts.js';
 import { fieldsOf, idOf, type Raw } from '../../bson/bson.js';
 import { keyOf, pastKeyOf, type ReferenceRow } from '../../bson/documents.js';
 import { BY_ENTRY } from '../../indexes.js';
@@ -16,7 +15,7 @@ import { FEW_TYPES } from './chain.js';
 import { openLinks, typesIn, type LinkParts } from './links.js';
 import type { Condition } from '../../../../search/query/query.js';
 import { findHits } from '../search.js';
-import { settledScope } from '../settled-scope.js';
+import { settledScope } from './reduce.js';
 import { KEYS } from '../walks.js';
 import { placeIn, projectionOf, referencesIn as rowsIn, toHeld, toKey, URL_PARAM } from './held.js';
 import { chunksOf, readAllBy, readByKeys } from './read-all.js';
@@ -29,7 +28,7 @@ const ROOM = 16 * 1024 * 1024;
 export interface IncludeSource {
   readonly snapshot: Snapshot;
   readonly ask: Ask;
-  readonly parts: LinkParts & Pick<FindParts, 'memberTypes'>;
+  readonly parts: LinkParts;
 }
 
 /** A page, and the documents that hold it: with the entries of their references, or without. */
@@ -120,7 +119,7 @@ async function idsWithin(
   { type, where, of }: Extract<IncludeStep, { ask: 'within' }>,
 ): Promise<readonly string[]> {
   const asked: Condition = { all: [{ ids: of }, where] };
-  const scope = await settledScope(parts, openLinks(parts, ask), type, asked);
+  const scope = await settledScope(openLinks(parts, ask), type, asked);
   const { hits } = await findHits({ scope, order: undefined, reading: KEYS }, undefined, of.length);
   return hits.map(({ key }) => toKey(key).id);
 }

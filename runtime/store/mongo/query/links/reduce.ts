@@ -1,18 +1,30 @@
-import { askedFor, linksOf, mapLinks, type Plan, type PlannedLink, type PlannedTarget } from '../plan/plan.js';
+import {
+  askedFor,
+  hasLinks,
+  linksOf,
+  mapLinks,
+  type Plan,
+  type PlannedLink,
+  type PlannedTarget,
+} from '../plan/plan.js';
 import type { RowTest } from '../compile/row-test.js';
-import { NOTHING } from '../../../../search/query/query.js';
+import { NOTHING, type Condition } from '../../../../search/query/query.js';
+import { openScope, type Scope } from '../scope.js';
 import { referenceParam } from '../../bson/index-rows.js';
 import { FEW_TYPES } from './chain.js';
 import { collectHeld, collectKeys } from './collect.js';
+import { withoutAbsent } from './contained-types.js';
 import { typeOfPlace, type Held } from './held.js';
 import type { LinkParam, Links } from './links.js';
 import { canonicalsOf, namedBy } from './named.js';
 
-/** Replaces links by what they come to, where few resources are behind them. */
-export async function settle(links: Links, type: string, where: Plan, isSorted = false): Promise<Plan> {
-  links.lookFor(paramsOf(links, type, where));
+/** Opens a search within one type, in which links are replaced by what they come to, where few resources are behind them. */
+export async function settledScope(links: Links, type: string, where: Condition, isSorted = false): Promise<Scope> {
+  const there = await withoutAbsent(links.snapshot, where);
+  if (!hasLinks(there)) return openScope(links, type, there);
+  links.lookFor(paramsOf(links, type, there));
   const { few, sorted } = links.limits;
-  return reduce(links, type, where, isSorted ? sorted : few);
+  return openScope(links, type, await reduce(links, type, there, isSorted ? sorted : few));
 }
 
 /** The parameters of the chains of a plan, those behind other links included. */

@@ -2,7 +2,8 @@ import { MaxKey, MinKey, type Document } from 'mongodb';
 
 import { BY_TYPE_AND_TIME } from '../../indexes.js';
 import { asRest } from '../compile/compile.js';
-import type { Order, OrderKey, OrderPlace } from '../compile/order.js';
+import type { Placed } from '../../../plan/cursor.js';
+import type { Order, OrderKey } from '../compile/order.js';
 
 /** A piece of an order; pieces follow each other. */
 export interface Segment {
@@ -20,9 +21,9 @@ export interface Segment {
 const BY_ID = { _id: 1 } as const;
 
 /** The pieces of an order that an index has, from its beginning or from a cursor on. */
-export function toSegments(type: string, order: Order, after: OrderPlace | undefined): Segment[] {
+export function toSegments(type: string, order: Order, after: Placed<string> | undefined): Segment[] {
   const [key] = order.keys;
-  const last = after === undefined ? undefined : `${type}/${after.id}`;
+  const last = after?.key;
   if (key === undefined) {
     const filter = idRange(type, last, order.idSign);
     return [{ filter, sort: { _id: order.idSign }, hint: BY_ID, walked: { filter } }];
@@ -36,7 +37,7 @@ export function toSegments(type: string, order: Order, after: OrderPlace | undef
 }
 
 /** The same for what is collected and then sorted: what is equal to the last value and what is behind it is found by one command. */
-export function toCollected(type: string, order: Order, after: OrderPlace | undefined): Segment[] {
+export function toCollected(type: string, order: Order, after: Placed<string> | undefined): Segment[] {
   const segments = toSegments(type, order, after);
   const value = after?.values[0];
   const [equal, beyond, ...rest] = segments;
