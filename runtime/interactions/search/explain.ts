@@ -22,6 +22,6 @@ export async function explain(call: Call, services: Services): Promise<Explained
   const asked = await parseSearch(call, services);
   const bounds = await authorizeSearch(asked, call, services);
   const { scope, request, walk } = asked;
-  const read = { scope, request, now: walk.began, base: call.base };
+  const read = { scope, request, now: walk.began };
   return explainSearch(read, bounds, services, { atMost: TYPES_AT_MOST, signal: call.signal });
 }
