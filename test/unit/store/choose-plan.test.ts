@@ -63,7 +63,7 @@ describe('a plan', () => {
 
   it('counts those of many further, where that costs less than a walk in vain, to begin with the fewest', () => {
     const [status, date] = [source('status', 50_000), source('date', 700)];
-    const counted = ['count to 100', 'count to 1000'];
+    const counted = ['count to 250', 'count to 1000'];
     expect(planOf('any', [status, date], {}, MONGO_LIMITS)).toEqual([...counted, 'walk date for Infinity']);
     expect(planOf('any', [status, source('code', 5000)], { status: 60 }, MONGO_LIMITS)).toEqual([
       ...counted,
