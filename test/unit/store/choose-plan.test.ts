@@ -69,7 +69,7 @@ describe('a plan', () => {
       ...counted,
       'walk status for 500',
     ]);
-    expect(planOf('any', [status], {}, MONGO_LIMITS)).toEqual(['count to 100', 'walk status for Infinity']);
+    expect(planOf('any', [status], {}, MONGO_LIMITS)).toEqual(['count to 250', 'walk status for Infinity']);
   });
 
   it('has those of many walked in turn, each time further, until one fills the page or has few', () => {
