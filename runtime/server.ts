@@ -43,6 +43,7 @@ export interface Core extends Pick<
   | 'validation'
   | 'patchers'
   | 'deletesMultiple'
+  | 'exchange'
   | 'shipped'
   | 'zone'
   | 'own'
@@ -120,6 +121,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       indexStatus: { notCurrent: (at) => current().indexStatus.notCurrent(at) },
       patchers: createPatchers(tables),
       deletesMultiple: config['delete.multiple'],
+      exchange: { documents: config['exchange.documents'], sourceId: config['exchange.sourceId'] },
       shipped: config['definitions.shipped'] ? SHIPPED : undefined,
       allowsExpunge: config['admin.expunge'],
       zone: createZone(ZONE),

@@ -1,6 +1,7 @@
 import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
 import { jsonMembers } from '../core/write/compose-change.js';
 import { BINARY } from '../core/binary/binary-content.js';
+import { bringsDocument } from '../exchange/publish-rules.js';
 import { faultsAround } from '../interactions/bundle/entry-faults.js';
 import { envelopeOf, openBundle } from '../interactions/bundle/envelope.js';
 import type { LinkFinder } from '../interactions/bundle/links/links.js';
@@ -108,7 +109,9 @@ function faultsOfWritten(resource: Resource, { validate, rules, validation }: Bo
 /** Finds out about a resource that is known to be right. */
 export function takeRight(tree: Resource, services: Pick<BodyServices, 'extract' | 'limits'>): BodyParser {
   const content = contentOf(tree, services);
-  return { tree: content.entryBytes === Infinity ? headOf(tree) : tree, prepared: { faults: [], content } };
+  // The document of a DocumentReference may be taken out of it before it is stored.
+  const isCut = content.entryBytes === Infinity && !bringsDocument(tree);
+  return { tree: isCut ? headOf(tree) : tree, prepared: { faults: [], content } };
 }
 
 function takeBundle(tree: JsonValue, text: string | undefined, services: BodyServices): BodyParser {

@@ -27,6 +27,18 @@ export function text(rest: Description): Setting<string | undefined> {
   });
 }
 
+/** An OID as a URI. */
+export function oid(rest: Description): Setting<string | undefined> {
+  return optional({
+    placeholder: 'OID',
+    ...rest,
+    parse(value) {
+      if (typeof value === 'string' && /^urn:oid:[0-2](?:\.(?:0|[1-9]\d*)){1,60}$/.test(value)) return value;
+      throw new Error('has to be an OID such as urn:oid:1.2.3');
+    },
+  });
+}
+
 /** A https URL of another server. */
 export function httpsUrl(rest: Description): Setting<string | undefined> {
   return optional({

@@ -7,7 +7,7 @@ import { AUTH_SETTINGS } from './auth-settings.js';
 import { maskPassword } from './mongo-url.js';
 import { PROFILES_SCHEMA } from './schemas.js';
 import { address, choice, duration, integer, size, yesOrNo, type Setting } from './setting.js';
-import { json, words } from './setting-kinds.js';
+import { json, oid, words } from './setting-kinds.js';
 import { TRANSPORT_SETTINGS } from './transport-settings.js';
 
 const MB = 1024 * 1024;
@@ -161,6 +161,13 @@ export const SETTINGS = {
   'delete.multiple': yesOrNo({
     help: 'whether a deletion by criteria may remove several resources at once',
     initial: false,
+  }),
+  'exchange.documents': yesOrNo({
+    help: 'whether a DocumentReference that brings its document is published: document and metadata are stored apart',
+    initial: true,
+  }),
+  'exchange.sourceId': oid({
+    help: 'OID of the source that submission sets of published documents name, as urn:oid:1.2.3; else the client is named',
   }),
   'admin.expunge': yesOrNo({
     help: 'whether $expunge and the deletion of history may remove versions for good',

@@ -38,6 +38,7 @@ export const DEFAULT_SERVICES: DefaultServices = {
   own: new OwnBases(),
   fetchFile: undefined,
   deletesMultiple: false,
+  exchange: { documents: true },
   baseUrl: undefined,
   authorization: undefined,
   patchers: JSON_PATCHER,

@@ -227,6 +227,8 @@ export interface SettingServices {
   readonly fetchFile: FetchFile | undefined;
   /** Whether a conditional delete may remove several resources. */
   readonly deletesMultiple: boolean;
+  /** How documents are published. `documents`: a DocumentReference with its document is taken apart; `sourceId`: the OID of the source. */
+  readonly exchange: { readonly documents: boolean; readonly sourceId?: string | undefined };
   /** Configured URL of the FHIR base; undefined: it follows from each request's `Host`. */
   readonly baseUrl: string | undefined;
   /** What `/metadata` says of authorization; undefined: the server has none. `cors`: pages of other origins may call; `issuer`: of another server, from which tokens come. */

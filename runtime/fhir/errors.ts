@@ -1,4 +1,5 @@
 import { ACCESS_ERRORS } from './catalog/access-errors.js';
+import { EXCHANGE_ERRORS } from './catalog/exchange-errors.js';
 import { RULE_ERRORS } from './catalog/rule-errors.js';
 import { STRUCTURE_ERRORS } from './catalog/structure-errors.js';
 
@@ -18,6 +19,7 @@ export const ERRORS = {
   ...STRUCTURE_ERRORS,
   ...RULE_ERRORS,
   ...ACCESS_ERRORS,
+  ...EXCHANGE_ERRORS,
   'xml-syntax': { status: 400, issue: 'structure', text: 'The body is not well-formed XML' },
   'xml-forbidden': { status: 400, issue: 'structure', text: 'The body has a part of XML that FHIR does not use' },
   'xml-depth': { status: 400, issue: 'structure', text: 'The body is nested too deeply' },
@@ -198,6 +200,8 @@ export interface Issue {
   readonly issue?: string;
   /** Key of the rule that is broken: `dom-3`. */
   readonly rule?: string;
+  /** Error code of document sharing, which IHE gives no code system: `XDSUnknownPatientId`. */
+  readonly sharing?: string;
   /** FHIRPath of the element. */
   readonly expression?: string;
   /** Instead of an element: what of the request is at fault. Of a header, the text begins with its name. */

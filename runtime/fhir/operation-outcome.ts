@@ -36,6 +36,7 @@ function toIssue(issue: Issue): JsonObject {
     ...told(issue.diagnostics === undefined ? issue.text : `${issue.text} (${issue.diagnostics})`, [
       { system: ERROR_SYSTEM, code: issue.detail ?? issue.code },
       ...(issue.rule === undefined ? [] : [{ system: RULE_SYSTEM, code: issue.rule }]),
+      ...(issue.sharing === undefined ? [] : [{ code: issue.sharing }]),
     ]),
     ...(issue.parameter === undefined ? {} : locationOf(issue.parameter)),
     ...(issue.expression === undefined ? {} : { expression: [issue.expression] }),

@@ -71,7 +71,9 @@ export async function targetSteps(context: TargetContext): Promise<WriteTargets>
   for (const step of steps) {
     await context.yieldIfDue();
     if (step.plan === undefined || step.call.interaction !== 'create' || isConditional(step)) continue;
-    const [target] = (await step.plan.resolveTarget(view)).targets;
+    const { plan } = step;
+    const { targets } = await forEntry(step.entry.index, () => plan.resolveTarget(view));
+    const [target] = targets;
     if (target !== undefined) names.set(step.entry.index, `${step.call.type}/${target.id}`);
   }
   let remaining = steps;

@@ -7,21 +7,24 @@ import { planCreate } from './create.js';
 import { planConditionalDelete, planDelete } from './delete.js';
 import { withWriteAccess } from '../../core/access/check-write.js';
 import { planConditionalPatch, planPatch } from './patch.js';
+import { withPublish } from '../../exchange/publish.js';
 import type { Services } from '../../core/services.js';
 import { planConditionalUpdate, planUpdate } from './update.js';
 import type { WritePlan, WritePlanner } from '../../core/write/write-plan.js';
 
 type Planners = ReadonlyMap<Interaction, WritePlanner>;
 
-/** Planners of the interactions that write one thing. */
-export const PLANNERS: Planners = guardAll([
-  ['create', planCreate],
-  ['update', planUpdate],
-  ['conditional-update', planConditionalUpdate],
-  ['patch', planPatch],
-  ['conditional-patch', planConditionalPatch],
-  ['delete', planDelete],
-  ['conditional-delete', planConditionalDelete],
+/** Planners of the interactions that write one thing; what the server adds to a publication is its own act. */
+export const PLANNERS: Planners = new Map([
+  ['create', withPublish(withWriteAccess(planCreate))],
+  ...guardAll([
+    ['update', planUpdate],
+    ['conditional-update', planConditionalUpdate],
+    ['patch', planPatch],
+    ['conditional-patch', planConditionalPatch],
+    ['delete', planDelete],
+    ['conditional-delete', planConditionalDelete],
+  ]),
 ]);
 
 /** Those of the type whose content is bytes. */

@@ -22,6 +22,7 @@ const FORBIDDEN: readonly Case[] = [
   ['room-store', 'runtime/store/upward.ts', 'runtime/interactions/read.ts'],
   ['room-core', 'runtime/core/upward.ts', 'runtime/interactions/read.ts'],
   ['room-core', 'runtime/core/upward.ts', 'runtime/auth/server/endpoint.ts'],
+  ['room-exchange', 'runtime/exchange/upward.ts', 'runtime/interactions/read.ts'],
   ['room-interactions', 'runtime/interactions/upward.ts', 'runtime/operations/diff.ts'],
   ['room-interactions', 'runtime/interactions/upward.ts', 'runtime/auth/server/endpoint.ts'],
   ['room-operations', 'runtime/operations/upward.ts', 'runtime/http/app.ts'],
