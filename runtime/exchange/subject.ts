@@ -58,7 +58,7 @@ function byReference(reference: string, call: Call, services: Services): Subject
     keys: [`${PATIENT}/${local.id}`],
     async find(view) {
       if ((await findKnown(local, view, call, services)) !== undefined) return AS_SENT;
-      throw unknown(`There is no ${PATIENT}/${local.id}, so that nobody would find the document`, 'reference');
+      throw unknown(`There is no ${PATIENT}/${local.id}, so that no client would find the document`, 'reference');
     },
   };
 }

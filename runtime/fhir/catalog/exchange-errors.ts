@@ -1,6 +1,6 @@
 /**
- * The ways in which the publication of a document can fail, a part of the error catalogue. The keys are stable; the code of IHE's
- * document sharing stands beside them.
+ * The ways in which the publication of a document can fail, a part of the error catalogue. The keys are stable; an issue has the code of
+ * IHE's document sharing beside ours.
  */
 export const EXCHANGE_ERRORS = {
   'publication-invalid': { status: 422, issue: 'business-rule', text: 'The document cannot be published as it is' },

@@ -1,0 +1,453 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, describe, expect, it } from 'vitest';
+
+import { tables } from '../../../generated/tables.js';
+import { openBodyWorkers } from '../../../runtime/body-workers/body-workers.js';
+import { startBodyWorker } from '../../../runtime/body-workers/start-thread.js';
+import { DEFAULT_LIMITS } from '../../../runtime/fhir/limits.js';
+import type { Resource } from '../../../runtime/fhir/resource.js';
+import { writeXml } from '../../../runtime/format/xml/write-xml.js';
+import type { Store } from '../../../runtime/store/store.js';
+import { createRuleChecker } from '../../../runtime/validate/rules/create-rule-checker.js';
+import { neededBy, scopedServer } from '../auth/scoped.js';
+import { batch, entry, transaction, urn, word } from '../bundles/bundle-server.js';
+import type { Answer } from '../server.js';
+import {
+  attachment,
+  BROKEN,
+  BYTES,
+  CLAIM,
+  DOCUMENT,
+  publication,
+  related,
+  sha1,
+  STORED_CLAIM,
+} from './publish-cases.js';
+
+const LISTS = 'https://profiles.ihe.net/ITI/MHD/CodeSystem/MHDlistTypes';
+const SOURCE = 'https://profiles.ihe.net/ITI/MHD/StructureDefinition/ihe-sourceId';
+
+/** An entry of an answer to a Bundle. */
+interface Responded {
+  readonly response: { readonly status: string; readonly location: string };
+}
+
+/** A submission set. */
+interface Listed {
+  readonly code: { readonly coding: readonly object[] };
+  readonly extension: readonly {
+    readonly url: string;
+    readonly valueIdentifier?: { readonly value?: string };
+    readonly valueCodeableConcept?: object;
+  }[];
+  readonly subject: { readonly reference: string };
+  readonly date: string;
+  readonly entry: readonly object[];
+}
+
+/** The codes of the first issue: ours, and the last, which may be that of IHE; and where it is. */
+function refusedWith(answer: Answer): [number, string, string, string] {
+  const [issue] = answer.json().issue;
+  const { coding } = issue.details;
+  return [answer.status, coding[0].code, coding.at(-1).code, issue.expression[0]];
+}
+
+/** Publications of documents, whatever the store. */
+export function publishing(store: Store): void {
+  const rules = createRuleChecker(tables);
+  const server = scopedServer(store, { rules });
+  const { all } = server;
+
+  const count = async (type: string): Promise<number> =>
+    (await all.send('GET', `/${type}?_summary=count`)).json().total;
+  const counts = async (): Promise<readonly number[]> => {
+    const found: number[] = [];
+    for (const type of ['DocumentReference', 'Binary', 'Bundle', 'List']) found.push(await count(type));
+    return found;
+  };
+  const patientId = async (more: object = {}): Promise<string> => {
+    const answer = await all.send('POST', '/Patient', { resourceType: 'Patient', active: true, ...more });
+    return `Patient/${answer.json().id}`;
+  };
+  const published = async (body: object, headers: Record<string, string> = {}): Promise<Answer> => {
+    const answer = await all.send('POST', '/DocumentReference', body, headers);
+    expect(answer.status, answer.text).toBe(201);
+    return answer;
+  };
+  const pathOf = (url: string): string => url.slice(url.indexOf('/fhir') + '/fhir'.length);
+  const fetched = (answer: Answer): Promise<Answer> => all.send('GET', pathOf(answer.json().content[0].attachment.url));
+  const listOf = async (id: string): Promise<Listed> => {
+    const found = (await all.send('GET', `/List?item=DocumentReference/${id}`)).json();
+    expect(found.total).toBe(1);
+    return found.entry[0].resource;
+  };
+
+  describe('what is published (MHD 2:3.105.4.1.3)', () => {
+    it('is taken apart: the document, its metadata and a submission set', async () => {
+      const subject = await patientId();
+      const type = { coding: [{ system: 'http://loinc.org', code: '60591-5' }] };
+      const before = await counts();
+      const sent = publication(subject, { type, description: 'x' });
+      const answer = await published(sent);
+      expect(await counts()).toEqual(before.map((n, i) => n + [1, 1, 0, 1][i]!));
+      const { id, meta, content, ...rest } = answer.json();
+      expect(answer.headers.location).toContain(`/DocumentReference/${id}`);
+      expect(meta.profile).toEqual([STORED_CLAIM]);
+      const { meta: _meta, content: _content, ...asSent } = sent;
+      expect(rest).toEqual(asSent);
+      const { url, ...told } = content[0].attachment;
+      expect(url).toMatch(/^http:\/\/.*\/fhir\/Binary\/[^/]+$/);
+      expect(told).toEqual({ contentType: 'text/plain', size: String(BYTES.length), hash: sha1(BYTES) });
+      const list = await listOf(id);
+      expect(list).toMatchObject({ status: 'current', mode: 'working', subject: { reference: subject } });
+      expect(list.code.coding).toEqual([{ system: LISTS, code: 'submissionset' }]);
+      expect(list.extension.map(({ url: each }: { url: string }) => each.split('/').at(-1))).toEqual([
+        'ihe-sourceId',
+        'ihe-designationType',
+      ]);
+      expect(list.extension[0]?.valueIdentifier?.value).toBe('client');
+      expect(list.extension[1]?.valueCodeableConcept).toEqual(type);
+      expect(list.date).toBeDefined();
+      expect(list.entry).toEqual([{ item: { reference: `DocumentReference/${id}` } }]);
+      const found = await all.send('GET', `/DocumentReference?patient=${subject}&status=current`);
+      expect(found.json().entry.map(({ resource }: { resource: { id: string } }) => resource.id)).toEqual([id]);
+    });
+
+    it.each([
+      ['text/plain', BYTES],
+      ['application/pdf', randomBytes(2000)],
+      ['image/png', randomBytes(1)],
+      ['text/xml; charset=utf-8', Buffer.from('<ClinicalDocument/>')],
+      ['application/json', Buffer.from('{"a":  1}')],
+    ])('comes back byte by byte as %s', async (contentType, bytes) => {
+      const content = [{ attachment: attachment(bytes, { contentType }) }];
+      const got = await fetched(await published(publication(await patientId(), { content })));
+      expect(got.status).toBe(200);
+      expect(got.headers['content-type']).toBe(contentType);
+      expect(got.bytes.equals(bytes)).toBe(true);
+    });
+
+    it.each(['application/fhir+json', 'application/fhir+xml'])('is a Bundle where it is %s', async (contentType) => {
+      const text = contentType.endsWith('xml') ? writeXml(DOCUMENT as Resource, tables) : JSON.stringify(DOCUMENT);
+      const bytes = Buffer.from(text);
+      const sent = attachment(bytes, { contentType, size: String(bytes.length), hash: sha1(bytes) });
+      const before = await counts();
+      const answer = await published(publication(await patientId(), { content: [{ attachment: sent }] }));
+      expect(await counts()).toEqual(before.map((n, i) => n + [1, 0, 1, 1][i]!));
+      const { url, ...told } = answer.json().content[0].attachment;
+      expect(url).toMatch(/\/fhir\/Bundle\/[^/]+$/);
+      expect(told).toEqual({ contentType });
+      const { id, meta: _meta, ...bundle } = (await fetched(answer)).json();
+      const { id: theirs, ...document } = DOCUMENT;
+      expect(id).not.toBe(theirs);
+      expect(bundle).toEqual(document);
+      expect((await all.send('GET', '/Patient?family=Document&_summary=count')).json().total).toBe(0);
+    });
+
+    it('may be sent in XML, and without claim and uniqueId, which the server then adds', async () => {
+      const { meta: _meta, identifier: _identifier, ...plain } = publication(await patientId());
+      const xml = writeXml(plain as Resource, tables);
+      const answer = await published(Buffer.from(xml), { 'content-type': 'application/fhir+xml' });
+      const {
+        meta,
+        identifier: [unique],
+        content,
+      } = answer.json();
+      expect(meta.profile).toBeUndefined();
+      expect(unique.value).toMatch(/^urn:uuid:[0-9a-f-]{36}$/);
+      expect(unique.type.coding[0].code).toBe('uniqueId');
+      expect(content[0].attachment.data).toBeUndefined();
+    });
+
+    it('claims the minimal profile in the version of what it claimed', async () => {
+      const answer = await published(
+        publication(await patientId(), { meta: { profile: [`${CLAIM}|5.1.0`, 'http://x.org/p'] } }),
+      );
+      expect(answer.json().meta.profile).toEqual([`${STORED_CLAIM}|5.1.0`, 'http://x.org/p']);
+    });
+
+    it('is a plain create without subject, by PUT, and where the setting says so', async () => {
+      const { subject: _subject, meta: _meta, ...plain } = publication('Patient/nobody');
+      expect((await published(plain)).json().content[0].attachment.data).toBe(BYTES.toString('base64'));
+      const put = publication('Patient/nobody', { id: word() });
+      const answer = await all.send('PUT', `/DocumentReference/${String(put['id'])}`, put);
+      expect(answer.json().content[0].attachment.data).toBeDefined();
+    });
+
+    it('finds its patient by identifier, and by an absolute reference', async () => {
+      const value = word();
+      const subject = await patientId({ identifier: [{ system: 'urn:a|b', value }] });
+      const logical = { identifier: { system: 'urn:a|b', value }, display: 'x' };
+      expect((await published(publication(logical))).json().subject).toEqual({ ...logical, reference: subject });
+      await published(publication(`${server.url}/fhir/${subject}`));
+      await published(publication('https://x.org/fhir/Patient/1'));
+      await patientId({ identifier: [{ system: 'urn:a|b', value }] });
+      const twice = await all.send('POST', '/DocumentReference', publication(logical));
+      expect(refusedWith(twice).slice(0, 3)).toEqual([422, 'patient-unknown', 'XDSUnknownPatientId']);
+    });
+
+    it('is answered as Prefer says', async () => {
+      const subject = await patientId();
+      const minimal = await published(publication(subject), { prefer: 'return=minimal' });
+      expect(minimal.text).toBe('');
+      const outcome = await published(publication(subject), { prefer: 'return=OperationOutcome' });
+      expect(outcome.json().resourceType).toBe('OperationOutcome');
+    });
+
+    it('is made once with If-None-Exist', async () => {
+      const value = word();
+      const subject = await patientId();
+      const body = publication(subject);
+      (body['identifier'] as object[]).push({ system: 'urn:test', value });
+      const headers = { 'if-none-exist': `identifier=urn:test|${value}` };
+      const first = await published(body, headers);
+      const before = await counts();
+      const again = await all.send('POST', '/DocumentReference', body, headers);
+      expect([again.status, again.json().id]).toEqual([200, first.json().id]);
+      expect(await counts()).toEqual(before);
+    });
+  });
+
+  describe('what is refused, and nothing of it stored', () => {
+    it.each(BROKEN)('$name', async ({ change, code, sharing, at, status = 422, claimed }) => {
+      const subject = await patientId();
+      const before = await counts();
+      const body = publication(subject, change);
+      const answer = await all.send('POST', '/DocumentReference', body);
+      expect(refusedWith(answer)).toEqual([status, code, sharing ?? code, at]);
+      if (claimed !== true) {
+        const { meta: _meta, ...unclaimed } = body;
+        const same = await all.send('POST', '/DocumentReference', unclaimed);
+        expect(refusedWith(same)).toEqual([status, code, sharing ?? code, at]);
+      }
+      expect(await counts()).toEqual(before);
+    });
+  });
+
+  describe('related documents (MHD 1:33.2.4)', () => {
+    it('that are replaced become superseded, once', async () => {
+      const subject = await patientId();
+      const old = (await published(publication(subject))).json().id;
+      const replacing = publication(subject, { relatesTo: [related('replaces', `DocumentReference/${old}`)] });
+      await published(replacing);
+      const { status, meta } = (await all.send('GET', `/DocumentReference/${old}`)).json();
+      expect([status, meta.versionId]).toEqual(['superseded', '2']);
+      const before = await counts();
+      const again = await all.send('POST', '/DocumentReference', replacing);
+      expect(refusedWith(again).slice(0, 3)).toEqual([
+        422,
+        'publication-invalid',
+        'XDSRegistryDeprecatedDocumentError',
+      ]);
+      const other = (await published(publication(await patientId()))).json().id;
+      const foreign = publication(subject, { relatesTo: [related('replaces', `DocumentReference/${other}`)] });
+      const answer = await all.send('POST', '/DocumentReference', foreign);
+      expect(refusedWith(answer).slice(0, 3)).toEqual([422, 'publication-invalid', 'XDSPatientIdDoesNotMatch']);
+      expect((await all.send('GET', `/DocumentReference/${other}`)).json().status).toBe('current');
+      expect(await counts()).toEqual(before.map((n, i) => n + [1, 1, 0, 1][i]!));
+    });
+
+    it.each(['appends', 'transforms', 'signs'])('stay current with %s', async (code) => {
+      const subject = await patientId();
+      const old = (await published(publication(subject))).json().id;
+      await published(publication(subject, { relatesTo: [related(code, `DocumentReference/${old}`)] }));
+      expect((await all.send('GET', `/DocumentReference/${old}`)).json().meta.versionId).toBe('1');
+    });
+  });
+
+  describe('entries of Bundles', () => {
+    it('publish for a patient of the same transaction, or all is refused', async () => {
+      const fullUrl = urn();
+      const create = entry('POST', 'Patient', { resourceType: 'Patient', active: true }, { fullUrl });
+      const answer = await all.send(
+        'POST',
+        '',
+        transaction(entry('POST', 'DocumentReference', publication(fullUrl)), create),
+      );
+      expect(answer.status, answer.text).toBe(200);
+      const [first, second] = answer
+        .json()
+        .entry.map(({ response }: Responded) => response.location.split('/').slice(-4, -2));
+      const stored = (await all.send('GET', `/DocumentReference/${first[1]}`)).json();
+      expect(stored.subject.reference).toBe(`Patient/${second[1]}`);
+      expect((await listOf(first[1])).subject.reference).toBe(`Patient/${second[1]}`);
+      expect((await all.send('GET', pathOf(stored.content[0].attachment.url))).bytes.equals(BYTES)).toBe(true);
+
+      const [before, patients] = [await counts(), await count('Patient')];
+      const refused = await all.send(
+        'POST',
+        '',
+        transaction(create, entry('POST', 'DocumentReference', publication('Patient/nobody'))),
+      );
+      expect(refusedWith(refused)).toEqual([
+        422,
+        'patient-unknown',
+        'XDSUnknownPatientId',
+        'Bundle.entry[1].resource.subject.reference',
+      ]);
+      expect([await counts(), await count('Patient')]).toEqual([before, patients]);
+    });
+
+    it('publish each by itself in a batch', async () => {
+      const subject = await patientId();
+      const before = await counts();
+      const answer = await all.send(
+        'POST',
+        '',
+        batch(
+          entry('POST', 'DocumentReference', publication(subject)),
+          entry('POST', 'DocumentReference', publication('Patient/nobody')),
+        ),
+      );
+      expect(answer.json().entry.map(({ response }: Responded) => response.status.slice(0, 3))).toEqual(['201', '422']);
+      expect(await counts()).toEqual(before.map((n, i) => n + [1, 1, 0, 1][i]!));
+    });
+
+    it('cannot replace a document twice in one transaction', async () => {
+      const subject = await patientId();
+      const old = (await published(publication(subject))).json().id;
+      const replace = () =>
+        entry(
+          'POST',
+          'DocumentReference',
+          publication(subject, { relatesTo: [related('replaces', `DocumentReference/${old}`)] }),
+        );
+      const before = await counts();
+      expect((await all.send('POST', '', transaction(replace(), replace()))).status).toBe(400);
+      expect(await counts()).toEqual(before);
+    });
+  });
+
+  describe('scopes', () => {
+    it.each(['system/DocumentReference.c', 'system/DocumentReference.create'])('%s is enough', async (scope) => {
+      const subject = await patientId();
+      const one = server.as(scope, 'publisher');
+      const answer = await one.send('POST', '/DocumentReference', publication(subject));
+      expect(answer.status, answer.text).toBe(201);
+      expect((await fetched(answer)).status).toBe(200);
+      expect((await listOf(answer.json().id)).extension[0]).toMatchObject({
+        url: SOURCE,
+        valueIdentifier: { value: 'publisher' },
+      });
+      for (const path of [`/DocumentReference/${answer.json().id}`, pathOf(answer.json().content[0].attachment.url)])
+        expect((await one.send('GET', path)).status).toBe(403);
+      const entries = transaction(entry('POST', 'DocumentReference', publication(subject)));
+      expect((await one.send('POST', '', entries)).status).toBe(200);
+      const failed = await one.send('POST', '/Binary', { resourceType: 'Binary', contentType: 'text/plain' });
+      expect(failed.status).toBe(403);
+    });
+
+    it('that are missing are named', async () => {
+      const value = word();
+      const subject = await patientId({ identifier: [{ system: 'urn:test', value }] });
+      const old = (await published(publication(subject))).json().id;
+      const before = await counts();
+      const read = server.as('system/Patient.rs system/DocumentReference.rs system/Binary.c system/List.c');
+      expect(neededBy(await read.send('POST', '/DocumentReference', publication(subject)))).toContain(
+        'DocumentReference.c',
+      );
+      const create = server.as('system/DocumentReference.c');
+      const replacing = publication(subject, { relatesTo: [related('replaces', `DocumentReference/${old}`)] });
+      expect(neededBy(await create.send('POST', '/DocumentReference', replacing))).toBe('system/DocumentReference.u');
+      const logical = publication({ identifier: { system: 'urn:test', value } });
+      expect(neededBy(await create.send('POST', '/DocumentReference', logical))).toContain('Patient.s');
+      expect(await counts()).toEqual(before);
+      const both = server.as('system/DocumentReference.cu');
+      expect((await both.send('POST', '/DocumentReference', replacing)).status).toBe(201);
+      const finding = server.as('system/DocumentReference.create system/Patient.search');
+      expect((await finding.send('POST', '/DocumentReference', logical)).status).toBe(201);
+    });
+
+    it('within bounds hide patients and documents outside', async () => {
+      const [mine, other] = [await patientId(), await patientId()];
+      const old = (await published(publication(mine))).json().id;
+      const bounded = server.as(`system/DocumentReference.c system/Patient.rs?_id=${mine.slice('Patient/'.length)}`);
+      expect((await bounded.send('POST', '/DocumentReference', publication(mine))).status).toBe(201);
+      expect(refusedWith(await bounded.send('POST', '/DocumentReference', publication(other)))[1]).toBe(
+        'patient-unknown',
+      );
+      const updating = server.as('system/DocumentReference.c system/DocumentReference.u?status=superseded');
+      const replacing = publication(mine, { relatesTo: [related('replaces', `DocumentReference/${old}`)] });
+      expect(refusedWith(await updating.send('POST', '/DocumentReference', replacing))[1]).toBe(
+        'related-document-unknown',
+      );
+    });
+  });
+
+  describe('large documents and failing stores', () => {
+    const limits = { ...DEFAULT_LIMITS, resource: 300 * 1024 };
+    const intake = openBodyWorkers(
+      () =>
+        startBodyWorker(
+          { zone: 'UTC', validation: 'full', limits: { nesting: 100, entries: 100, resource: limits.resource } },
+          512,
+        ),
+      { body: DEFAULT_LIMITS.body, threads: 1 },
+    );
+    afterAll(() => intake.close());
+    const small = scopedServer(store, { rules, limits, large: intake });
+    const plain = scopedServer(store, { rules, limits, large: intake, exchange: { documents: false } });
+    const source = scopedServer(store, { rules, exchange: { documents: true, sourceId: 'urn:oid:1.2.3' } });
+    let failure: Error | undefined;
+    const broken = scopedServer(
+      new Proxy(store, {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name, target);
+          if (name === 'write' && failure !== undefined) return () => Promise.reject(failure as Error);
+          return typeof value === 'function' ? value.bind(target) : value;
+        },
+      }),
+      { rules },
+    );
+
+    it('a document may be larger than a resource; the metadata may not', async () => {
+      const subject = await patientId();
+      const bytes = randomBytes(1024 * 1024);
+      const body = publication(subject, { content: [{ attachment: attachment(bytes) }] });
+      const answer = await small.all.send('POST', '/DocumentReference', body);
+      expect(answer.status, answer.text.slice(0, 500)).toBe(201);
+      expect((await fetched(answer)).bytes.equals(bytes)).toBe(true);
+      const before = await counts();
+      const wide = { ...body, description: 'x'.repeat(limits.resource) };
+      expect((await small.all.send('POST', '/DocumentReference', wide)).status).toBe(413);
+      const wrong = await small.all.send('POST', '/DocumentReference', { ...body, date: 'x' });
+      expect(wrong.status).toBe(400);
+      expect((await plain.all.send('POST', '/DocumentReference', body)).status).toBe(413);
+      expect(await counts()).toEqual(before);
+    });
+
+    it('the setting leaves a DocumentReference as it is sent', async () => {
+      const stored = await plain.all.send('POST', '/DocumentReference', publication('Patient/nobody'));
+      expect(stored.json().content[0].attachment.data).toBe(BYTES.toString('base64'));
+      expect(stored.json().meta.profile).toEqual([CLAIM]);
+    });
+
+    it('the configured source is named', async () => {
+      const answer = await source.all.send('POST', '/DocumentReference', publication(await patientId()));
+      expect((await listOf(answer.json().id)).extension[0]?.valueIdentifier).toEqual({ value: 'urn:oid:1.2.3' });
+    });
+
+    it('nothing is half stored where the store fails', async () => {
+      const subject = await patientId();
+      const old = (await published(publication(subject))).json().id;
+      const before = await counts();
+      failure = new Error('the disk is full');
+      const replacing = publication(subject, { relatesTo: [related('replaces', `DocumentReference/${old}`)] });
+      const answer = await broken.all.send('POST', '/DocumentReference', replacing);
+      failure = undefined;
+      expect(answer.status).toBeGreaterThanOrEqual(500);
+      expect(await counts()).toEqual(before);
+      expect((await all.send('GET', `/DocumentReference/${old}`)).json().status).toBe('current');
+    });
+
+    it('one of two that replace a document at once is refused', async () => {
+      const subject = await patientId();
+      const old = (await published(publication(subject))).json().id;
+      const before = await counts();
+      const replacing = publication(subject, { relatesTo: [related('replaces', `DocumentReference/${old}`)] });
+      const answers = await Promise.all([1, 2, 3].map(() => all.send('POST', '/DocumentReference', replacing)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 422, 422]);
+      expect(await counts()).toEqual(before.map((n, i) => n + [1, 1, 0, 1][i]!));
+    });
+  });
+}
