@@ -3,7 +3,7 @@ import type { Services } from '../core/services.js';
 import { liveVersion, type LiveVersion } from '../core/write/preconditions.js';
 import type { WriteView } from '../core/write/write-plan.js';
 import { isVisible } from '../core/access/visibility.js';
-import { belowBase } from '../path/own-base.js';
+import type { OwnBases } from '../path/own-bases.js';
 
 /** A resource of this server, as a reference names it. */
 export interface LocalName {
@@ -14,14 +14,14 @@ export interface LocalName {
 const LOCAL = /^([A-Z][A-Za-z]*)\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/;
 
 /** What a literal reference names on this server; undefined: it leads elsewhere. */
-export function localName(reference: string, base: string): LocalName | undefined {
-  const [, type, id] = LOCAL.exec(belowBase(reference, base) ?? reference) ?? [];
+export function localName(reference: string, own: OwnBases): LocalName | undefined {
+  const [, type, id] = LOCAL.exec(own.below(reference) ?? reference) ?? [];
   return type === undefined || id === undefined ? undefined : { type, id };
 }
 
 /** A reference in the one form that all of the same resource have. */
-export function nameOf(reference: string, base: string): string {
-  const local = localName(reference, base);
+export function nameOf(reference: string, own: OwnBases): string {
+  const local = localName(reference, own);
   return local === undefined ? reference : `${local.type}/${local.id}`;
 }
 

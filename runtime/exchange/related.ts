@@ -42,7 +42,7 @@ export interface RelatedDocuments {
  * @throws FhirError `related-document-unknown`, `scope-missing`
  */
 export function openRelated(resource: Resource, call: Call, services: Services): RelatedDocuments {
-  const related = elementsAt(resource, ['relatesTo']).flatMap((each) => relatedBy(each, call));
+  const related = elementsAt(resource, ['relatesTo']).flatMap((each) => relatedBy(each, call, services));
   const { access, scope } = call.principal;
   const replaced = new Map(related.filter(({ isReplaced }) => isReplaced).map((each) => [each.id, each]));
   const needed = neededOn(REFERENCE, 'u');
@@ -68,7 +68,9 @@ export function openRelated(resource: Resource, call: Call, services: Services):
         const before = await contentOf(current, services);
         const theirs = textOf(before['subject'], 'reference');
         const isSame =
-          patient !== undefined && theirs !== undefined && nameOf(patient, call.base) === nameOf(theirs, call.base);
+          patient !== undefined &&
+          theirs !== undefined &&
+          nameOf(patient, services.own) === nameOf(theirs, services.own);
         if (!isSame) throw refused('XDSPatientIdDoesNotMatch', `${REFERENCE}/${id} is not about the same patient`, at);
         if (before['status'] !== 'current')
           throw refused('XDSRegistryDeprecatedDocumentError', `${REFERENCE}/${id} is not current`, at);
@@ -87,7 +89,8 @@ export function openRelated(resource: Resource, call: Call, services: Services):
 /** @throws FhirError for what cannot be found or replaced */
 function relatedBy(
   { element, at }: ReturnType<typeof elementsAt>[number],
-  { together, base }: Call,
+  { together }: Call,
+  { own }: Services,
 ): readonly Related[] {
   const { code, target } = isObject(element) ? element : {};
   const isReplaced = hasCode(code, RELATIONSHIPS, 'replaces');
@@ -95,7 +98,7 @@ function relatedBy(
   if (reference === undefined) throw unresolved(`${at}.target needs a reference`, `${at}.target`);
   const place = `${at}.target.reference`;
   const inBundle = together?.(reference);
-  const local = inBundle === undefined ? localName(reference, base) : undefined;
+  const local = inBundle === undefined ? localName(reference, own) : undefined;
   if (local?.type === REFERENCE) return [{ ...local, isReplaced, at: place }];
   const isBelieved =
     inBundle?.resourceType === REFERENCE ||

@@ -44,13 +44,13 @@ export async function openSubject(resource: Resource, call: Call, services: Serv
 }
 
 function byReference(reference: string, call: Call, services: Services): SubjectFinder {
-  const { together, base } = call;
+  const { together } = call;
   const inBundle = together?.(reference);
   // A conditional reference is resolved by the transaction, or refused there.
   const isResolved =
     inBundle?.resourceType === PATIENT || (together !== undefined && reference.startsWith(`${PATIENT}?`));
   if (isResolved) return { keys: [], find: () => Promise.resolve(AS_SENT) };
-  const local = inBundle === undefined ? localName(reference, base) : undefined;
+  const local = inBundle === undefined ? localName(reference, services.own) : undefined;
   if (local === undefined && /^https?:\/\/.+\/Patient\/[A-Za-z0-9\-.]{1,64}$/.test(reference) && inBundle === undefined)
     return { keys: [], find: () => Promise.resolve(AS_SENT) };
   if (local?.type !== PATIENT) throw unknown(`${SUBJECT} has to refer to a ${PATIENT}`, 'reference');

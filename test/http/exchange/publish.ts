@@ -379,7 +379,12 @@ export function publishing(store: Store): void {
     const intake = openBodyWorkers(
       () =>
         startBodyWorker(
-          { zone: 'UTC', validation: 'full', limits: { nesting: 100, entries: 100, resource: limits.resource } },
+          {
+            zone: 'UTC',
+            own: [],
+            validation: 'full',
+            limits: { nesting: 100, entries: 100, resource: limits.resource },
+          },
           512,
         ),
       { body: DEFAULT_LIMITS.body, threads: 1 },
