@@ -69,7 +69,7 @@ export function submissionSetOf(reference: Resource, id: string, source: JsonObj
     status: 'current',
     mode: 'working',
     code: { coding: [{ system: LIST_TYPES, code: 'submissionset' }] },
-    ...(subject !== undefined && { subject }),
+    ...(subject !== undefined && { subject: [subject] }),
     date: formatInstant(Date.now()),
     entry: [{ item: { reference: `DocumentReference/${id}` } }],
   };

@@ -40,7 +40,8 @@ interface Listed {
     readonly valueIdentifier?: { readonly value?: string };
     readonly valueCodeableConcept?: object;
   }[];
-  readonly subject: { readonly reference: string };
+  readonly id: string;
+  readonly subject: readonly object[];
   readonly date: string;
   readonly entry: readonly object[];
 }
@@ -99,7 +100,7 @@ export function publishing(store: Store): void {
       expect(url).toMatch(/^http:\/\/.*\/fhir\/Binary\/[^/]+$/);
       expect(told).toEqual({ contentType: 'text/plain', size: String(BYTES.length), hash: sha1(BYTES) });
       const list = await listOf(id);
-      expect(list).toMatchObject({ status: 'current', mode: 'working', subject: { reference: subject } });
+      expect(list).toMatchObject({ status: 'current', mode: 'working', subject: [{ reference: subject }] });
       expect(list.code.coding).toEqual([{ system: LISTS, code: 'submissionset' }]);
       expect(list.extension.map(({ url: each }: { url: string }) => each.split('/').at(-1))).toEqual([
         'ihe-sourceId',
@@ -108,6 +109,8 @@ export function publishing(store: Store): void {
       expect(list.extension[0]?.valueIdentifier?.value).toBe('client');
       expect(list.extension[1]?.valueCodeableConcept).toEqual(type);
       expect(list.date).toBeDefined();
+      const again = await all.send('PUT', `/List/${list.id}`, { ...list, title: 'valid as it was made' });
+      expect(again.status, again.text).toBe(200);
       expect(list.entry).toEqual([{ item: { reference: `DocumentReference/${id}` } }]);
       const found = await all.send('GET', `/DocumentReference?patient=${subject}&status=current`);
       expect(found.json().entry.map(({ resource }: { resource: { id: string } }) => resource.id)).toEqual([id]);
@@ -270,7 +273,7 @@ export function publishing(store: Store): void {
         .entry.map(({ response }: Responded) => response.location.split('/').slice(-4, -2));
       const stored = (await all.send('GET', `/DocumentReference/${first[1]}`)).json();
       expect(stored.subject.reference).toBe(`Patient/${second[1]}`);
-      expect((await listOf(first[1])).subject.reference).toBe(`Patient/${second[1]}`);
+      expect((await listOf(first[1])).subject).toEqual([{ reference: `Patient/${second[1]}` }]);
       expect((await all.send('GET', pathOf(stored.content[0].attachment.url))).bytes.equals(BYTES)).toBe(true);
 
       const [before, patients] = [await counts(), await count('Patient')];
