@@ -7,7 +7,7 @@ import type { FindParts } from '../parts.js';
 import { VERSION_ONLY } from '../../bson/stored-version.js';
 import type { Plan } from '../plan/plan.js';
 import { lengthOf, type Probes } from '../plan/probe.js';
-import { BY_ENTRY, BY_TYPE_AND_TIME } from '../../indexes.js';
+import { BY_TYPE_AND_TIME } from '../../indexes.js';
 import { referenceParam } from '../../bson/index-rows.js';
 import type { LinkLimits } from './limits.js';
 import { openMemo, type Memo } from './memo.js';
@@ -30,8 +30,6 @@ export interface Links {
   types(): Promise<ReadonlySet<string>>;
   /** Whether canonicals may name resources of a type. */
   isNameable(type: string): boolean;
-  /** Has `hasUrls` look for URLs in several parameters at once, when one of these is asked about: mostly there are none. */
-  lookFor(params: readonly LinkParam[]): void;
   /** Whether any reference of a parameter is a canonical, or another URL. */
   hasUrls(type: string, param: string): Promise<boolean>;
 }
@@ -43,22 +41,11 @@ interface Probed {
   readonly limit: number;
 }
 
-/** A parameter of a type that a link goes by. */
-export interface LinkParam {
-  readonly type: string;
-  readonly param: string;
-  /** Whether canonicals may name what it leads to. */
-  readonly isToNameable: boolean;
-}
-
 /** Of each function that walks through plans, what it came to. */
 export interface Known {
   readonly reduced: Memo<Plan>;
   readonly keys: Memo<readonly string[] | undefined>;
 }
-
-/** What is looked for together. */
-const MOST_TESTS = 16;
 
 /** The parts of a store that links need, the same for all searches. */
 export type LinkParts = Pick<FindParts, 'probes' | 'isNameable' | 'linkLimits' | 'planLimits'>;
@@ -71,26 +58,7 @@ export function openLinks(
 ): Links {
   const { snapshot } = ask;
   let types: Promise<ReadonlySet<string>> | undefined;
-  const there = new Map<string, Promise<boolean>>();
-  const together = new Map<string, () => Promise<boolean>>();
-
-  /** Whether anything fulfils any of these, asked once. */
-  function anyOf(tests: readonly Document[]): () => Promise<boolean> {
-    const query = { filter: { $or: tests }, hint: BY_ENTRY.reference, projection: { _id: 1 }, limit: 1 };
-    let found: Promise<boolean> | undefined;
-    return () =>
-      (found ??= snapshot.find({ collection: 'resource', ...query }).then(({ documents }) => documents.length > 0));
-  }
-
-  /** Whether a parameter has references, asked once; it need not be asked where it was looked for together with others in vain. */
-  function hasAny(test: string, type: string, param: string): Promise<boolean> {
-    const look = async (): Promise<boolean> =>
-      (await together.get(test)?.()) !== false && hasRows(snapshot, type, param);
-    const answer = there.get(test) ?? look();
-    there.set(test, answer);
-    return answer;
-  }
-
+  const urls = new Map<string, Promise<boolean>>();
   return {
     snapshot,
     probes,
@@ -102,21 +70,12 @@ export function openLinks(
     known: { reduced: openMemo(), keys: openMemo() },
     isNameable,
     types: () => (types ??= typesIn(snapshot)),
-    lookFor(params) {
-      const tests = new Map<string, Document>();
-      for (const { type, param, isToNameable } of params) {
-        const add = (test: string, row: Document): void => {
-          if (tests.size < MOST_TESTS) tests.set(test, { type, reference: { $elemMatch: row } });
-        };
-        const name = `${type} ${param}`;
-        if (isToNameable) add(`url ${name}`, { p: referenceParam(param, 'url') });
-      }
-      // One is as well looked for by itself.
-      if (tests.size < 2) return;
-      const isAny = anyOf([...tests.values()]);
-      for (const test of tests.keys()) together.set(test, isAny);
+    hasUrls(type, param) {
+      const name = `${type} ${param}`;
+      const answer = urls.get(name) ?? hasRows(snapshot, type, referenceParam(param, 'url'));
+      urls.set(name, answer);
+      return answer;
     },
-    hasUrls: (type, param) => hasAny(`url ${type} ${param}`, type, referenceParam(param, 'url')),
   };
 }
 

@@ -1,12 +1,4 @@
-import {
-  askedFor,
-  hasLinks,
-  linksOf,
-  mapLinks,
-  type Plan,
-  type PlannedLink,
-  type PlannedTarget,
-} from '../plan/plan.js';
+import { askedFor, hasLinks, mapLinks, type Plan, type PlannedLink, type PlannedTarget } from '../plan/plan.js';
 import type { RowTest } from '../compile/row-test.js';
 import { NOTHING, type Condition } from '../../../../search/query/query.js';
 import { openScope, type Scope } from '../scope.js';
@@ -15,27 +7,15 @@ import { FEW_TYPES } from './chain.js';
 import { collectHeld, collectKeys } from './collect.js';
 import { withoutAbsent } from './contained-types.js';
 import { typeOfPlace, type Held } from './held.js';
-import type { LinkParam, Links } from './links.js';
+import type { Links } from './links.js';
 import { canonicalsOf, namedBy } from './named.js';
 
 /** Opens a search within one type, in which links are replaced by what they come to, where few resources are behind them. */
 export async function settledScope(links: Links, type: string, where: Condition, isSorted = false): Promise<Scope> {
   const there = await withoutAbsent(links.snapshot, where);
   if (!hasLinks(there)) return openScope(links, type, there);
-  links.lookFor(paramsOf(links, type, there));
   const { few, sorted } = links.limits;
   return openScope(links, type, await reduce(links, type, there, isSorted ? sorted : few));
-}
-
-/** The parameters of the chains of a plan, those behind other links included. */
-function paramsOf(links: Pick<Links, 'isNameable'>, type: string, plan: Plan): LinkParam[] {
-  return linksOf(plan).flatMap((link) => {
-    if ('has' in link) return paramsOf(links, link.has.type, link.has.where);
-    const own = { type, param: link.param, isToNameable: link.chain.some((target) => links.isNameable(target.type)) };
-    // Of a link to anything each type has parameters of its own.
-    const targets = link.chain.length > FEW_TYPES ? [] : link.chain;
-    return [own, ...targets.flatMap((target) => paramsOf(links, target.type, target.where))];
-  });
 }
 
 /** Replaces links, inner ones first, behind which no more than so many resources are; the same object where there are none. */
