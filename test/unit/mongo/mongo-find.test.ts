@@ -7,7 +7,7 @@ import { readCursor, writeCursor } from '../../../runtime/store/plan/cursor.js';
 import { isKeyOf, sortOf } from '../../../runtime/store/mongo/query/places.js';
 import { dateRange } from '../../../runtime/store/mongo/query/compile/date-range.js';
 import { sizeOfArm, type Access } from '../../../runtime/store/mongo/query/plan/access.js';
-import { hullOf } from '../../../runtime/store/mongo/query/plan/hull.js';
+import { boundsAround } from '../../../runtime/store/mongo/query/plan/bounds.js';
 import { toOrder } from '../../../runtime/store/mongo/query/compile/order.js';
 import { anyCasePatterns, escapeRegex, prefixRange } from '../../../runtime/store/mongo/query/compile/text.js';
 import { EARLIEST, LATEST, toIndexRows } from '../../../runtime/store/mongo/bson/index-rows.js';
@@ -110,8 +110,8 @@ describe('searches as filters of MongoDB', () => {
 
   it('bounds of one end are bounds of the other', () => {
     const ge = [{ high: { range: { gt: 9 } } }, { low: { range: { gte: 5 } }, high: { range: { lte: 9 } } }];
-    expect(hullOf(ge)).toEqual({ low: {}, high: { gte: 5 } });
-    expect(hullOf([{ low: { range: { gte: 5 } }, high: { range: { lt: 9 } } }])).toEqual({
+    expect(boundsAround(ge)).toEqual({ low: {}, high: { gte: 5 } });
+    expect(boundsAround([{ low: { range: { gte: 5 } }, high: { range: { lt: 9 } } }])).toEqual({
       low: { gte: 5, lt: 9 },
       high: { gte: 5, lt: 9 },
     });

@@ -11,7 +11,7 @@ import { everyOf, LIVING } from './compile/compile.js';
 import type { Hit, Hits, Walk } from './hit.js';
 import type { Batch } from '../read/batch.js';
 import type { Links } from './links/links.js';
-import { piecesOf, placeIn, textOf, type Arm, type KeyPlace, type Piece, type Stretch } from './plan/access.js';
+import { piecesOf, placeIn, textOf, type Arm, type KeyPlace, type Piece, type KeyRange } from './plan/access.js';
 
 /** The field of an answer that has the key by which a document was found. */
 const AT = 'at';
@@ -61,19 +61,19 @@ export function armsWalk(
     // What is deleted has no entries.
     const living = arm.index in BY_ENTRY ? [] : [LIVING];
     const rest = [...filters, ...once, ...living];
-    const { stretch, driving } = piece;
+    const { keyRange, driving } = piece;
     const shown = { ...projection, [AT]: { $meta: 'indexKey' } };
     const { hint } = arm;
-    const find = (range: Stretch | undefined): Promise<Batch> => {
+    const find = (range: KeyRange | undefined): Promise<Batch> => {
       const filter = everyOf(range === undefined ? [driving, ...rest] : rest);
       return ask.read({ filter, ...range, hint, limit, projection: shown });
     };
     const isFull = ({ documents, isCut }: Batch): boolean => documents.length === limit || isCut;
     // A place is in the range alone.
-    if (rows === Infinity || rest.length === 0 || isLater) return find(stretch);
-    if (stretch !== undefined) {
-      const end = await keyAt(arm, stretch, rows);
-      const batch = await find(end === undefined ? stretch : { ...stretch, max: end });
+    if (rows === Infinity || rest.length === 0 || isLater) return find(keyRange);
+    if (keyRange !== undefined) {
+      const end = await keyAt(arm, keyRange, rows);
+      const batch = await find(end === undefined ? keyRange : { ...keyRange, max: end });
       return end === undefined || isFull(batch) ? batch : undefined;
     }
     const pipeline = [
@@ -89,10 +89,10 @@ export function armsWalk(
   }
 
   /** The key behind so many, as it was a moment ago; undefined: there are not so many. */
-  function keyAt(arm: Arm, stretch: Stretch, skip: number): Promise<Document | undefined> {
+  function keyAt(arm: Arm, keyRange: KeyRange, skip: number): Promise<Document | undefined> {
     return probes.remember(`${skip} ${textOf(arm)}`, async () => {
       const projection = { ...KEY_ONLY, [AT]: { $meta: 'indexKey' } };
-      const { documents } = await ask.read({ filter: {}, ...stretch, hint: arm.hint, skip, limit: 1, projection });
+      const { documents } = await ask.read({ filter: {}, ...keyRange, hint: arm.hint, skip, limit: 1, projection });
       const [bytes] = documents;
       return bytes && (Object.fromEntries(indexKeyOf(bytes)) as Document);
     });

@@ -12,7 +12,7 @@ import { askedOrder } from './compile/order.js';
 import type { AnyDriver } from './links/link-driver.js';
 import { openLinks } from './links/links.js';
 import { readPageVersions } from './links/page-versions.js';
-import { settledScope } from './links/reduce.js';
+import { resolvedScope } from './links/resolve.js';
 import type { FindParts } from './parts.js';
 import { isKeyOf, sortOf } from './places.js';
 import { runSearch } from './run-search.js';
@@ -29,7 +29,7 @@ export function openExplain(parts: FindParts): (query: FindQuery, limits: QueryL
       return await runSearch(snapshots, turns, query, limits, async (snapshot) => {
         const ask = openAsk(snapshot);
         const links = openLinks(parts, ask);
-        const scope = await settledScope(links, query.type, query.where, order !== undefined);
+        const scope = await resolvedScope(links, query.type, query.where, order !== undefined);
         const search = { scope, order, reading: 'versions', isExplained: true } as const;
         const found = await findHits(search, cursor?.place, query.count + 1);
         await readPageVersions(links, query.type, found.hits, found.isRead);

@@ -12,7 +12,7 @@ import type { Hit } from './hit.js';
 import { include } from './links/includes.js';
 import { openLinks } from './links/links.js';
 import { readPageVersions } from './links/page-versions.js';
-import { settledScope } from './links/reduce.js';
+import { resolvedScope } from './links/resolve.js';
 import type { FindParts } from './parts.js';
 import { isKeyOf, placeBehind, sortOf } from './places.js';
 import { runSearch } from './run-search.js';
@@ -33,7 +33,7 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
     const ask = openAsk(snapshot);
     const projection = followsReferences(query) ? VERSION_AND_REFERENCES : VERSION_ONLY;
     const links = openLinks(parts, ask, projection);
-    const scope = await settledScope(links, query.type, query.where, order !== undefined);
+    const scope = await resolvedScope(links, query.type, query.where, order !== undefined);
     const search: Search = { scope, order, reading: 'versions' };
     const { versions, documents, last, source, known } = await readPage(search, query, cursor?.place);
     const total = await totalOf(scope, query, cursor, last === undefined ? versions.length : undefined, known);

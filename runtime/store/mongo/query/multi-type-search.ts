@@ -19,12 +19,12 @@ import { completeOf } from '../write/complete.js';
 import { openAsk } from './ask.js';
 import { askedOrder } from './compile/order.js';
 import type { Hit } from './hit.js';
-import { toKey } from './links/held.js';
+import { toKey } from './links/candidate.js';
 import { include } from './links/includes.js';
 import { openLinks, typesIn, type Links } from './links/links.js';
 import { readVersionsOf } from './links/page-versions.js';
 import { chunksOf } from './links/read-all.js';
-import { settledScope } from './links/reduce.js';
+import { resolvedScope } from './links/resolve.js';
 import type { FindParts } from './parts.js';
 import { isKeyOf, placeBehind, sortOf } from './places.js';
 import { runSearch } from './run-search.js';
@@ -182,7 +182,7 @@ async function partPage(
     place: Place<string> | undefined,
     most: number,
   ): Promise<readonly FoundOne[]> => {
-    const scope = await settledScope(links, type, asked, order !== undefined);
+    const scope = await resolvedScope(links, type, asked, order !== undefined);
     const { hits, source } = await findHits({ scope, order, reading: KEYS }, place, most);
     return hits.map((hit) => ({ type, id: toKey(hit.key).id, values: hit.values, hit, source }));
   };
@@ -213,7 +213,7 @@ async function totalOf({ links, query }: Run, all: number | undefined): Promise<
   let sum = 0;
   for (const some of chunksOf(targets, AT_A_TIME)) {
     const counts = some.map(async ({ type, where }) => {
-      const scope = await settledScope(links, type, where);
+      const scope = await resolvedScope(links, type, where);
       return total === 'accurate' ? countAll(scope) : countCheaply(scope, CHEAP_TOTAL.matches - sum);
     });
     for (const counted of await Promise.all(counts)) {

@@ -7,7 +7,7 @@ import { compareText } from '../../../search/query/compare-text.js';
 import type { Order } from './compile/order.js';
 import { driverAgain, onlyDriver, RELAXED, typeDriver } from './drivers.js';
 import type { Hits, Walk } from './hit.js';
-import { reduce } from './links/reduce.js';
+import { resolve } from './links/resolve.js';
 import { linkAgain, sourcesOf, type AnyDriver } from './links/link-driver.js';
 import { throughLink } from './links/through.js';
 import { askedFor, conjunctsOf, hasLinks, type Plan } from './plan/plan.js';
@@ -176,9 +176,9 @@ async function goOn(search: Search, place: Exclude<Place<string>, { source: 'sor
 const MOST = 50_000;
 
 /** A condition as it was for a page before: without where its links lead, or with all that they lead to. Undefined: as it is. */
-async function settledAgain({ links, type }: Scope, condition: Plan, isRelaxed: boolean): Promise<Plan | undefined> {
+async function resolvedAgain({ links, type }: Scope, condition: Plan, isRelaxed: boolean): Promise<Plan | undefined> {
   if (isRelaxed) return hasLinks(condition) ? undefined : askedFor(condition);
-  return hasLinks(condition) ? reduce(links, type, condition, MOST) : undefined;
+  return hasLinks(condition) ? resolve(links, type, condition, MOST) : undefined;
 }
 
 /** The driver that a page before had. @throws FhirError `page-invalid` */
@@ -191,9 +191,9 @@ async function findAgain(scope: Scope, path: Path): Promise<[Scope, AnyDriver]> 
     if (driver !== undefined) return [scope, driver];
   } else if (typeof place === 'number') {
     const condition = conditions[place];
-    const settled = condition && (await settledAgain(scope, condition, partsOf(path)[2] === RELAXED));
+    const resolved = condition && (await resolvedAgain(scope, condition, partsOf(path)[2] === RELAXED));
     const own =
-      settled === undefined ? scope : openScope(scope.links, scope.type, { all: conditions.with(place, settled) });
+      resolved === undefined ? scope : openScope(scope.links, scope.type, { all: conditions.with(place, resolved) });
     const driver = driverAgain(own.conjuncts, path, scope.type);
     if (driver !== undefined) return [own, driver];
   }

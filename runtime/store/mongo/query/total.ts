@@ -5,10 +5,10 @@ import { BY_ENTRY, BY_TYPE_AND_TIME, DELETED } from '../indexes.js';
 import { everyOf, LIVING, restOf } from './compile/compile.js';
 import { fewestRows, findDrivers, onlyDriver, type Driver } from './drivers.js';
 import { hasLinks } from './plan/plan.js';
-import { allAccess, sizeOfArm, stretchesOf, type Arm } from './plan/access.js';
+import { allAccess, sizeOfArm, keyRangesOf, type Arm } from './plan/access.js';
 import { lengthOf } from './plan/probe.js';
 import { collectKeys } from './links/collect.js';
-import { reduce } from './links/reduce.js';
+import { resolve } from './links/resolve.js';
 import { openScope, type Scope } from './scope.js';
 import { allOf, KEYS, throughArms, throughType } from './walks.js';
 
@@ -28,15 +28,15 @@ export async function countAll(scope: Scope): Promise<number> {
   if (conjuncts.length === 0) return countType(scope);
   const arm = exactArm(scope);
   const count =
-    arm === undefined ? Infinity : await lengthOf(links.snapshot, stretchesOf(arm)[0]!, arm.hint, LISTED + 1);
+    arm === undefined ? Infinity : await lengthOf(links.snapshot, keyRangesOf(arm)[0]!, arm.hint, LISTED + 1);
   return count <= LISTED ? count : countDocuments(scope, await bestOf(scope));
 }
 
 /** Where other sides of links are some thousands they are collected: each resource is asked then whether it refers to one. */
 async function countLinked({ links, type, plan, limits }: Scope): Promise<number> {
-  const reduced = await reduce(links, type, plan, limits.few * limits.more);
-  const own = openScope(links, type, reduced);
-  if (!hasLinks(reduced)) return countAll(own);
+  const resolved = await resolve(links, type, plan, limits.few * limits.more);
+  const own = openScope(links, type, resolved);
+  if (!hasLinks(resolved)) return countAll(own);
   const best = await bestOf(own);
   const all = await (best === undefined
     ? allOf(own, throughType(own, KEYS))
@@ -57,7 +57,7 @@ export async function countCheaply(scope: Scope, most: number = CHEAP_TOTAL.matc
   if (arm !== undefined) {
     // That there are more is known for some seconds; how many there are has to be right.
     if (probes.isMore([arm], most)) return undefined;
-    const count = await lengthOf(snapshot, stretchesOf(arm)[0]!, arm.hint, most + 1);
+    const count = await lengthOf(snapshot, keyRangesOf(arm)[0]!, arm.hint, most + 1);
     probes.note([arm], count, most);
     return count > most ? undefined : count;
   }

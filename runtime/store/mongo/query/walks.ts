@@ -8,9 +8,9 @@ import { LIVING, restOf } from './compile/compile.js';
 import { toOrder, type Order } from './compile/order.js';
 import type { Driver } from './drivers.js';
 import type { Hit, Hits, Walk } from './hit.js';
-import { TooFar } from './links/asked.js';
-import { bothNeeds, candidateProjection, needOf, toHeld, type Need } from './links/held.js';
-import { hold } from './links/hold.js';
+import { TooFar } from './links/target-filter.js';
+import { bothNeeds, candidateProjection, needOf, toCandidate, type Need } from './links/candidate.js';
+import { filterByLinks } from './links/filter-links.js';
 import { collectedWalk, orderWalk } from './sorted.js';
 import type { Scope } from './scope.js';
 
@@ -114,8 +114,8 @@ async function keep(
   isTrying: boolean,
 ): Promise<readonly Hit[] | undefined> {
   try {
-    const held = await hold(links, type, plan, hits.map(({ bytes }) => toHeld(bytes)), { isTrying }); // prettier-ignore
-    const kept = new Set(held.map(({ key }) => key));
+    const left = await filterByLinks(links, type, plan, hits.map(({ bytes }) => toCandidate(bytes)), { isTrying }); // prettier-ignore
+    const kept = new Set(left.map(({ key }) => key));
     return hits.filter(({ key }) => kept.has(key));
   } catch (error) {
     if (error instanceof TooFar) return undefined;

@@ -3,7 +3,7 @@ import type { Document } from 'mongodb';
 import { foldingsOf } from '../../../../search/values/fold.js';
 import { endParam } from '../../bson/spans.js';
 import { entryAccess, type Access } from '../plan/access.js';
-import { endsOf, hasBound, hullOf, isClosed, lower, upper, type Hull } from '../plan/hull.js';
+import { endsOf, hasBound, boundsAround, isClosed, lower, upper, type Bounds } from '../plan/bounds.js';
 import { anyOf, type Compiled } from './compiled.js';
 import { KEY_FIELD, type RowTests } from '../plan/merge.js';
 import { hasRow } from './row-expression.js';
@@ -54,12 +54,12 @@ function compileKeys(type: string, tests: RowTests): Compiled {
   return { filter: branches(tests), ways: [{ ...entryAccess(type, kind, p, { ranges }), isExact }] };
 }
 
-/** Whether rows are asked for one field by its order, and for no other: what a stretch of the index holds. */
+/** Whether rows are asked for one field by its order, and for no other: what a range of the index holds. */
 function isOfOne(alternatives: readonly FieldTests[], name: string): boolean {
   const [only = {}] = alternatives;
   const test = only[name];
-  const isStretch = test !== undefined && ('in' in test || 'range' in test);
-  return isStretch && alternatives.length === 1 && Object.keys(only).length === 1;
+  const isKeyRange = test !== undefined && ('in' in test || 'range' in test);
+  return isKeyRange && alternatives.length === 1 && Object.keys(only).length === 1;
 }
 
 type Keys = { readonly values: readonly Value[] } | { readonly ranges: readonly Range[] };
@@ -108,13 +108,13 @@ function compileEnds(type: string, tests: RowTests, kind: 'date' | 'number'): Co
     const filters = alternatives.map((fields, i) => within(kind, p, each[i]!, [fields]));
     return { filter: { $or: filters }, ways: [entryAccess(type, kind, p, { ranges: each.map(({ low }) => low) })] };
   }
-  const hull = hullOf(alternatives);
-  const byLow = { ...entryAccess(type, kind, p, { ranges: [hull.low] }), isExact: isOfOne(alternatives, 'low') };
+  const around = boundsAround(alternatives);
+  const byLow = { ...entryAccess(type, kind, p, { ranges: [around.low] }), isExact: isOfOne(alternatives, 'low') };
   const byHigh =
     kind === 'number'
-      ? endAccess(type, p, hull.high)
-      : { ...entryAccess(type, 'date_high', p, { ranges: [hull.high] }), isExact: isOfOne(alternatives, 'high') };
-  return { filter: within(kind, p, hull, alternatives), ways: choose(hull, byLow, byHigh) };
+      ? endAccess(type, p, around.high)
+      : { ...entryAccess(type, 'date_high', p, { ranges: [around.high] }), isExact: isOfOne(alternatives, 'high') };
+  return { filter: within(kind, p, around, alternatives), ways: choose(around, byLow, byHigh) };
 }
 
 /**
@@ -127,18 +127,18 @@ function endAccess(type: string, p: string, range: Range): Access {
 }
 
 /** The better access path if the limits alone decide it; both paths for an interval overlap. */
-function choose({ low, high }: Hull, byLow: Access, byHigh: Access): Access[] {
+function choose({ low, high }: Bounds, byLow: Access, byHigh: Access): Access[] {
   if (!hasBound(high) || hasBound(lower(low))) return [byLow];
   return !hasBound(low) || hasBound(upper(high)) ? [byHigh] : [byLow, byHigh];
 }
 
-function within(kind: string, p: string, { low, high }: Hull, alternatives: readonly FieldTests[]): Document {
+function within(kind: string, p: string, { low, high }: Bounds, alternatives: readonly FieldTests[]): Document {
   const bounds = {
     ...(hasBound(low) && { low: rangeMatch(low) }),
     ...(hasBound(high) && { high: rangeMatch(high) }),
   };
   const [only] = alternatives;
-  // Its own bounds are those of the hull, or less tight.
+  // Its own bounds are those around all, or less tight.
   if (only !== undefined && alternatives.length === 1)
     return { [kind]: { $elemMatch: { p, ...toMatch(only), ...bounds } } };
   return { [kind]: { $elemMatch: { p, ...bounds, $or: alternatives.map(toMatch) } } };

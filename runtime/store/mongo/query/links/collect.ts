@@ -4,7 +4,7 @@ import { allAccess } from '../plan/access.js';
 import type { Plan } from '../plan/plan.js';
 import { openScope } from '../scope.js';
 import { allOf, KEYS, throughArms, throughType } from '../walks.js';
-import { toHeld, type Held, type Need } from './held.js';
+import { toCandidate, type Candidate, type Need } from './candidate.js';
 import type { Links } from './links.js';
 
 /** Keys of what fulfils a plan; undefined: there are more than so many, or several times as many have to be looked at. */
@@ -18,14 +18,14 @@ export function collectKeys(
 }
 
 /** The same with what is needed of each. */
-export async function collectHeld(
+export async function collectCandidates(
   links: Links,
   type: string,
   plan: Plan,
   most: number,
   need: Need,
-): Promise<readonly Held[] | undefined> {
-  return (await collect(links, type, plan, most, need))?.map(({ bytes }) => toHeld(bytes));
+): Promise<readonly Candidate[] | undefined> {
+  return (await collect(links, type, plan, most, need))?.map(({ bytes }) => toCandidate(bytes));
 }
 
 /** How many times as many may be looked at as are wanted, where no others have to be asked. */

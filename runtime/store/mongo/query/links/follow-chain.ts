@@ -9,8 +9,8 @@ import type { PlannedLink } from '../plan/plan.js';
 import type { Scope } from '../scope.js';
 import { KEYS, pageOf, projectionOf, type Reading } from '../walks.js';
 import { placed, type Follow, type LinkPlace, type Outer } from './follow.js';
-import { referencesIn, toKey, typeOfPlace, type Need } from './held.js';
-import { heldOf } from './hold.js';
+import { referencesIn, toKey, typeOfPlace, type Need } from './candidate.js';
+import { candidatesOf } from './filter-links.js';
 import type { LinkDriver } from './link-driver.js';
 
 type SomeSides = LinkDriver['sides'];
@@ -30,13 +30,13 @@ export function followChain(
   return async (gathering, target, outers, inner) => {
     const { hits, wanted } = gathering;
     const walkFrom = (some: readonly Outer[]): Walk<ArmPlace> => {
-      const values = some.map(({ held }) => held.key);
+      const values = some.map(({ candidate }) => candidate.key);
       const { arms } = entryAccess(type, 'reference', param, { values });
       return armsWalk(links, arms, restOf(rest.conjuncts), projection);
     };
     const take = async (some: readonly Outer[], found: Hits): Promise<void> => {
       gathering.rows -= found.hits.length;
-      const places = new Map(some.map((outer, i) => [outer.held.key, i]));
+      const places = new Map(some.map((outer, i) => [outer.candidate.key, i]));
       const shown = await firstOf(rest, link, sides, target, places, found.hits);
       const ordered = shown.map((hit) => ({ hit, inner: hit.place!.at[0] as readonly string[] })).map((each) => ({ ...each, at: places.get(each.inner[0]!)! })); // prettier-ignore
       ordered.sort((a, b) => a.at - b.at || compareText(a.inner[0]!, b.inner[0]!) || compareText(a.hit.key, b.hit.key));
@@ -108,7 +108,7 @@ async function firstOf(
     if (side === undefined) continue;
     const { type, plan } = side.scope;
     const keys = [...asked].filter((key) => toKey(key).type === type);
-    for (const { key } of await heldOf(links, type, plan, keys, { isTrying: false })) good.add(key);
+    for (const { key } of await candidatesOf(links, type, plan, keys, { isTrying: false })) good.add(key);
   }
   return hits.filter((_, i) => !lesser[i]!.some((key) => good.has(key)));
 }

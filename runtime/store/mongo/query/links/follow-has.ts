@@ -7,8 +7,8 @@ import type { Scope } from '../scope.js';
 import { allOf, projectionOf, type Reading } from '../walks.js';
 import { placed, type Follow, type Outer } from './follow.js';
 import { isReferred, referred } from './has.js';
-import { toKey, typeOfPlace, type Held } from './held.js';
-import { BEYOND } from './hold.js';
+import { toKey, typeOfPlace, type Candidate } from './candidate.js';
+import { TARGETS } from './filter-links.js';
 import type { AnyDriver, Side } from './link-driver.js';
 
 /** One that some of the other side refer to, and the first of these by its key. */
@@ -27,7 +27,7 @@ export function followHas(
 ): Follow {
   const { links, type } = rest;
   const isByKey = side !== undefined && isInOrderOfKeys(side.driver);
-  const asked = BEYOND.toAsked(links, has.type, has.where, { params: [has.param], names: false });
+  const asked = TARGETS.toTargetFilter(links, has.type, has.where, { params: [has.param], names: false });
   const seen = new Set<string>();
   const projection = projectionOf(rest, reading);
 
@@ -39,7 +39,7 @@ export function followHas(
       return referred(links, has, asked, met.map(({ key }) => key), { isTrying: false }, from); // prettier-ignore
     }
     const isBefore = ({ key, outer }: Met): Promise<boolean> =>
-      isReferred(links, has, asked, key, { isTrying: false }, outer.held.key);
+      isReferred(links, has, asked, key, { isTrying: false }, outer.candidate.key);
     const each = await Promise.all(met.map(isBefore));
     return new Set(met.flatMap(({ key }, i) => (each[i] === true ? [key] : [])));
   }
@@ -47,10 +47,10 @@ export function followHas(
   return async (gathering, _target, outers, inner) => {
     const { hits, wanted } = gathering;
     const met = new Map<string, number>();
-    for (const [at, { held }] of outers.entries()) {
-      for (const key of targetsOf(held)) {
+    for (const [at, { candidate }] of outers.entries()) {
+      for (const key of targetsOf(candidate)) {
         const before = met.get(key);
-        if (before === undefined || compareText(held.key, outers[before]!.held.key) < 0) met.set(key, at);
+        if (before === undefined || compareText(candidate.key, outers[before]!.candidate.key) < 0) met.set(key, at);
       }
     }
     const open = [...met].filter(([key]) => !(isByKey && seen.has(key)) && (inner === undefined || compareText(key, inner[0]!) > 0)); // prettier-ignore
@@ -72,7 +72,7 @@ export function followHas(
     return true;
   };
 
-  function targetsOf({ references }: Held): readonly string[] {
+  function targetsOf({ references }: Candidate): readonly string[] {
     const keys = references.flatMap((row) => (row.p === has.param && typeOfPlace(row) === type ? [`${type}/${row.id}`] : [])); // prettier-ignore
     return [...new Set(keys)].sort(compareText);
   }

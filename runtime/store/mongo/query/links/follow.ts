@@ -1,7 +1,7 @@
 import { FhirError } from '../../../../fhir/errors.js';
 import type { ArmPlace } from '../../../plan/cursor.js';
 import type { Hit } from '../hit.js';
-import type { Held } from './held.js';
+import type { Candidate } from './candidate.js';
 
 /** The place of a resource that a link leads to: at one of the other side, which has a place of its own. */
 export interface LinkPlace {
@@ -22,14 +22,19 @@ export function readPlace({ arm, at }: ArmPlace): LinkPlace {
 
 /** One of the other side. */
 export interface Outer {
-  readonly held: Held;
+  readonly candidate: Candidate;
   readonly place: NonNullable<Hit['place']>;
 }
 
 /** A resource that is found by one of the other side. */
-export function placed({ key, bytes }: Hit, { held, place }: Outer, target: number, inner: readonly string[]): Hit {
+export function placed(
+  { key, bytes }: Hit,
+  { candidate, place }: Outer,
+  target: number,
+  inner: readonly string[],
+): Hit {
   const { arm, at } = place;
-  return { key, values: [], bytes, place: { arm, at: [...at, [target, held.key, ...inner]] } };
+  return { key, values: [], bytes, place: { arm, at: [...at, [target, candidate.key, ...inner]] } };
 }
 
 /** A page while it is gathered. */

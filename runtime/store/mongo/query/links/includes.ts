@@ -15,9 +15,9 @@ import { FEW_TYPES } from './chain.js';
 import { openLinks, typesIn, type LinkParts } from './links.js';
 import type { Condition } from '../../../../search/query/query.js';
 import { findHits } from '../search.js';
-import { settledScope } from './reduce.js';
+import { resolvedScope } from './resolve.js';
 import { KEYS } from '../walks.js';
-import { placeIn, projectionOf, referencesIn as rowsIn, toHeld, toKey, URL_PARAM } from './held.js';
+import { placeIn, projectionOf, referencesIn as rowsIn, toCandidate, toKey, URL_PARAM } from './candidate.js';
 import { chunksOf, readAllBy, readByKeys } from './read-all.js';
 import { openSources, type Sources } from './sources.js';
 
@@ -94,7 +94,7 @@ async function referencesOf(
   const byKey: References = new Map(known);
   const unknown = of.map(keyOf).filter((key) => !byKey.has(key));
   for await (const documents of readByKeys(ask, unknown, [LIVING], { _id: 1, reference: 1 })) {
-    for (const { key, references } of documents.map(toHeld)) byKey.set(key, references.flatMap(toEntry)); // prettier-ignore
+    for (const { key, references } of documents.map(toCandidate)) byKey.set(key, references.flatMap(toEntry)); // prettier-ignore
   }
   return of.map((key) => byKey.get(keyOf(key)) ?? []);
 }
@@ -119,7 +119,7 @@ async function idsWithin(
   { type, where, of }: Extract<IncludeStep, { ask: 'within' }>,
 ): Promise<readonly string[]> {
   const asked: Condition = { all: [{ ids: of }, where] };
-  const scope = await settledScope(openLinks(parts, ask), type, asked);
+  const scope = await resolvedScope(openLinks(parts, ask), type, asked);
   const { hits } = await findHits({ scope, order: undefined, reading: KEYS }, undefined, of.length);
   return hits.map(({ key }) => toKey(key).id);
 }
@@ -142,7 +142,7 @@ async function canonicalTargets(
       LIVING,
     ];
     for await (const documents of readAllBy(ask, BY_ENTRY.uri, filters, projectionOf({ params: [], names: true }))) {
-      for (const { key, urls, versions } of documents.map(toHeld)) {
+      for (const { key, urls, versions } of documents.map(toCandidate)) {
         const { type, id } = toKey(key);
         const isNamed = urls.some((url) =>
           byUrl.get(url)?.some((target) => {

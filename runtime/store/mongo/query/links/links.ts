@@ -2,7 +2,7 @@ import type { Document } from 'mongodb';
 
 import type { Ask } from '../ask.js';
 import type { PlanLimits } from '../../../plan/limits.js';
-import { entryAccess, stretchesOf } from '../plan/access.js';
+import { entryAccess, keyRangesOf } from '../plan/access.js';
 import type { FindParts } from '../parts.js';
 import { VERSION_ONLY } from '../../bson/stored-version.js';
 import type { Plan } from '../plan/plan.js';
@@ -43,7 +43,7 @@ interface Probed {
 
 /** Of each function that walks through plans, what it came to. */
 export interface Known {
-  readonly reduced: Memo<Plan>;
+  readonly resolved: Memo<Plan>;
   readonly keys: Memo<readonly string[] | undefined>;
 }
 
@@ -67,7 +67,7 @@ export function openLinks(
     planLimits,
     projection,
     probed: [],
-    known: { reduced: openMemo(), keys: openMemo() },
+    known: { resolved: openMemo(), keys: openMemo() },
     isNameable,
     types: () => (types ??= typesIn(snapshot)),
     hasUrls(type, param) {
@@ -88,5 +88,5 @@ export async function typesIn(snapshot: Snapshot): Promise<ReadonlySet<string>> 
 
 async function hasRows(snapshot: Snapshot, type: string, p: string): Promise<boolean> {
   const [arm] = entryAccess(type, 'reference', p, { ranges: [{}] }).arms;
-  return arm !== undefined && (await lengthOf(snapshot, stretchesOf(arm)[0]!, arm.hint, 1)) > 0;
+  return arm !== undefined && (await lengthOf(snapshot, keyRangesOf(arm)[0]!, arm.hint, 1)) > 0;
 }

@@ -7,7 +7,7 @@ import { withinOf } from '../../write/contained-resources.js';
 import { toStoredVersions } from '../../bson/stored-version.js';
 import { readBodies } from './bodies.js';
 import type { Hit } from '../hit.js';
-import { toKey } from './held.js';
+import { toKey } from './candidate.js';
 import type { Links } from './links.js';
 
 /** Characters of bodies after which a page ends early; what is within a resource has one with all others there. */

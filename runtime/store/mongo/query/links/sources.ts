@@ -7,8 +7,8 @@ import { everyOf, LIVING } from '../compile/compile.js';
 import { referenceParam } from '../../bson/index-rows.js';
 import { BY_ENTRY } from '../../indexes.js';
 import { toStoredVersions, VERSION_ONLY } from '../../bson/stored-version.js';
-import { isCanonicalOf, toHeld, toKey } from './held.js';
-import { canonicalsOf } from './named.js';
+import { isCanonicalOf, toCandidate, toKey } from './candidate.js';
+import { canonicalsOf } from './canonicals.js';
 import { chunksOf, readAllBy } from './read-all.js';
 
 type Step = Extract<IncludeStep, { ask: 'sources' }>;
@@ -89,7 +89,7 @@ async function addCanonicalSources(
   for (const chunk of chunksOf([...byUrl.keys()])) {
     const referring = { type, reference: { $elemMatch: { p: { $in: [...urls] }, to: { $in: [...chunk] } } } };
     for await (const documents of readAllBy(ask, BY_ENTRY.reference, [referring, LIVING], projection)) {
-      for (const { key, references } of documents.map(toHeld)) {
+      for (const { key, references } of documents.map(toCandidate)) {
         const isNamed = references.some(
           (row) =>
             urls.includes(row.p) &&

@@ -4,8 +4,8 @@ import { KEYS, pageOf, throughArms, type Reading } from '../walks.js';
 import { followChain } from './follow-chain.js';
 import { followHas } from './follow-has.js';
 import { readPlace, type Follow, type Gathering, type LinkPlace } from './follow.js';
-import { toHeld, type Need } from './held.js';
-import { heldOf } from './hold.js';
+import { toCandidate, type Need } from './candidate.js';
+import { candidatesOf } from './filter-links.js';
 import type { LinkDriver, Side } from './link-driver.js';
 
 /** Returns a walk through the resources that a link leads to, in the order of its other side: each once, and only those that fulfil all else. */
@@ -31,10 +31,10 @@ export function throughLink({ link, sides, rest }: LinkDriver, reading: Reading)
   /** The one that the page before ended at, if it is still what is looked for. */
   async function finish(side: Side, from: LinkPlace, follow: Follow, gathering: Gathering): Promise<boolean> {
     const { type, plan } = side.scope;
-    const [held] = await heldOf(rest.links, type, plan, [from.key], { isTrying: false }, ofSide);
-    if (held === undefined) return true;
+    const [candidate] = await candidatesOf(rest.links, type, plan, [from.key], { isTrying: false }, ofSide);
+    if (candidate === undefined) return true;
     const { arm, at } = from.outer;
-    return follow(gathering, from.target, [{ held, place: { arm: () => arm, at } }], from.inner);
+    return follow(gathering, from.target, [{ candidate, place: { arm: () => arm, at } }], from.inner);
   }
 
   async function goThrough(
@@ -52,7 +52,10 @@ export function throughLink({ link, sides, rest }: LinkDriver, reading: Reading)
       const found = await pageOf(own, walk, at, size, gathering.rows);
       gathering.rows -= found?.hits.length ?? 0;
       if (found === undefined || gathering.rows < 0) return false;
-      const outers = found.hits.map(({ key, bytes, place }) => ({ held: { ...toHeld(bytes), key }, place: place! }));
+      const outers = found.hits.map(({ key, bytes, place }) => ({
+        candidate: { ...toCandidate(bytes), key },
+        place: place!,
+      }));
       if (!(await follow(gathering, target, outers, undefined))) return false;
       const last = found.hits.at(-1);
       if (found.isOver || last === undefined) return true;

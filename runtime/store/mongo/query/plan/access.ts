@@ -5,10 +5,10 @@ import { FhirError } from '../../../../fhir/errors.js';
 import { BY_ENTRY, BY_TYPE_AND_TIME } from '../../indexes.js';
 import { rangeMatch } from '../compile/row-match.js';
 import type { Range, Value } from '../compile/row-test.js';
-import { isEmpty } from './hull.js';
+import { isEmpty } from './bounds.js';
 
-/** A stretch of an index: from `min`, within, to `max`, without. */
-export interface Stretch {
+/** A range of an index: from `min`, within, to `max`, without. */
+export interface KeyRange {
   readonly min: Document;
   readonly max: Document;
 }
@@ -107,25 +107,25 @@ export function allAccess(type: string): Access {
   return { arms: [{ index: '_id_', hint: { _id: 1 }, begin: {}, keys: { range }, holds, driving: holds }] };
 }
 
-/** Returns a bound of a stretch: the first parts of a key, then the least or greatest there is. */
+/** Returns a bound of a range: the first parts of a key, then the least or greatest there is. */
 function bound({ hint, begin }: Arm, parts: readonly unknown[], others: MinKey | MaxKey): Document {
   const names = Object.keys(hint).slice(Object.keys(begin).length);
   return { ...begin, ...Object.fromEntries(names.map((name, i) => [name, i < parts.length ? parts[i] : others])) };
 }
 
-/** Returns the stretches of an index that an arm has: one for each value. */
-export function stretchesOf(arm: Arm, most = Infinity): Stretch[] {
+/** Returns the ranges of an index that an arm has: one for each value. */
+export function keyRangesOf(arm: Arm, most = Infinity): KeyRange[] {
   const { keys } = arm;
-  if ('values' in keys) return keys.values.slice(0, most).map((value) => stretchAt(arm, value));
+  if ('values' in keys) return keys.values.slice(0, most).map((value) => keyRangeAt(arm, value));
   return [{ min: minOf(arm, keys.range), max: maxOf(arm, keys.range) }];
 }
 
-/** Returns how many stretches an arm has. */
+/** Returns how many ranges an arm has. */
 export function sizeOfArm({ keys }: Arm): number {
   return 'values' in keys ? keys.values.length : 1;
 }
 
-function stretchAt(arm: Arm, value: unknown): Stretch {
+function keyRangeAt(arm: Arm, value: unknown): KeyRange {
   // Nothing sorts between a text and the same text followed by a null character; other keys have more fields.
   if (arm.index === '_id_') return { min: { _id: value }, max: { _id: `${String(value)}\0` } };
   return { min: bound(arm, [value], new MinKey()), max: bound(arm, [value], new MaxKey()) };
@@ -144,7 +144,7 @@ function maxOf(arm: Arm, { lt, lte }: Range): Document {
 /** A part of an arm that one command goes through. */
 export interface Piece {
   /** Its range of the index; absent: the server makes it of `driving`. */
-  readonly stretch?: Stretch;
+  readonly keyRange?: KeyRange;
   readonly driving: Document;
   /** What a resource fulfils that has keys of the arm before this piece; absent: there are none, or none has several. */
   readonly passed?: Document;
@@ -157,8 +157,8 @@ export type KeyPlace = readonly (Value | null)[];
 export function piecesOf(arm: Arm, after?: KeyPlace): readonly Piece[] {
   const { driving } = arm;
   if (after !== undefined) return piecesAfter(arm, after);
-  const [only, ...others] = stretchesOf(arm, 2);
-  return [others.length === 0 && only !== undefined ? { driving, stretch: only } : { driving }];
+  const [only, ...others] = keyRangesOf(arm, 2);
+  return [others.length === 0 && only !== undefined ? { driving, keyRange: only } : { driving }];
 }
 
 /** Texts have no end but a null character more. */
@@ -173,12 +173,12 @@ function piecesAfter(arm: Arm, after: KeyPlace): readonly Piece[] {
     throw new FhirError('page-invalid');
   const min = bound(arm, justAfter(after), new MinKey());
   if ('range' in keys) {
-    return [{ driving, stretch: { min, max: maxOf(arm, keys.range) }, ...passedOf(arm, after) }];
+    return [{ driving, keyRange: { min, max: maxOf(arm, keys.range) }, ...passedOf(arm, after) }];
   }
   const later = keys.values.filter((value) => compareText(String(value), String(first)) > 0);
   const rest = later.length === 0 ? [] : restOf(arm, later, keys.values.slice(0, keys.values.length - later.length));
   if (arm.index === '_id_' || !keys.values.includes(first!)) return rest;
-  return [{ driving, stretch: { ...stretchAt(arm, first), min }, ...passedOf(arm, after) }, ...rest];
+  return [{ driving, keyRange: { ...keyRangeAt(arm, first), min }, ...passedOf(arm, after) }, ...rest];
 }
 
 /** Returns the pieces of an arm for its last values alone. */

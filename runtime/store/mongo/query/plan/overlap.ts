@@ -2,7 +2,7 @@ import type { Document } from 'mongodb';
 
 import { DATE_WIDTHS, NUMBER_WIDTHS, spanParam } from '../../bson/spans.js';
 import { entryAccess, type Access } from './access.js';
-import { hasBound, hullOf, isClosed, tightest, lower, upper, type Hull } from './hull.js';
+import { hasBound, boundsAround, isClosed, tightest, lower, upper, type Bounds } from './bounds.js';
 import type { Plan } from './plan.js';
 import type { Range, Value } from '../compile/row-test.js';
 import { rangeMatch } from '../compile/row-match.js';
@@ -26,7 +26,7 @@ const OF_ENDS: ReadonlySet<string> = new Set(['date', 'number', 'quantity']);
  * itself may be fulfilled by half of all there is.
  */
 export function overlaps(type: string, conditions: readonly Plan[]): Overlap[] {
-  const byParam = new Map<string, { kind: Kind; p: string; hulls: Hull[]; of: number[] }>();
+  const byParam = new Map<string, { kind: Kind; p: string; bounds: Bounds[]; of: number[] }>();
   for (const [place, condition] of conditions.entries()) {
     // What else is in a list would not be fulfilled by such a range; and lists of texts can be long.
     if (!('any' in condition) || !condition.any.every(({ is }) => OF_ENDS.has(is))) continue;
@@ -35,16 +35,16 @@ export function overlaps(type: string, conditions: readonly Plan[]): Overlap[] {
     if (first === undefined || tests.some((test) => test.kind !== first.kind || test.p !== first.p)) continue;
     const { kind, p } = first;
     if (kind !== 'date' && kind !== 'number') continue;
-    const same = byParam.get(p) ?? { kind, p, hulls: [], of: [] };
+    const same = byParam.get(p) ?? { kind, p, bounds: [], of: [] };
     byParam.set(p, same);
-    same.hulls.push(hullOf(tests.map(({ fields }) => fields)));
+    same.bounds.push(boundsAround(tests.map(({ fields }) => fields)));
     same.of.push(place);
   }
-  return [...byParam.values()].flatMap(({ kind, p, hulls, of }) => {
-    // The index has what such a condition asks for in one stretch.
-    if (hulls.some(({ low }) => isClosed(low))) return [];
-    const from = hulls.map(({ high }) => lower(high)).reduce(tightest);
-    const to = hulls.map(({ low }) => upper(low)).reduce(tightest);
+  return [...byParam.values()].flatMap(({ kind, p, bounds, of }) => {
+    // The index has what such a condition asks for in one range.
+    if (bounds.some(({ low }) => isClosed(low))) return [];
+    const from = bounds.map(({ high }) => lower(high)).reduce(tightest);
+    const to = bounds.map(({ low }) => upper(low)).reduce(tightest);
     if (!hasBound(from) || !hasBound(to)) return [];
     return [toOverlap(type, kind, p, from, to, of)];
   });

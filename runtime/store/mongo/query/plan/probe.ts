@@ -1,5 +1,5 @@
 import type { Snapshot } from '../../read/snapshot.js';
-import { sizeOfArm, stretchesOf, textOf, type Arm, type Stretch } from './access.js';
+import { sizeOfArm, keyRangesOf, textOf, type Arm, type KeyRange } from './access.js';
 
 /** Estimates that a plan is chosen by. They are remembered for a short time. */
 export interface Probes {
@@ -106,21 +106,21 @@ async function countValues(snapshot: Snapshot, arm: Arm, limit: number): Promise
     const query = { filter: driving, hint, limit: limit + 1, projection: { _id: 1 } } as const;
     return (await snapshot.find({ collection: 'resource', ...query })).documents.length;
   }
-  const stretches = stretchesOf(arm, MAX_COUNTED);
-  const each = await Promise.all(stretches.map((stretch) => measure(snapshot, stretch, arm, limit)));
+  const keyRanges = keyRangesOf(arm, MAX_COUNTED);
+  const each = await Promise.all(keyRanges.map((keyRange) => measure(snapshot, keyRange, arm, limit)));
   const sum = each.reduce((total, count) => total + count, 0);
-  return Math.ceil((sum / stretches.length) * size);
+  return Math.ceil((sum / keyRanges.length) * size);
 }
 
-async function measure(snapshot: Snapshot, stretch: Stretch, { hint }: Arm, limit: number): Promise<number> {
-  if (limit <= MAX_LISTED) return lengthOf(snapshot, stretch, hint, limit + 1);
-  return (await lengthOf(snapshot, stretch, hint, 1, limit)) > 0 ? limit + 1 : limit;
+async function measure(snapshot: Snapshot, keyRange: KeyRange, { hint }: Arm, limit: number): Promise<number> {
+  if (limit <= MAX_LISTED) return lengthOf(snapshot, keyRange, hint, limit + 1);
+  return (await lengthOf(snapshot, keyRange, hint, 1, limit)) > 0 ? limit + 1 : limit;
 }
 
-/** How many resources have a key of the index within a stretch; no document is read for it. */
+/** How many resources have a key of the index within a range; no document is read for it. */
 export async function lengthOf(
   snapshot: Snapshot,
-  { min, max }: Stretch,
+  { min, max }: KeyRange,
   hint: Arm['hint'],
   limit: number,
   skip = 0,

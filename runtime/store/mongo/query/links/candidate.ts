@@ -7,7 +7,7 @@ import type { ResourceKey } from '../../../store.js';
 import { referenceParam } from '../../bson/index-rows.js';
 
 /** What of a resource links go by. */
-export interface Held {
+export interface Candidate {
   /** `Patient/1`. */
   readonly key: string;
   readonly references: readonly ReferenceRow[];
@@ -67,7 +67,7 @@ export function candidateProjection({ params, names }: Need): Document {
 }
 
 /** What a document holds of it. */
-export function toHeld(bytes: Raw): Held {
+export function toCandidate(bytes: Raw): Candidate {
   const { _id, reference, uri, token } = BSON.deserialize(bytes) as {
     _id: string;
     reference?: ReferenceRow[] | null;

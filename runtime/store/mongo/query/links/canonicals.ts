@@ -1,17 +1,17 @@
 import type { ReferenceRow } from '../../bson/documents.js';
 import { LIVING } from '../compile/compile.js';
 import { BY_ENTRY } from '../../indexes.js';
-import { isCanonicalOf, projectionOf, toHeld, URL_PARAM, type Held } from './held.js';
+import { isCanonicalOf, projectionOf, toCandidate, URL_PARAM, type Candidate } from './candidate.js';
 import type { Links } from './links.js';
 import { chunksOf, readAllBy, readByKeys } from './read-all.js';
 
 const NAMES = { params: [], names: true } as const;
 
 /** What canonicals name the resources with some keys by; of those without a URL nothing. */
-export async function* canonicalsOf(links: Pick<Links, 'ask'>, keys: readonly string[]): AsyncGenerator<Held> {
+export async function* canonicalsOf(links: Pick<Links, 'ask'>, keys: readonly string[]): AsyncGenerator<Candidate> {
   const hasUrl = { 'uri.p': URL_PARAM };
   for await (const documents of readByKeys(links.ask, keys, [hasUrl, LIVING], projectionOf(NAMES))) {
-    yield* documents.map(toHeld);
+    yield* documents.map(toCandidate);
   }
 }
 
@@ -30,7 +30,7 @@ export async function* namedBy(
   for (const chunk of chunksOf([...byUrl.keys()])) {
     const filters = [{ type, uri: { $elemMatch: { p: URL_PARAM, value: { $in: [...chunk] } } } }, LIVING];
     for await (const documents of readAllBy(links.ask, BY_ENTRY.uri, filters, projectionOf(NAMES))) {
-      for (const { key, urls, versions } of documents.map(toHeld)) {
+      for (const { key, urls, versions } of documents.map(toCandidate)) {
         const isNamed = urls.some((url) => byUrl.get(url)?.some((row) => isCanonicalOf(row, type, versions)) === true);
         if (isNamed) yield key;
       }

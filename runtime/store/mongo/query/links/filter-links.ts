@@ -4,10 +4,10 @@ import { append } from '../../../../fhir/lists.js';
 import { idOf } from '../../bson/bson.js';
 import { compile, everyOf, LIVING, restOf } from '../compile/compile.js';
 import { conjunctsOf, hasLinks, isLink, mapLinks, relax, type Plan, type PlannedLink } from '../plan/plan.js';
-import type { Asked, Beyond, Reach } from './asked.js';
-import { holdChain } from './chain.js';
-import { holdHas } from './has.js';
-import { bothNeeds, needOf, projectionOf, toHeld, type Held, type Need } from './held.js';
+import type { TargetFilter, Targets, Effort } from './target-filter.js';
+import { filterByChain } from './chain.js';
+import { filterByHas } from './has.js';
+import { bothNeeds, needOf, projectionOf, toCandidate, type Candidate, type Need } from './candidate.js';
 import type { Links } from './links.js';
 import { readByKeys } from './read-all.js';
 
@@ -17,24 +17,24 @@ import { readByKeys } from './read-all.js';
  * @param candidates of the type; they fulfil `relax` of it
  * @throws TooFar
  */
-export async function hold(
+export async function filterByLinks(
   links: Links,
   type: string,
   plan: Plan,
-  candidates: readonly Held[],
-  reach: Reach,
-): Promise<readonly Held[]> {
+  candidates: readonly Candidate[],
+  effort: Effort,
+): Promise<readonly Candidate[]> {
   let left = candidates;
   const mixed: Plan[] = [];
   for (const part of conjunctsOf(plan)) {
     if (left.length === 0) return left;
-    if (isLink(part)) left = await holdLink(links, type, part, left, reach);
+    if (isLink(part)) left = await filterByLink(links, type, part, left, effort);
     else if (hasLinks(part)) mixed.push(part);
   }
   if (mixed.length === 0 || left.length === 0) return left;
   const asked = left;
   const known = await mapLinks({ all: mixed }, async (link) => ({
-    ids: (await holdLink(links, type, link, asked, reach)).map(({ key }) => key.slice(type.length + 1)),
+    ids: (await filterByLink(links, type, link, asked, effort)).map(({ key }) => key.slice(type.length + 1)),
   }));
   const keys = left.map(({ key }) => key);
   const found = new Set<string>();
@@ -44,16 +44,16 @@ export async function hold(
   return left.filter(({ key }) => found.has(key));
 }
 
-function holdLink(
+function filterByLink(
   links: Links,
   type: string,
   link: PlannedLink,
-  held: readonly Held[],
-  reach: Reach,
-): Promise<readonly Held[]> {
+  candidates: readonly Candidate[],
+  effort: Effort,
+): Promise<readonly Candidate[]> {
   return 'chain' in link
-    ? holdChain(BEYOND, links, link, held, reach)
-    : holdHas(BEYOND, links, type, link.has, held, reach);
+    ? filterByChain(TARGETS, links, link, candidates, effort)
+    : filterByHas(TARGETS, links, type, link.has, candidates, effort);
 }
 
 /** A plan without links as filters of what an index finds. */
@@ -62,42 +62,47 @@ function filtersOf(type: string, plan: Plan): Document[] {
 }
 
 /** @param need what is needed besides */
-function toAsked(links: Links, type: string, plan: Plan, need: Need = { params: [], names: false }): Asked {
+function toTargetFilter(
+  links: Links,
+  type: string,
+  plan: Plan,
+  need: Need = { params: [], names: false },
+): TargetFilter {
   const isLinked = hasLinks(plan);
   return {
     filter: everyOf(filtersOf(type, relax(plan))),
     projection: projectionOf(bothNeeds(needOf(plan), need)),
-    keep: async (held, reach) => (isLinked ? hold(links, type, plan, held, reach) : held),
+    keep: async (candidates, effort) => (isLinked ? filterByLinks(links, type, plan, candidates, effort) : candidates),
     hasLinks: isLinked,
   };
 }
 
 /** Those of some keys of a type whose resources fulfil a plan. @param need what is needed of them */
-export async function heldOf(
+export async function candidatesOf(
   links: Links,
   type: string,
   plan: Plan,
   keys: readonly string[],
-  reach: Reach,
+  effort: Effort,
   need?: Need,
-): Promise<readonly Held[]> {
-  const asked = toAsked(links, type, plan, need);
-  const found: Held[] = [];
+): Promise<readonly Candidate[]> {
+  const asked = toTargetFilter(links, type, plan, need);
+  const found: Candidate[] = [];
   for await (const documents of readByKeys(links.ask, keys, [asked.filter], asked.projection)) {
-    append(found, await asked.keep(documents.map(toHeld), reach));
+    append(found, await asked.keep(documents.map(toCandidate), effort));
   }
   return found;
 }
 
-async function holdKeys(
+async function filterKeys(
   links: Links,
   type: string,
   plan: Plan,
   keys: readonly string[],
-  reach: Reach,
+  effort: Effort,
 ): Promise<ReadonlySet<string>> {
-  return new Set((await heldOf(links, type, plan, keys, reach)).map(({ key }) => key));
+  return new Set((await candidatesOf(links, type, plan, keys, effort)).map(({ key }) => key));
 }
 
 /** How what is beyond links is asked. */
-export const BEYOND: Beyond = { toAsked, holdKeys };
+export const TARGETS: Targets = { toTargetFilter, filterKeys };

@@ -4,30 +4,30 @@ import { NOTHING, type Condition } from '../../../../search/query/query.js';
 import { openScope, type Scope } from '../scope.js';
 import { referenceParam } from '../../bson/index-rows.js';
 import { FEW_TYPES } from './chain.js';
-import { collectHeld, collectKeys } from './collect.js';
+import { collectCandidates, collectKeys } from './collect.js';
 import { withoutAbsent } from './contained-types.js';
-import { typeOfPlace, type Held } from './held.js';
+import { typeOfPlace, type Candidate } from './candidate.js';
 import type { Links } from './links.js';
-import { canonicalsOf, namedBy } from './named.js';
+import { canonicalsOf, namedBy } from './canonicals.js';
 
 /** Opens a search within one type, in which links are replaced by what they come to, where few resources are behind them. */
-export async function settledScope(links: Links, type: string, where: Condition, isSorted = false): Promise<Scope> {
+export async function resolvedScope(links: Links, type: string, where: Condition, isSorted = false): Promise<Scope> {
   const there = await withoutAbsent(links.snapshot, where);
   if (!hasLinks(there)) return openScope(links, type, there);
   const { few, sorted } = links.limits;
-  return openScope(links, type, await reduce(links, type, there, isSorted ? sorted : few));
+  return openScope(links, type, await resolve(links, type, there, isSorted ? sorted : few));
 }
 
 /** Replaces links, inner ones first, behind which no more than so many resources are; the same object where there are none. */
-export function reduce(links: Links, type: string, plan: Plan, most: number): Promise<Plan> {
-  return links.known.reduced(type, plan, most, () =>
+export function resolve(links: Links, type: string, plan: Plan, most: number): Promise<Plan> {
+  return links.known.resolved(type, plan, most, () =>
     mapLinks(plan, (link) =>
-      'chain' in link ? reduceChain(links, type, link, most) : reduceHas(links, type, link, most),
+      'chain' in link ? resolveChain(links, type, link, most) : resolveHas(links, type, link, most),
     ),
   );
 }
 
-async function reduceChain(
+async function resolveChain(
   links: Links,
   type: string,
   link: Extract<PlannedLink, { chain: unknown }>,
@@ -38,7 +38,7 @@ async function reduceChain(
   const chain = link.chain.filter((target) => types?.has(target.type) !== false);
   const each = await Promise.all(
     chain.map(async (target) => {
-      const where = await reduce(links, target.type, target.where, most);
+      const where = await resolve(links, target.type, target.where, most);
       return { target: { ...target, where }, rows: await rowsTo(links, type, param, { ...target, where }, most) };
     }),
   );
@@ -94,16 +94,16 @@ async function canonicals(links: Links, param: string, type: string, keys: reado
   ]);
 }
 
-async function reduceHas(
+async function resolveHas(
   links: Links,
   type: string,
   link: Extract<PlannedLink, { has: unknown }>,
   most: number,
 ): Promise<Plan> {
   const { has } = link;
-  const where = await reduce(links, has.type, has.where, most);
+  const where = await resolve(links, has.type, has.where, most);
   const open = where === has.where ? link : { has: { ...has, where } };
-  const sources = await collectHeld(links, has.type, where, most, { params: [has.param], names: false });
+  const sources = await collectCandidates(links, has.type, where, most, { params: [has.param], names: false });
   const ids = sources === undefined ? undefined : await targetsOf(links, type, has.param, sources);
   return ids === undefined ? open : { ids: [...ids], of: askedFor(open) };
 }
@@ -113,7 +113,7 @@ async function targetsOf(
   links: Links,
   type: string,
   param: string,
-  sources: readonly Held[],
+  sources: readonly Candidate[],
 ): Promise<ReadonlySet<string> | undefined> {
   const ids = new Set<string>();
   const rows = sources.flatMap(({ references }) => references);

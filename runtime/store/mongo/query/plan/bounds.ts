@@ -2,13 +2,13 @@ import { compareText } from '../../../../search/query/compare-text.js';
 import type { FieldTests, Range, Value } from '../compile/row-test.js';
 
 /** The ends of rows that tests allow. */
-export interface Hull {
+export interface Bounds {
   readonly low: Range;
   readonly high: Range;
 }
 
 /** The ends that fulfil these tests. No low end is above its high end, so limits of one also limit the other. */
-export function endsOf(fields: FieldTests): Hull {
+export function endsOf(fields: FieldTests): Bounds {
   const [low, high] = [rangeOf(fields, 'low'), rangeOf(fields, 'high')];
   return {
     low: { ...lower(low), ...tighter(upper(low), upper(high), -1) },
@@ -16,8 +16,8 @@ export function endsOf(fields: FieldTests): Hull {
   };
 }
 
-/** The least ranges that hold those of all alternatives. */
-export function hullOf(alternatives: readonly FieldTests[]): Hull {
+/** The least ranges with those of all alternatives within. */
+export function boundsAround(alternatives: readonly FieldTests[]): Bounds {
   const all = alternatives.map(endsOf);
   return {
     low: all.map(({ low }) => low).reduce(around),
