@@ -116,7 +116,7 @@ export function sortColumns(run: Run, sort: readonly SortKey[]): SortColumns {
 }
 
 /**
- * Resources in the order of sort keys, those that are alike in that of their own keys; and how many there are in all.
+ * Resources in the order of sort keys, those that are alike in that of their own keys; and, from the beginning on, how many there are.
  *
  * @param keys a statement of the keys of resources; one may come several times
  * @param after begins behind this place
@@ -132,9 +132,11 @@ export function inOrderOf(
   const columns = columnsOf(run, sort, raw('k.key'));
   const { select, read } = sortColumns(run, sort);
   const order = columns.map(({ name, isDescending }) => sql`${name} ${raw(isDescending ? 'DESC' : 'ASC')} NULLS LAST`);
-  const statement = sql`WITH found AS MATERIALIZED (
-      SELECT k.key AS key ${select(raw('k.key'))} FROM (SELECT DISTINCT key FROM (${keys})) k)
-    SELECT *, (SELECT count(*) FROM found) AS total FROM found
+  // What a later page is behind is asked of each resource as it comes: no count wants all of them kept.
+  const [kept, total] = after === undefined ? ['MATERIALIZED', '(SELECT count(*) FROM found)'] : ['', '0'];
+  const statement = sql`WITH found AS ${raw(kept)} (
+      SELECT k.key AS key ${select(raw('k.key'))} FROM (SELECT DISTINCT key FROM (${keys})) k LIMIT -1)
+    SELECT *, ${raw(total)} AS total FROM found
     WHERE ${after === undefined ? raw('1') : isBehind(columns, after)}
     ORDER BY ${join([...order, raw('key')], ', ')} LIMIT ${wanted}`;
   const rows = [...run.rows<{ readonly key: number; readonly total: number }>(statement)];
