@@ -19,7 +19,7 @@ const rooms = {
   graphql: [...below, 'core'],
   hfql: [...below, 'core'],
   operations: [...below, 'core', 'interactions', 'jobs', 'terminology', 'graphql', 'hfql'],
-  auth: ['search', port],
+  auth: ['path', 'search', port],
   'body-workers': ['format', 'path', 'validate', 'search', port, 'core', 'exchange', 'interactions'],
   observe: [],
   pages: [...below, 'core'],
