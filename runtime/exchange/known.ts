@@ -11,12 +11,20 @@ export interface LocalName {
   readonly id: string;
 }
 
-const LOCAL = /^([A-Z][A-Za-z]*)\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/;
-
-/** What a literal reference names on this server; undefined: it leads elsewhere. */
+/** What a literal reference names on this server; undefined: it leads elsewhere, or nowhere. */
 export function localName(reference: string, own: OwnBases): LocalName | undefined {
-  const [, type, id] = LOCAL.exec(own.below(reference) ?? reference) ?? [];
-  return type === undefined || id === undefined ? undefined : { type, id };
+  const named = own.read(reference);
+  return named === undefined || named.base !== undefined ? undefined : { type: named.type, id: named.id };
+}
+
+/** Whether a reference is a URL of another server, which is believed. One below a base of this server that names no resource leads nowhere. */
+export function isElsewhere(reference: string, own: OwnBases): boolean {
+  return /^https?:\/\//i.test(reference) && own.below(reference) === undefined;
+}
+
+/** Whether a reference is a search for a resource of a type, which a transaction resolves. */
+export function isConditional(reference: string, type: string, own: OwnBases): boolean {
+  return (own.below(reference) ?? reference).startsWith(`${type}?`);
 }
 
 /** A reference in the one form that all of the same resource have. */
@@ -26,8 +34,8 @@ export function nameOf(reference: string, own: OwnBases): string {
 }
 
 /**
- * A resource that a publication refers to; undefined: it is not there. To ask is the server's act, so that no scope is needed; what a token with
- * scopes on the type does not show is unknown to it.
+ * A resource that a publication refers to; undefined: it is not there. To ask is the server's act, so that no scope is needed. What a token with
+ * scopes on the type does not show is unknown to it; where none of them shows anything, what lies outside of all of them.
  */
 export async function findKnown(
   { type, id }: LocalName,
@@ -37,7 +45,10 @@ export async function findKnown(
 ): Promise<LiveVersion | undefined> {
   const live = liveVersion(await view.read(type, id));
   if (live === undefined) return undefined;
-  const letters = ['r', 's'].filter((letter) => call.principal.access.on(type, letter) !== 'nothing');
+  const given = (letters: string): string[] =>
+    [...letters].filter((letter) => call.principal.access.on(type, letter) !== 'nothing');
+  const showing = given('rs');
+  const letters = showing.length > 0 ? showing : given('cud');
   if (letters.length === 0) return live;
   for (const letter of letters) if (await isVisible(live, letter, call, services)) return live;
   return undefined;

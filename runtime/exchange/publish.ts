@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
+import { FhirError } from '../fhir/errors.js';
 import { newId } from '../fhir/id.js';
 import { isObject, type JsonObject, type Resource } from '../fhir/resource.js';
 import { BINARY, blobKey, once, storeContent, type Pointer } from '../core/binary/binary-content.js';
@@ -12,7 +13,7 @@ import type { Decided, Target, WritePlan, WritePlanner } from '../core/write/wri
 import type { Change } from '../store/store.js';
 import { checkPublishRules, isPublication } from './publish-rules.js';
 import { openRelated } from './related.js';
-import { readSentDocument, type SentDocument } from './sent-document.js';
+import { inElement, readSentDocument, type SentDocument } from './sent-document.js';
 import { openSubject, type FoundSubject } from './subject.js';
 import { storedReference, submissionSetOf } from './take-apart.js';
 
@@ -45,21 +46,31 @@ async function planPublication(
   const placement = { url: `${call.base}/${held.type}/${held.id}`, uniqueId: `urn:uuid:${randomUUID()}` };
   const inner = await planner({ ...call, body: storedReference(sent, document, placement) }, services);
   let subject: FoundSubject | undefined;
+  let missing: FhirError | undefined;
   return {
     ...inner,
     keys: [...inner.keys, ...patient.keys, ...related.keys],
     async resolveTarget(view) {
       const target = await inner.resolveTarget(view);
       if (target.exists === true) return target;
-      subject = await patient.find(view);
-      const targets = [...target.targets, ...(await related.find(view))];
-      return { ...target, targets, preconditions: [...target.preconditions, ...subject.preconditions] };
+      subject = missing = undefined;
+      try {
+        subject = await patient.find(view);
+        const targets = [...target.targets, ...(await related.find(view))];
+        return { ...target, targets, preconditions: [...target.preconditions, ...subject.preconditions] };
+      } catch (error) {
+        if (!(error instanceof FhirError)) throw error;
+        // What the token may not write is refused as such, whatever is stored.
+        missing = error;
+        return target;
+      }
     },
     async decide(writeTarget, content = sent): Promise<Decided> {
       const [own, ...replaced] = writeTarget.targets;
       const reference = storedReference(content, document, placement, subject?.reference);
       const decided = await inner.decide({ ...writeTarget, targets: own === undefined ? [] : [own] }, reference);
       if (writeTarget.exists === true || own === undefined) return decided;
+      if (missing !== undefined) throw missing;
       const superseded = await related.supersede(replaced, reference);
       const submissionSet = submissionSetOf(reference, own.id, sourceOf(call, services));
       const list = await composePut(submissionSet, newId(), undefined, services);
@@ -82,7 +93,7 @@ function holdDocument({ contentType, bytes, bundle }: SentDocument, services: Se
   const { store, limits } = services;
   const id = newId();
   if (bundle !== undefined) {
-    const compose = () => composePut(bundle, id, undefined, services);
+    const compose = () => inElement(() => composePut(bundle, id, undefined, services));
     return { type: bundle.resourceType, id, compose, drop: () => Promise.resolve() };
   }
   let pointer: Pointer | undefined;

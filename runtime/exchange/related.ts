@@ -12,7 +12,7 @@ import { liveVersion } from '../core/write/preconditions.js';
 import type { Target, WriteView } from '../core/write/write-plan.js';
 import type { Put } from '../store/store.js';
 import { elementsAt, hasCode, textOf } from './elements.js';
-import { findKnown, localName, nameOf, type LocalName } from './known.js';
+import { findKnown, isConditional, isElsewhere, localName, nameOf, type LocalName } from './known.js';
 import { refusal } from './refusal.js';
 import type { SharingCode } from './mhd.js';
 
@@ -102,8 +102,8 @@ function relatedBy(
   if (local?.type === REFERENCE) return [{ ...local, isReplaced, at: place }];
   const isBelieved =
     inBundle?.resourceType === REFERENCE ||
-    (together !== undefined && reference.startsWith(`${REFERENCE}?`)) ||
-    (inBundle === undefined && local === undefined && /^https?:\/\//.test(reference));
+    (together !== undefined && isConditional(reference, REFERENCE, own)) ||
+    (inBundle === undefined && isElsewhere(reference, own));
   if (!isBelieved) throw unresolved(`${place} has to refer to a ${REFERENCE}`, place);
   if (isReplaced)
     throw unresolved(`${place}: only a ${REFERENCE} that this server has, by its id, can be replaced`, place);

@@ -44,7 +44,7 @@ export async function readSentDocument(resource: Resource, call: Call, services:
   const { data, size, hash: sentHash } = (attachment?.element ?? {}) as JsonObject;
   const bytes = decodeSent(data);
   const hash = createHash('sha1').update(bytes).digest('base64');
-  if (size !== undefined && String(size) !== String(bytes.length)) {
+  if (size !== undefined && (typeof size === 'object' || String(size) !== String(bytes.length))) {
     const text = `${ATTACHMENT}.size: the document has ${bytes.length} bytes`;
     throw refusal('publication-invalid', 'XDSRepositoryMetadataError', text, `${ATTACHMENT}.size`);
   }
@@ -94,7 +94,7 @@ function decodeSent(data: JsonValue | undefined): Buffer {
 }
 
 /** Reports what is wrong with the document at the element that holds it. */
-async function inElement<T>(work: () => Promise<T>): Promise<T> {
+export async function inElement<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

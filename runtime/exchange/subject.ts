@@ -6,7 +6,7 @@ import { matchCriteria, readCriteria } from '../core/search/criteria.js';
 import type { Services } from '../core/services.js';
 import type { WriteTarget, WriteView } from '../core/write/write-plan.js';
 import { textOf } from './elements.js';
-import { findKnown, localName } from './known.js';
+import { findKnown, isConditional, isElsewhere, localName } from './known.js';
 import { refusal } from './refusal.js';
 
 const PATIENT = 'Patient';
@@ -48,10 +48,11 @@ function byReference(reference: string, call: Call, services: Services): Subject
   const inBundle = together?.(reference);
   // A conditional reference is resolved by the transaction, or refused there.
   const isResolved =
-    inBundle?.resourceType === PATIENT || (together !== undefined && reference.startsWith(`${PATIENT}?`));
+    inBundle?.resourceType === PATIENT || (together !== undefined && isConditional(reference, PATIENT, services.own));
   if (isResolved) return { keys: [], find: () => Promise.resolve(AS_SENT) };
   const local = inBundle === undefined ? localName(reference, services.own) : undefined;
-  if (local === undefined && /^https?:\/\/.+\/Patient\/[A-Za-z0-9\-.]{1,64}$/.test(reference) && inBundle === undefined)
+  const isBelieved = inBundle === undefined && isElsewhere(reference, services.own);
+  if (isBelieved && services.own.read(reference)?.type === PATIENT)
     return { keys: [], find: () => Promise.resolve(AS_SENT) };
   if (local?.type !== PATIENT) throw unknown(`${SUBJECT} has to refer to a ${PATIENT}`, 'reference');
   return {

@@ -20,22 +20,29 @@ export function storedReference(
   { url, uniqueId }: Placement,
   subject?: string,
 ): Resource {
-  const [first, ...others] = Array.isArray(sent['content']) ? sent['content'] : [];
-  const content = isObject(first) ? first : {};
-  const { data: _data, _data: _dataToo, ...attachment } = isObject(content['attachment']) ? content['attachment'] : {};
+  const content = withoutDocument(sent, document, url);
+  return {
+    ...sent,
+    ...(isObject(sent['meta']) && { meta: storedMeta(sent['meta']) }),
+    identifier: withUniqueId(sent, uniqueId),
+    ...(subject !== undefined && isObject(sent['subject']) && { subject: { ...sent['subject'], reference: subject } }),
+    ...(content !== undefined && { content }),
+  };
+}
+
+/** The content that leads to the document. Undefined: it has another form than its type, for which it is refused as it was sent. */
+function withoutDocument(sent: Resource, document: SentDocument, url: string): JsonValue | undefined {
+  if (!Array.isArray(sent['content'])) return undefined;
+  const [content, ...others] = sent['content'];
+  if (!isObject(content) || !isObject(content['attachment'])) return undefined;
+  const { data: _data, _data: _dataToo, ...attachment } = content['attachment'];
   const { size: _size, _size: _sizeToo, hash: _hash, _hash: _hashToo, ...described } = attachment;
   // A document Bundle is written anew in each format, so that no hash or size holds.
   const told =
     document.bundle === undefined
       ? { ...attachment, size: String(document.bytes.length), hash: document.hash }
       : described;
-  return {
-    ...sent,
-    ...(isObject(sent['meta']) && { meta: storedMeta(sent['meta']) }),
-    identifier: withUniqueId(sent, uniqueId),
-    ...(subject !== undefined && isObject(sent['subject']) && { subject: { ...sent['subject'], reference: subject } }),
-    content: [{ ...content, attachment: { ...told, url } }, ...others],
-  };
+  return [{ ...content, attachment: { ...told, url } }, ...others];
 }
 
 /** What claims to be a publication is, once stored, a document of the minimal profile. */
@@ -49,7 +56,8 @@ function storedMeta(meta: JsonObject): JsonObject {
 }
 
 function withUniqueId(sent: Resource, uniqueId: string): JsonValue {
-  const identifiers = Array.isArray(sent['identifier']) ? sent['identifier'] : [];
+  const { identifier: identifiers = [] } = sent;
+  if (!Array.isArray(identifiers)) return identifiers;
   const isThere = objectsOf(sent, 'identifier').some(({ type }) => hasCode(type, IDENTIFIER_TYPES, 'uniqueId'));
   if (isThere) return identifiers;
   const type = { coding: [{ system: IDENTIFIER_TYPES, code: 'uniqueId' }] };
@@ -58,7 +66,8 @@ function withUniqueId(sent: Resource, uniqueId: string): JsonValue {
 
 /** The SubmissionSet of a published document. IHE MHD 5.1.0, 2:3.105.4.1.3 */
 export function submissionSetOf(reference: Resource, id: string, source: JsonObject): Resource {
-  const { subject, type } = reference;
+  const { subject } = reference;
+  const type = plainConcept(reference['type']);
   return {
     resourceType: 'List',
     meta: { profile: [PROFILES.minimalSubmissionSet] },
@@ -69,8 +78,19 @@ export function submissionSetOf(reference: Resource, id: string, source: JsonObj
     status: 'current',
     mode: 'working',
     code: { coding: [{ system: LIST_TYPES, code: 'submissionset' }] },
-    ...(subject !== undefined && { subject: [subject] }),
+    ...(subject !== undefined && { subject: [picked(subject, ['reference', 'type', 'display'])] }),
     date: formatInstant(Date.now()),
     entry: [{ item: { reference: `DocumentReference/${id}` } }],
   };
+}
+
+/** A concept without extensions, which may refer to what the DocumentReference contains. */
+function plainConcept(concept: JsonValue | undefined): JsonObject | undefined {
+  const coding = objectsOf(concept, 'coding').map((each) => picked(each, ['system', 'version', 'code', 'display']));
+  const plain = { ...(coding.length > 0 && { coding }), ...picked(concept, ['text']) };
+  return Object.keys(plain).length === 0 ? undefined : plain;
+}
+
+function picked(value: JsonValue | undefined, names: readonly string[]): JsonObject {
+  return isObject(value) ? Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name))) : {};
 }

@@ -189,6 +189,78 @@ export function publishing(store: Store): void {
       expect(refusedWith(twice).slice(0, 3)).toEqual([422, 'patient-unknown', 'XDSUnknownPatientId']);
     });
 
+    it('takes a URL of this server that names no resource for no other server', async () => {
+      const subject = await patientId();
+      const before = await counts();
+      for (const reference of [`${server.url}/fhir//${subject}`, `${server.url}/fhir/x/../${subject}`]) {
+        const answer = await all.send('POST', '/DocumentReference', publication(reference));
+        expect(refusedWith(answer).slice(0, 3)).toEqual([422, 'patient-unknown', 'XDSUnknownPatientId']);
+      }
+      for (const reference of [`${server.url}/fhir//DocumentReference/1`, `${server.url}/fhir/DocumentReference`]) {
+        const relatesTo = [related('appends', reference)];
+        const answer = await all.send('POST', '/DocumentReference', publication(subject, { relatesTo }));
+        expect(refusedWith(answer)[1]).toBe('related-document-unknown');
+      }
+      expect(await counts()).toEqual(before);
+    });
+
+    it('finds its patient by a search in a transaction, whose URL may be absolute', async () => {
+      const value = word();
+      const subject = await patientId({ identifier: [{ system: 'urn:test', value }] });
+      const sent = publication(`${server.url}/fhir/Patient?identifier=urn:test|${value}`);
+      const answer = await all.send('POST', '', transaction(entry('POST', 'DocumentReference', sent)));
+      expect(answer.status, answer.text).toBe(200);
+      const found = await all.send('GET', `/DocumentReference?subject=${subject}`);
+      expect(found.json().total).toBe(1);
+    });
+
+    it.each([
+      ['content that is no list', { content: { attachment: attachment() } }, 'DocumentReference.content'],
+      [
+        'an attachment that is a list',
+        { content: [{ attachment: [attachment()] }] },
+        'DocumentReference.content[0].attachment',
+      ],
+      ['identifiers that are no list', { identifier: 'x' }, 'DocumentReference.identifier'],
+    ])('is refused with %s, and loses nothing silently', async (_what, change, at) => {
+      const before = await counts();
+      const { meta: _meta, ...sent } = publication(await patientId(), change);
+      const answer = await all.send('POST', '/DocumentReference', sent);
+      expect(answer.status, answer.text).toBe(400);
+      expect(answer.json().issue[0].expression).toEqual([at]);
+      expect(await counts()).toEqual(before);
+    });
+
+    it('makes a submission set that is valid by itself', async () => {
+      const contained = [{ resourceType: 'Organization', id: 'o', name: 'x' }];
+      const extension = [{ url: 'urn:test:by', valueReference: { reference: '#o' } }];
+      const subject = { reference: await patientId(), id: 's', display: 'Ann', extension };
+      const coding = [{ system: 'http://loinc.org', code: '60591-5', extension }];
+      const answer = await published(publication(subject, { contained, type: { coding, text: 'x', extension } }));
+      const list = await listOf(answer.json().id);
+      expect(list.subject).toEqual([{ reference: subject.reference, display: 'Ann' }]);
+      expect(list.extension[1]?.valueCodeableConcept).toEqual({
+        coding: [{ system: 'http://loinc.org', code: '60591-5' }],
+        text: 'x',
+      });
+      const again = await all.send('PUT', `/List/${list.id}`, { ...list, title: 'valid as it was made' });
+      expect(again.status, again.text).toBe(200);
+    });
+
+    it('is refused with a document that cannot be stored, by the code of IHE', async () => {
+      const tag = [{ system: 'http://terminology.hl7.org/CodeSystem/v3-ObservationValue', code: 'SUBSETTED' }];
+      const bytes = Buffer.from(JSON.stringify({ ...DOCUMENT, meta: { tag } }));
+      const content = [{ attachment: attachment(bytes, { contentType: 'application/fhir+json' }) }];
+      const before = await counts();
+      const answer = await all.send('POST', '/DocumentReference', publication(await patientId(), { content }));
+      expect([answer.status, refusedWith(answer)[2], refusedWith(answer)[3]]).toEqual([
+        422,
+        'InvalidDocumentContent',
+        'DocumentReference.content[0].attachment.data',
+      ]);
+      expect(await counts()).toEqual(before);
+    });
+
     it('is answered as Prefer says', async () => {
       const subject = await patientId();
       const minimal = await published(publication(subject), { prefer: 'return=minimal' });
@@ -374,6 +446,27 @@ export function publishing(store: Store): void {
       expect(refusedWith(await updating.send('POST', '/DocumentReference', replacing))[1]).toBe(
         'related-document-unknown',
       );
+    });
+
+    it('that bound what is published tell nothing of what lies outside', async () => {
+      const [mine, other] = [await patientId(), await patientId()];
+      const theirs = (await published(publication(other))).json().id;
+      const own = (await published(publication(mine))).json().id;
+      const bounded = server.as(`system/DocumentReference.c?subject=${mine}`);
+      const told: string[] = [];
+      for (const subject of [other, 'Patient/none']) {
+        const { status, text } = await bounded.send('POST', '/DocumentReference', publication(subject));
+        told.push(`${status} ${text}`);
+      }
+      expect(told[0]).toMatch(/^403 /);
+      expect(told[1]).toBe(told[0]);
+      const appending = (id: string): object =>
+        publication(mine, { relatesTo: [related('appends', `DocumentReference/${id}`)] });
+      for (const id of [theirs, 'none'])
+        expect(refusedWith(await bounded.send('POST', '/DocumentReference', appending(id)))[1]).toBe(
+          'related-document-unknown',
+        );
+      expect((await bounded.send('POST', '/DocumentReference', appending(own))).status).toBe(201);
     });
   });
 
