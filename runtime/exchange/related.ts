@@ -42,7 +42,9 @@ export interface RelatedDocuments {
  * @throws FhirError `related-document-unknown`, `scope-missing`
  */
 export function openRelated(resource: Resource, call: Call, services: Services): RelatedDocuments {
-  const related = elementsAt(resource, ['relatesTo']).flatMap((each) => relatedBy(each, call, services));
+  const named = elementsAt(resource, ['relatesTo']).flatMap((each) => relatedBy(each, call, services));
+  // Each is looked up once, however often it is named.
+  const related = [...new Map(named.map((each) => [`${each.id} ${each.isReplaced}`, each])).values()];
   const { access, scope } = call.principal;
   const replaced = new Map(related.filter(({ isReplaced }) => isReplaced).map((each) => [each.id, each]));
   const needed = neededOn(REFERENCE, 'u');

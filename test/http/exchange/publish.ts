@@ -501,6 +501,21 @@ export function publishing(store: Store): void {
       { rules },
     );
 
+    let look: (id: unknown) => void = () => {};
+    const counted = scopedServer(
+      new Proxy(store, {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name, target);
+          if (typeof value !== 'function') return value;
+          return (...given: unknown[]): unknown => {
+            if (name === 'read') look(given[1]);
+            return Reflect.apply(value, target, given);
+          };
+        },
+      }),
+      { rules },
+    );
+
     it('a document may be larger than a resource; the metadata may not', async () => {
       const subject = await patientId();
       const bytes = randomBytes(1024 * 1024);
@@ -539,6 +554,19 @@ export function publishing(store: Store): void {
       expect(answer.status).toBeGreaterThanOrEqual(500);
       expect(await counts()).toEqual(before);
       expect((await all.send('GET', `/DocumentReference/${old}`)).json().status).toBe('current');
+    });
+
+    it('a related document is looked up once, however often it is named', async () => {
+      const subject = await patientId();
+      const other = (await published(publication(subject))).json().id;
+      const lookups: unknown[] = [];
+      look = (id) => lookups.push(id);
+      const relatesTo = Array.from({ length: 50 }, () => related('appends', `DocumentReference/${other}`));
+      const answer = await counted.all.send('POST', '/DocumentReference', publication(subject, { relatesTo }));
+      expect(answer.status, answer.text).toBe(201);
+      const ofOther = lookups.filter((id) => id === other);
+      expect(ofOther.length).toBeGreaterThan(0);
+      expect(ofOther.length).toBeLessThan(5);
     });
 
     it('one of two that replace a document at once is refused', async () => {
