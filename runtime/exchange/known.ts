@@ -4,18 +4,7 @@ import { liveVersion, type LiveVersion } from '../core/write/preconditions.js';
 import type { WriteView } from '../core/write/write-plan.js';
 import { isVisible } from '../core/access/visibility.js';
 import type { OwnBases } from '../path/own-bases.js';
-
-/** A resource of this server, as a reference names it. */
-export interface LocalName {
-  readonly type: string;
-  readonly id: string;
-}
-
-/** What a literal reference names on this server; undefined: it leads elsewhere, or nowhere. */
-export function localName(reference: string, own: OwnBases): LocalName | undefined {
-  const named = own.read(reference);
-  return named === undefined || named.base !== undefined ? undefined : { type: named.type, id: named.id };
-}
+import type { ResourceKey } from '../store/store.js';
 
 /** Whether a reference is a URL of another server, which is believed. One below a base of this server that names no resource leads nowhere. */
 export function isElsewhere(reference: string, own: OwnBases): boolean {
@@ -29,7 +18,7 @@ export function isConditional(reference: string, type: string, own: OwnBases): b
 
 /** A reference in the one form that all of the same resource have. */
 export function nameOf(reference: string, own: OwnBases): string {
-  const local = localName(reference, own);
+  const local = own.readLocal(reference);
   return local === undefined ? reference : `${local.type}/${local.id}`;
 }
 
@@ -38,7 +27,7 @@ export function nameOf(reference: string, own: OwnBases): string {
  * scopes on the type does not show is unknown to it; where none of them shows anything, what lies outside of all of them.
  */
 export async function findKnown(
-  { type, id }: LocalName,
+  { type, id }: ResourceKey,
   view: WriteView,
   call: Call,
   services: Services,

@@ -10,9 +10,9 @@ import type { Services } from '../core/services.js';
 import { composePut } from '../core/write/compose-change.js';
 import { liveVersion } from '../core/write/preconditions.js';
 import type { Target, WriteView } from '../core/write/write-plan.js';
-import type { Put } from '../store/store.js';
+import type { Put, ResourceKey } from '../store/store.js';
 import { elementsAt, hasCode, textOf } from './elements.js';
-import { findKnown, isConditional, isElsewhere, localName, nameOf, type LocalName } from './known.js';
+import { findKnown, isConditional, isElsewhere, nameOf } from './known.js';
 import { refusal } from './refusal.js';
 import type { SharingCode } from './mhd.js';
 
@@ -20,7 +20,7 @@ const REFERENCE = 'DocumentReference';
 const RELATIONSHIPS = 'http://hl7.org/fhir/document-relationship-type';
 
 /** A document of this server that the published one is related to. */
-interface Related extends LocalName {
+interface Related extends ResourceKey {
   /** It is replaced, so that it is not current any more. */
   readonly isReplaced: boolean;
   readonly at: string;
@@ -30,7 +30,7 @@ interface Related extends LocalName {
 export interface RelatedDocuments {
   /** For `commit`. */
   readonly keys: readonly string[];
-  /** Those that are replaced. @throws FhirError `related-document-unknown` */
+  /** Finds the documents that are replaced. @throws FhirError `related-document-unknown` */
   find(view: WriteView): Promise<readonly Target[]>;
   /** The changes that make documents superseded. @param reference the new one. @throws FhirError `publication-invalid`, `scope-missing` */
   supersede(targets: readonly Target[], reference: Resource): Promise<readonly Put[]>;
@@ -100,7 +100,7 @@ function relatedBy(
   if (reference === undefined) throw unresolved(`${at}.target needs a reference`, `${at}.target`);
   const place = `${at}.target.reference`;
   const inBundle = together?.(reference);
-  const local = inBundle === undefined ? localName(reference, own) : undefined;
+  const local = inBundle === undefined ? own.readLocal(reference) : undefined;
   if (local?.type === REFERENCE) return [{ ...local, isReplaced, at: place }];
   const isBelieved =
     inBundle?.resourceType === REFERENCE ||

@@ -5,8 +5,9 @@ import type { Call } from '../core/call.js';
 import { matchCriteria, readCriteria } from '../core/search/criteria.js';
 import type { Services } from '../core/services.js';
 import type { WriteTarget, WriteView } from '../core/write/write-plan.js';
+import { escapeValue } from '../search/parse/parse-value.js';
 import { textOf } from './elements.js';
-import { findKnown, isConditional, isElsewhere, localName } from './known.js';
+import { findKnown, isConditional, isElsewhere } from './known.js';
 import { refusal } from './refusal.js';
 
 const PATIENT = 'Patient';
@@ -50,7 +51,7 @@ function byReference(reference: string, call: Call, services: Services): Subject
   const isResolved =
     inBundle?.resourceType === PATIENT || (together !== undefined && isConditional(reference, PATIENT, services.own));
   if (isResolved) return { keys: [], find: () => Promise.resolve(AS_SENT) };
-  const local = inBundle === undefined ? localName(reference, services.own) : undefined;
+  const local = inBundle === undefined ? services.own.readLocal(reference) : undefined;
   const isBelieved = inBundle === undefined && isElsewhere(reference, services.own);
   if (isBelieved && services.own.read(reference)?.type === PATIENT)
     return { keys: [], find: () => Promise.resolve(AS_SENT) };
@@ -72,7 +73,7 @@ async function byIdentifier(
   const [system, value] = [textOf(identifier, 'system'), textOf(identifier, 'value')];
   if (value === undefined || value === '')
     throw unknown(`${SUBJECT} needs a reference to a ${PATIENT}, or an identifier with a value`);
-  const params = new URLSearchParams({ identifier: `${escape(system ?? '')}|${escape(value)}` });
+  const params = new URLSearchParams({ identifier: `${escapeValue(system ?? '')}|${escapeValue(value)}` });
   const criteria = await readCriteria(PATIENT, params, call, services);
   return {
     keys: [criteria.key],
@@ -84,11 +85,6 @@ async function byIdentifier(
       return { reference: `${PATIENT}/${only.id}`, preconditions };
     },
   };
-}
-
-/** A part of a token, as a search has it. https://hl7.org/fhir/R5/search.html#escaping */
-function escape(text: string): string {
-  return text.replace(/[\\,$|]/g, String.raw`\$&`);
 }
 
 function unknown(text: string, element?: 'reference' | 'identifier'): FhirError {

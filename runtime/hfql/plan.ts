@@ -1,4 +1,5 @@
 import type { SearchRow } from '../contract/search.js';
+import { escapeValue } from '../search/parse/parse-value.js';
 import { unknownParameter } from '../search/parse/unknown-parameter.js';
 import { StatementError, literalText, type Statement, type WhereItem } from './statement.js';
 
@@ -72,7 +73,7 @@ function decided(
     return prefix === undefined ? undefined : ['_lastUpdated', `${prefix}${date ?? text}`];
   }
   const parameter = left === LAST_UPDATED ? '_lastUpdated' : left === 'id' ? '_id' : undefined;
-  return parameter && [parameter, right.map((each) => escaped(literalText(each))).join(',')];
+  return parameter && [parameter, right.map((each) => escapeValue(literalText(each))).join(',')];
 }
 
 /** The parameters of all types that `search_match` takes: the others are about the form of the answer, or are no conditions of one type. */
@@ -111,7 +112,7 @@ function narrows(
         (each) => each.of === row.type && each.types.includes(only) && path.text + each.suffix === clause,
       );
       if (way === undefined || !values.every(way.fits)) continue;
-      return [row.code + (way.modifier ?? ''), values.map(escaped).join(',')];
+      return [row.code + (way.modifier ?? ''), values.map(escapeValue).join(',')];
     }
   }
   return undefined;
@@ -144,8 +145,3 @@ const WAYS: readonly Narrowing[] = [
     fits: (value) => /^[A-Z][A-Za-z]+\/[A-Za-z0-9.-]{1,64}$/.test(value),
   },
 ];
-
-/** https://hl7.org/fhir/R5/search.html#escaping */
-function escaped(value: string): string {
-  return value.replace(/[\\,|$]/g, '\\$&');
-}

@@ -1,6 +1,9 @@
 import { baseKey } from './base-key.js';
 import { readReference, type ReferenceText } from './reference-text.js';
 
+/** A reference to a resource of this server. */
+export type LocalReference = Omit<ReferenceText, 'base'>;
+
 /** Names of this machine for itself. */
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -32,7 +35,13 @@ export class OwnBases {
     return place;
   }
 
-  /** What follows a base of this server and its slash in an absolute URL; undefined: the URL lies elsewhere, or is relative. */
+  /** Reads a reference that leads to a resource of this server; undefined for any other, and for what is no text. */
+  readLocal(text: unknown): LocalReference | undefined {
+    const named = typeof text === 'string' ? this.read(text) : undefined;
+    return named?.base === undefined ? named : undefined;
+  }
+
+  /** Returns what follows a base of this server and its slash in an absolute URL; undefined: the URL lies elsewhere, or is relative. */
   below(url: string): string | undefined {
     const key = baseKey(url);
     const own = this.keys.find((each) => key.startsWith(`${each}/`));

@@ -73,6 +73,5 @@ async function isContentSeen(
 function contextOf({ securityContext }: Resource, { own }: Pick<Services, 'own'>): ResourceKey | 'none' | 'nowhere' {
   if (securityContext === undefined) return 'none';
   const text = isObject(securityContext) ? securityContext['reference'] : undefined;
-  const named = typeof text === 'string' ? own.read(text) : undefined;
-  return named === undefined || named.base !== undefined ? 'nowhere' : named;
+  return own.readLocal(text) ?? 'nowhere';
 }

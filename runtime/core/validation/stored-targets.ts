@@ -34,9 +34,8 @@ export function targetFinder(
   return (reference) => {
     const written = together?.(reference);
     if (written !== undefined) return written;
-    const named = services.own.read(reference);
-    if (named === undefined || named.base !== undefined) return undefined;
-    if (!services.tables.resourceTypes.includes(named.type)) return undefined;
+    const named = services.own.readLocal(reference);
+    if (named === undefined || !services.tables.resourceTypes.includes(named.type)) return undefined;
     const isItself = named.version === undefined && named.type === resource.resourceType && named.id === resource['id'];
     return isItself ? resource : read(named);
   };

@@ -197,8 +197,8 @@ function give(match: Match, references: readonly string[], lists: Map<string, Ma
 
 /** What the text of a reference leads to on this server. */
 function nameIn(text: string, own: OwnBases): string | undefined {
-  const read = own.read(text);
-  return read === undefined || read.base !== undefined ? undefined : `${read.type}/${read.id}`;
+  const read = own.readLocal(text);
+  return read && `${read.type}/${read.id}`;
 }
 
 type NamesOf = (resource: Resource) => Iterable<string>;

@@ -119,9 +119,8 @@ function hasLink(resource: Resource, key: ResourceKey, how: string, own: OwnBase
 
 function isLinkTo(link: JsonValue, key: ResourceKey, how: string, own: OwnBases): boolean {
   if (!isObject(link) || link['type'] !== how || !isObject(link['other'])) return false;
-  const text = link['other']['reference'];
-  const named = typeof text === 'string' ? own.read(text) : undefined;
-  return named?.type === key.type && named.id === key.id && named.base === undefined;
+  const named = own.readLocal(link['other']['reference']);
+  return named?.type === key.type && named.id === key.id;
 }
 
 function listOf(resource: Resource, name: string): JsonValue[] {

@@ -22,9 +22,8 @@ export function renameReferences(resource: Resource, { from, to, own }: Renaming
   let count = 0;
   walk(resource, (reference) => {
     const text = reference['reference'];
-    const named = typeof text === 'string' ? own.read(text) : undefined;
-    if (named === undefined || named.type !== from.type || named.id !== from.id) return;
-    if (named.version !== undefined || named.base !== undefined) return;
+    const named = own.readLocal(text);
+    if (named?.type !== from.type || named.id !== from.id || named.version !== undefined) return;
     const before = (text as string).slice(0, -`${from.type}/${from.id}`.length);
     (reference as Record<string, unknown>)['reference'] = `${before}${to.type}/${to.id}`;
     count++;

@@ -53,8 +53,8 @@ export function memberFoci(
   const members = Array.isArray(group['member']) ? group['member'].filter(isObject) : [];
   const ids = members.flatMap(({ entity, inactive }) => {
     const text = isObject(entity) && inactive !== true ? entity['reference'] : undefined;
-    const named = typeof text === 'string' ? own.read(text) : undefined;
-    return named?.type === type && named.base === undefined ? [named.id] : [];
+    const named = own.readLocal(text);
+    return named?.type === type ? [named.id] : [];
   });
   const distinct = [...new Set(ids)];
   return {

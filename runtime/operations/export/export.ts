@@ -207,9 +207,8 @@ async function membersOf(call: Call, services: Services): Promise<readonly strin
 /** Id of the patient here that a Reference, or its text, names. */
 function patientOf(value: JsonValue, { own }: Services): string | undefined {
   const text = isObject(value) ? value['reference'] : value;
-  if (typeof text !== 'string') return undefined;
-  const named = own.read(text);
-  return named?.type === PATIENT && named.base === undefined ? named.id : undefined;
+  const named = own.readLocal(text);
+  return named?.type === PATIENT ? named.id : undefined;
 }
 
 async function readFilters(

@@ -6,6 +6,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
+import { escapeValue } from '../../search/parse/parse-value.js';
 import { dateInterval } from '../../search/values/date-interval.js';
 import { readArguments, rowOf, valueOf } from '../arguments.js';
 import { findMatches } from '../find-matches.js';
@@ -105,12 +106,12 @@ async function scoreCandidates(wanted: Resource, most: number, call: Call, servi
 /** The searches that find candidates. @throws FhirError where the patient says too little */
 function searchesFor(wanted: Resource): (readonly [string, string])[][] {
   const identifiers = identifiersOf(wanted).map(({ system, value }) =>
-    system === undefined ? escaped(value) : `${escaped(system)}|${escaped(value)}`,
+    system === undefined ? escapeValue(String(value)) : `${escapeValue(String(system))}|${escapeValue(String(value))}`,
   );
   const { birthDate: born } = wanted;
   const birthDate = typeof born === 'string' && dateInterval(born) !== undefined ? born : undefined;
-  const family = namesOf(wanted, 'family').map(escaped).join(',');
-  const given = namesOf(wanted, 'given').map(escaped).join(',');
+  const family = namesOf(wanted, 'family').map(escapeValue).join(',');
+  const given = namesOf(wanted, 'given').map(escapeValue).join(',');
   const hasName = family !== '' || given !== '';
   if (identifiers.length === 0 && (!hasName || birthDate === undefined)) {
     throw new FhirError('parameter-invalid', '$match needs an identifier, or a name and a birth date');
@@ -141,8 +142,4 @@ function replyMatches(scored: readonly Scored[], { base }: Call): Reply {
     `"total":${entries.length},"link":${link}`;
   if (entries.length === 0) return { status: 200, json: `${head}}` };
   return replyBundle({ head: `${head},"entry":[`, entries, tail: ']}' });
-}
-
-function escaped(value: JsonValue | undefined): string {
-  return String(value).replaceAll(/[\\,|$]/g, '\\$&');
 }

@@ -2,6 +2,7 @@ import type { Call } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { escapeValue } from '../../search/parse/parse-value.js';
 import type { ResourceKey } from '../../store/store.js';
 import { readArguments, valueOf, valuesOf, type Arguments } from '../arguments.js';
 import { findMatches } from '../find-matches.js';
@@ -126,12 +127,7 @@ function readIdentifier(value: JsonValue, parameter: string): Identifier {
 }
 
 function searchValue({ system, value }: Identifier): string {
-  return system === undefined ? escaped(value) : `${escaped(system)}|${escaped(value)}`;
-}
-
-/** https://hl7.org/fhir/R5/search.html#escaping */
-function escaped(text: string): string {
-  return text.replaceAll(/[\\,|$]/g, '\\$&');
+  return system === undefined ? escapeValue(value) : `${escapeValue(system)}|${escapeValue(value)}`;
 }
 
 function invalid(parameter: string, what: string, issue = 'value'): FhirError {

@@ -65,8 +65,8 @@ export function parseMembership(
     if (part.startsWith('$'))
       throw invalid(label, `has ${quote(part)}: there are no functional lists here; name a List`);
     if (members === '_list' && isId(part)) return { type: 'List', id: part };
-    const read = own.read(part);
-    if (read === undefined || read.base !== undefined || read.version !== undefined || !isResourceType(read.type)) {
+    const read = own.readLocal(part);
+    if (read === undefined || read.version !== undefined || !isResourceType(read.type)) {
       throw invalid(label, `is ${form}, a resource of this server, not ${quote(part)}`);
     }
     const { type, id } = read;

@@ -72,8 +72,8 @@ function readRoot(
     if (only !== undefined && second === undefined) return { type: only, id: named };
     throw new ValueError('needs the type before the id, as in Type/id');
   }
-  const read = more.length === 0 ? own.read(named) : undefined;
-  if (read === undefined || read.base !== undefined || read.version !== undefined || !isResourceType(read.type)) {
+  const read = more.length === 0 ? own.readLocal(named) : undefined;
+  if (read === undefined || read.version !== undefined || !isResourceType(read.type)) {
     throw new ValueError('is Type/id, a resource of this server without its version');
   }
   const { type, id } = read;

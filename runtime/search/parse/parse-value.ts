@@ -74,6 +74,11 @@ export function unescape(text: string): string {
   return text.includes('\\') ? text.replace(/\\([,|$\\])/g, '$1') : text;
 }
 
+/** Escapes a text so that it is one part of a value: what `unescape` undoes. */
+export function escapeValue(text: string): string {
+  return text.replace(/[\\,|$]/g, String.raw`\$&`);
+}
+
 /** A value that cannot be one; says what would be. */
 export class ValueError extends Error {}
 

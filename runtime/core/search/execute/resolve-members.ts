@@ -92,9 +92,8 @@ function formerOf(
 ): readonly string[] {
   const [active, former] = [new Set<string>(), new Set<string>()];
   for (const entry of (content[entries] as readonly Json[] | undefined) ?? []) {
-    const named = (entry[reference] as Json | undefined)?.['reference'];
-    const read = typeof named === 'string' ? own.read(named) : undefined;
-    if (read === undefined || read.type !== type || read.base !== undefined) continue;
+    const read = own.readLocal((entry[reference] as Json | undefined)?.['reference']);
+    if (read === undefined || read.type !== type) continue;
     const isGone = gone !== undefined && entry[gone] === true;
     const time = period === undefined ? undefined : (entry[period] as Json | undefined);
     (isGone || !holds(time, now, zone) ? former : active).add(read.id);

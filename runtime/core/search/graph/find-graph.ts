@@ -36,8 +36,8 @@ export async function findGraph(
 function conditionOf(named: string, own: OwnBases): Condition {
   if (named.length > LONGEST) throw wrong(`has ${named.length} characters, and may have ${LONGEST}`);
   if (isId(named)) return { ids: [named] };
-  const read = own.read(named);
-  if (read !== undefined && read.base === undefined) {
+  const read = own.readLocal(named);
+  if (read !== undefined) {
     if (read.type !== GRAPH) throw wrong(`names a ${GRAPH}, not ${quote(named)}`);
     if (read.version === undefined) return { ids: [read.id] };
     throw wrong(`goes by the current version of a ${GRAPH}, not by ${quote(named)}`);

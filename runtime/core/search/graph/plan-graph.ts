@@ -232,8 +232,8 @@ function planPath(
         const content = await readContent(version);
         checkAborted(signal);
         for (const text of followPath(content)) {
-          const read = services.own.read(text);
-          if (read === undefined || read.base !== undefined || !reaches.has(read.type)) continue;
+          const read = services.own.readLocal(text);
+          if (read === undefined || !reaches.has(read.type)) continue;
           byType.set(read.type, (byType.get(read.type) ?? new Set()).add(read.id));
         }
       }
