@@ -13,7 +13,7 @@ import type { Piece } from './pieces.js';
 /** What threads get when they start. */
 export interface BodyWorkerSettings {
   readonly zone: string;
-  /** Of `OwnBases`. */
+  /** Keys of `OwnBases`. */
   readonly own: readonly string[];
   readonly validation: ValidationMode;
   readonly limits: { readonly nesting: number; readonly entries: number; readonly resource: number };

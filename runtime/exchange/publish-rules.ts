@@ -9,9 +9,9 @@ interface PublishRule {
   readonly path: string;
   readonly min?: 1;
   readonly max?: 0 | 1;
-  /** What it has to be, where it is there. */
+  /** The value that it has to have, where it is there. */
   readonly value?: string;
-  /** Of identifiers: those with this type are counted. */
+  /** The type of the identifiers that are counted. */
   readonly type?: 'uniqueId' | 'entryUUID';
   /** The rule is about a DocumentReference that claims the profile. */
   readonly claimed?: true;

@@ -109,7 +109,7 @@ function holdDocument({ contentType, bytes, bundle }: SentDocument, services: Se
   };
 }
 
-/** Who published: the configured source, or the client as its authorization server knows it. */
+/** Returns the source of a publication: the configured one, or the client as its authorization server knows it. */
 function sourceOf({ principal: { clientId }, base }: Call, { exchange, authorization }: Services): JsonObject {
   const { sourceId } = exchange;
   if (sourceId !== undefined) return { value: sourceId };

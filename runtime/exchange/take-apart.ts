@@ -38,11 +38,11 @@ function withoutDocument(sent: Resource, document: SentDocument, url: string): J
   const { data: _data, _data: _dataToo, ...attachment } = content['attachment'];
   const { size: _size, _size: _sizeToo, hash: _hash, _hash: _hashToo, ...described } = attachment;
   // A document Bundle is written anew in each format, so that no hash or size holds.
-  const told =
+  const kept =
     document.bundle === undefined
       ? { ...attachment, size: String(document.bytes.length), hash: document.hash }
       : described;
-  return [{ ...content, attachment: { ...told, url } }, ...others];
+  return [{ ...content, attachment: { ...kept, url } }, ...others];
 }
 
 /** What claims to be a publication is, once stored, a document of the minimal profile. */

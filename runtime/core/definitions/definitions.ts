@@ -49,7 +49,7 @@ export interface Definitions {
   agreed(signal?: AbortSignal, of?: LiveSet): Promise<boolean>;
 }
 
-/** What they are made of, and how entries are. */
+/** The parts that definitions and index entries are made from. */
 export interface DefinitionsOptions extends Pick<ExtractorOptions, 'own' | 'pace'> {
   /** Those that are built in. */
   readonly tables: Tables;

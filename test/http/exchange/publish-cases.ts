@@ -127,7 +127,7 @@ export const BROKEN: readonly {
   ),
   row(
     'a patient that is not there',
-    { subject: { reference: 'Patient/nobody' } },
+    { subject: { reference: 'Patient/missing' } },
     ['patient-unknown', 'XDSUnknownPatientId'],
     'subject.reference',
   ),
@@ -144,7 +144,7 @@ export const BROKEN: readonly {
     'subject.reference',
   ),
   row(
-    'an identifier that nobody has',
+    'an identifier that no patient has',
     { subject: { identifier: { system: 'urn:none', value: '1' } } },
     ['patient-unknown', 'XDSUnknownPatientId'],
     'subject.identifier',

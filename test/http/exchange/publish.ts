@@ -96,9 +96,9 @@ export function publishing(store: Store): void {
       expect(meta.profile).toEqual([STORED_CLAIM]);
       const { meta: _meta, content: _content, ...asSent } = sent;
       expect(rest).toEqual(asSent);
-      const { url, ...told } = content[0].attachment;
+      const { url, ...attachment } = content[0].attachment;
       expect(url).toMatch(/^http:\/\/.*\/fhir\/Binary\/[^/]+$/);
-      expect(told).toEqual({ contentType: 'text/plain', size: String(BYTES.length), hash: sha1(BYTES) });
+      expect(attachment).toEqual({ contentType: 'text/plain', size: String(BYTES.length), hash: sha1(BYTES) });
       const list = await listOf(id);
       expect(list).toMatchObject({ status: 'current', mode: 'working', subject: [{ reference: subject }] });
       expect(list.code.coding).toEqual([{ system: LISTS, code: 'submissionset' }]);
@@ -137,9 +137,9 @@ export function publishing(store: Store): void {
       const before = await counts();
       const answer = await published(publication(await patientId(), { content: [{ attachment: sent }] }));
       expect(await counts()).toEqual(before.map((n, i) => n + [1, 0, 1, 1][i]!));
-      const { url, ...told } = answer.json().content[0].attachment;
+      const { url, ...described } = answer.json().content[0].attachment;
       expect(url).toMatch(/\/fhir\/Bundle\/[^/]+$/);
-      expect(told).toEqual({ contentType });
+      expect(described).toEqual({ contentType });
       const { id, meta: _meta, ...bundle } = (await fetched(answer)).json();
       const { id: theirs, ...document } = DOCUMENT;
       expect(id).not.toBe(theirs);
@@ -170,9 +170,9 @@ export function publishing(store: Store): void {
     });
 
     it('is a plain create without subject, by PUT, and where the setting says so', async () => {
-      const { subject: _subject, meta: _meta, ...plain } = publication('Patient/nobody');
+      const { subject: _subject, meta: _meta, ...plain } = publication('Patient/missing');
       expect((await published(plain)).json().content[0].attachment.data).toBe(BYTES.toString('base64'));
-      const put = publication('Patient/nobody', { id: word() });
+      const put = publication('Patient/missing', { id: word() });
       const answer = await all.send('PUT', `/DocumentReference/${String(put['id'])}`, put);
       expect(answer.json().content[0].attachment.data).toBeDefined();
     });
@@ -352,7 +352,7 @@ export function publishing(store: Store): void {
       const refused = await all.send(
         'POST',
         '',
-        transaction(create, entry('POST', 'DocumentReference', publication('Patient/nobody'))),
+        transaction(create, entry('POST', 'DocumentReference', publication('Patient/missing'))),
       );
       expect(refusedWith(refused)).toEqual([
         422,
@@ -371,7 +371,7 @@ export function publishing(store: Store): void {
         '',
         batch(
           entry('POST', 'DocumentReference', publication(subject)),
-          entry('POST', 'DocumentReference', publication('Patient/nobody')),
+          entry('POST', 'DocumentReference', publication('Patient/missing')),
         ),
       );
       expect(answer.json().entry.map(({ response }: Responded) => response.status.slice(0, 3))).toEqual(['201', '422']);
@@ -453,13 +453,13 @@ export function publishing(store: Store): void {
       const theirs = (await published(publication(other))).json().id;
       const own = (await published(publication(mine))).json().id;
       const bounded = server.as(`system/DocumentReference.c?subject=${mine}`);
-      const told: string[] = [];
+      const answers: string[] = [];
       for (const subject of [other, 'Patient/none']) {
         const { status, text } = await bounded.send('POST', '/DocumentReference', publication(subject));
-        told.push(`${status} ${text}`);
+        answers.push(`${status} ${text}`);
       }
-      expect(told[0]).toMatch(/^403 /);
-      expect(told[1]).toBe(told[0]);
+      expect(answers[0]).toMatch(/^403 /);
+      expect(answers[1]).toBe(answers[0]);
       const appending = (id: string): object =>
         publication(mine, { relatesTo: [related('appends', `DocumentReference/${id}`)] });
       for (const id of [theirs, 'none'])
@@ -533,7 +533,7 @@ export function publishing(store: Store): void {
     });
 
     it('the setting leaves a DocumentReference as it is sent', async () => {
-      const stored = await plain.all.send('POST', '/DocumentReference', publication('Patient/nobody'));
+      const stored = await plain.all.send('POST', '/DocumentReference', publication('Patient/missing'));
       expect(stored.json().content[0].attachment.data).toBe(BYTES.toString('base64'));
       expect(stored.json().meta.profile).toEqual([CLAIM]);
     });

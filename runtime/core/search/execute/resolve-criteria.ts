@@ -23,7 +23,7 @@ import { hasChain, hasCodes, intoContained } from '../contained/contained-chains
 import { resolveMembership, type MembershipBudget, type MembershipSource } from './resolve-members.js';
 import type { Services } from '../../services.js';
 
-/** What resolving needs. */
+/** The services that resolving criteria needs. */
 export interface HierarchySource extends Pick<Services, 'extract' | 'tables'>, MembershipSource {
   readonly find: Store['find'];
   /** Looks up sets of codes, as far as the token may see them. */
