@@ -75,7 +75,7 @@ export function readFilter(filter: JsonObject, system: CodeSystemIndex, effort: 
         return done;
       };
       const expression = counted((steps) => linearRegex(value, steps));
-      const fits = (each: string, steps: { left: number }): boolean => each.length <= LONGEST_TEXT && expression.matches(each, steps); // prettier-ignore
+      const fits = (each: string, steps: { left: number }): boolean => each.length <= LONGEST_TEXT && expression.matchesAll(each, steps); // prettier-ignore
       return { test: (concept) => counted((steps) => valuesOf(concept, property).some((each) => fits(each, steps))) };
     }
     default:

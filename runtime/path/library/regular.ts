@@ -2,7 +2,7 @@ import { TooCostly } from '../evaluate/environment.js';
 import { linearRegex, type Effort, type LinearRegex } from './linear-regex.js';
 import type { OwnFunction } from './library.js';
 
-/** What the regular expressions of all rules on one resource may cost together: about a tenth of a second. */
+/** What the regular expressions of all rules on one resource may cost together: some tenths of a second at worst. */
 export const REGULAR_EFFORT = 4_000_000;
 
 /** Compiled expressions that are kept. */
@@ -17,18 +17,18 @@ const compiled = new Map<string, LinearRegex>();
  * @param effort what the expressions may cost at this moment
  */
 export function regularFunctions(effort: () => Effort): Readonly<Record<string, OwnFunction>> {
-  const matching = (around: (pattern: string) => string): OwnFunction => ({
+  const matching = (how: keyof LinearRegex): OwnFunction => ({
     fn: (input, pattern, ...flags) => {
       const text = textOf(input);
       if (text === undefined || typeof pattern !== 'string') return [];
       if (flags.length > 0) throw new RangeError('flags of regular expressions are not understood');
-      return [within(effort(), (left) => compile(around(pattern), left).matches(text, left))];
+      return [within(effort(), (left) => compile(pattern, left)[how](text, left))];
     },
     arity: { 1: ['String'], 2: ['String', 'String'] },
   });
   return {
-    matches: matching((pattern) => `[\\s\\S]*(?:${pattern})[\\s\\S]*`),
-    matchesFull: matching((pattern) => pattern),
+    matches: matching('matchesPart'),
+    matchesFull: matching('matchesAll'),
     replaceMatches: {
       fn: () => {
         throw new RangeError('replaceMatches() is not understood');

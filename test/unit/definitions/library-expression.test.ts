@@ -76,10 +76,10 @@ describe('regular expressions', () => {
   );
   it('that cost too much or are not understood fail', () => {
     const took = processorTime();
-    expect(() => evaluate("name.family.matches('(a?){2000}b')", 'a'.repeat(50_000))).toThrow(/too long/);
+    expect(() => evaluate("name.family.matches('(a?){900}b')", 'a'.repeat(50_000))).toThrow(/too long/);
     expect(took()).toBeLessThan(2000);
     expect(() => evaluate("name.family.replaceMatches('(a+)+$', 'x')", 'a')).toThrow(/not understood/);
-    expect(() => evaluate("name.family.matches('(?=a)')", 'a')).toThrow(/look-around/);
+    expect(() => evaluate("name.family.matches('(?=a)')", 'a')).toThrow(/no regular expression: .*\(\?=/);
     expect(() => evaluate("name.family.matches('a', 'i')", 'A')).toThrow(/flags/);
   });
 });

@@ -40,14 +40,18 @@ export function terminologyCosts(store: Store): void {
     const concept = many(3000, (i) => ({ code: `c${i}`, display: `Concept ${i}`, designation: names }));
     await put({ ...codeSystem(concept, { url: CS }), id: 'cs' } as never);
     await put({ ...valueSet({ include: [{ system: CS }] }, { url: `${CS}/all` }), id: 'all' } as never);
-    await put({ ...regex('(){9999}{9999}{9999}'), url: `${CS}/empty`, id: 'empty' } as never);
+    await put({ ...regex('((()*)*){9}'), url: `${CS}/empty`, id: 'empty' } as never);
     await put({ ...regex('((a{99}){99}){99}'), url: `${CS}/large`, id: 'large' } as never);
     await put({ resourceType: 'Observation', id: 'o', status: 'final', code: { coding: [{ system: CS, code: 'c1' }] } } as never); // prettier-ignore
   });
 
   it('repetitions of nothing held the process for hours', async () => {
-    for (const empty of ['(){9999}{9999}{9999}', '((){9}){1,9999}', '(()*)*', '(a{0}){9999}{9999}']) {
+    for (const empty of ['(){99}', '((()*)*){9}', '(()*)*', '(a{0})*']) {
       expect((await expand(regex(empty))).body, empty).toMatchObject({ expansion: { total: 0 } });
+    }
+    for (const many of ['(){9999}{9999}{9999}', '((){9}){1,9999}', '(a{0}){9999}{9999}']) {
+      const { status, text: said } = await expand(regex(many));
+      expect([status, said], many).toEqual([422, expect.stringContaining('regular expression')]);
     }
     const stored = await server.send('GET', `/ValueSet/$expand?url=${CS}/empty`);
     expect(stored.json().expansion.total).toBe(0);
@@ -79,7 +83,7 @@ export function terminologyCosts(store: Store): void {
   });
 
   it('many regular expressions are built one after the other: counted together', async () => {
-    const include = many(5000, () => ({ system: CS, filter: [{ property: 'code', op: 'regex', value: '(x{9}){400}' }] })); // prettier-ignore
+    const include = many(5000, () => ({ system: CS, filter: [{ property: 'code', op: 'regex', value: '(x{9}){100}' }] })); // prettier-ignore
     const { status, text: said } = await expand(valueSet({ include }));
     expect([status, said]).toEqual([422, expect.stringContaining('too much work')]);
   });
