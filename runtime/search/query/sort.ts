@@ -14,8 +14,7 @@ export interface Sortable {
 }
 
 /**
- * The value that a key sorts a resource by; undefined: it has none. Tokens go by code, then system, references by the text
- * of their target, quantities by canonical value where they have one, intervals by their low end ascending and by their
+ * Returns the value that a key sorts a resource by; undefined: it has none. Tokens go by code, references by the text of their target, quantities by canonical value where they have one, intervals by their low end ascending and by their
  * high end descending.
  */
 export function sortValue(key: SortKey, resource: Sortable): SortValue | undefined {
@@ -36,7 +35,7 @@ export function sortValue(key: SortKey, resource: Sortable): SortValue | undefin
 function valueOf(entry: SimpleEntry, isDescending: boolean): SortValue {
   switch (entry.kind) {
     case 'token':
-      return [entry.code ?? '', entry.system ?? ''];
+      return [entry.code ?? ''];
     case 'string':
       return [entry.folded];
     case 'date':

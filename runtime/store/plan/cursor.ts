@@ -121,12 +121,10 @@ const NUMBERS: ReadonlySet<SortKey['by']> = new Set(['date', 'number', 'quantity
 
 function readValue(value: unknown, { by }: SortKey): SortValue | null {
   if (value === null) return null;
-  if (!Array.isArray(value) || value.length !== (by === 'token' ? 2 : 1)) throw invalid();
-  return value.map((part: unknown) => {
-    const read = unpacked(part);
-    if ((typeof read === 'number') !== NUMBERS.has(by)) throw invalid();
-    return read;
-  });
+  const [part] = listOf(value, 1);
+  const read = unpacked(part);
+  if ((typeof read === 'number') !== NUMBERS.has(by)) throw invalid();
+  return [read];
 }
 
 function unpacked(part: unknown): Value {

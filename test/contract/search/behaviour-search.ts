@@ -103,17 +103,17 @@ export function searchBehaviour(on: Subject): void {
         'dacfbe',
       ],
       [
-        'tokens by code, then system',
+        'tokens by code',
         {
           a: [token('b', 's')],
-          b: [token('a', 't')],
-          c: [token('a', 's')],
-          d: [token('a')],
+          b: [token('a', 't'), token('c', 's')],
+          c: [token('bb', 's')],
+          d: [token('aa')],
           e: [token(undefined, 'z')],
           f: [],
         },
-        'edcbaf',
-        'abcdef',
+        'ebdacf',
+        'bcadef',
       ],
       [
         'references by their target',

@@ -17,17 +17,28 @@ export async function sortComputed(
   projection: Document,
   limit: number,
 ): Promise<Batch> {
-  const computed = computedFields(order);
   const pipeline = [
     { $match: everyOf(filters) },
-    ...(computed === undefined ? [] : [{ $set: computed }]),
-    { $project: projection },
-    { $set: Object.fromEntries(order.keys.map(({ field }, i) => [lackOf(i), lacks(field)])) },
-    ...(after === undefined ? [] : [{ $match: behind(order, after) }]),
+    ...behindStages(order, after, projection),
     { $sort: sortOf(order) },
     { $limit: limit },
   ];
   return ask.pipeline(pipeline, hint, limit);
+}
+
+/**
+ * Returns stages that compute what documents are sorted by, and leave those behind a place.
+ *
+ * @param projection absent: all fields are left
+ */
+export function behindStages(order: Order, after: Placed<string> | undefined, projection?: Document): Document[] {
+  const computed = computedFields(order);
+  return [
+    ...(computed === undefined ? [] : [{ $set: computed }]),
+    ...(projection === undefined ? [] : [{ $project: projection }]),
+    { $set: Object.fromEntries(order.keys.map(({ field }, i) => [lackOf(i), lacks(field)])) },
+    ...(after === undefined ? [] : [{ $match: behind(order, after) }]),
+  ];
 }
 
 /** What has to be computed of each document to sort it; undefined: nothing. */

@@ -1,16 +1,20 @@
 import { BSON, type Document } from 'mongodb';
 
 import { append } from '../../../fhir/lists.js';
+import { valuedBy } from '../../../search/query/query.js';
 import type { Placed } from '../../plan/cursor.js';
 import { fieldsOf, idOf, readValue } from '../bson/bson.js';
 import { readHead } from '../bson/stored-version.js';
 import type { Batch } from '../read/batch.js';
+import { armsWalk } from './arms.js';
+import type { Ask } from './ask.js';
 import { everyOf } from './compile/compile.js';
-import { valuesOf, type Order } from './compile/order.js';
-import { sortComputed } from './computed.js';
-import type { Hits, Walk } from './hit.js';
+import { BY_ID, valuesOf, type Order } from './compile/order.js';
+import { behindStages, sortComputed } from './computed.js';
+import type { Hit, Hits, Walk } from './hit.js';
 import type { Links } from './links/links.js';
-import { toCollected, toSegments, type Segment } from './plan/segments.js';
+import { entryAccess } from './plan/access.js';
+import { toCollected, toSegmentFrom, toSegments, withoutValue, type Segment } from './plan/segments.js';
 
 /** A walk looks at fewer documents that are asked for more than so many tests: the server looks at the clock once in 128 of them. */
 const MANY_TESTS = 50;
@@ -26,9 +30,12 @@ export interface Sorted {
 }
 
 /** All of the type that fulfils filters, by an index that has the order. */
-export function orderWalk({ links, type, order, filters, projection }: Sorted): Walk<Placed<string>> {
+export function orderWalk(sorted: Sorted): Walk<Placed<string>> {
+  const { links, type, order, filters, projection } = sorted;
   const { ask } = links;
   const share = Math.min(1, MANY_TESTS / testsIn(filters));
+  if (order.by === 'token') return tokenWalk(sorted);
+  if (!order.isPlain) return walkOf(order, (after, wanted, rows) => nextOfRuns(sorted, after, wanted, share * rows));
   return walkOf(order, async (after, wanted, rows) => {
     const segments = toSegments(type, order, after);
     return each(segments, wanted, async (segment, limit) => {
@@ -81,12 +88,106 @@ export function collectedWalk(
   hint: Document,
 ): Walk<Placed<string>> {
   return walkOf(order, async (after, wanted) => {
-    if (order.by === 'computed')
-      return sortComputed(links.ask, order, after, [driving, ...filters], hint, projection, wanted);
+    if (!isStored(order)) return sortComputed(links.ask, order, after, [driving, ...filters], hint, projection, wanted);
     return each(toCollected(type, order, after), wanted, async ({ filter, sort }, limit) =>
       links.ask.read({ filter: everyOf([driving, filter, ...filters]), sort, hint, limit, projection }),
     );
   });
+}
+
+/** Whether the server has the whole order in fields of documents. */
+function isStored({ by, isPlain }: Order): boolean {
+  return isPlain && by !== 'token' && by !== 'computed';
+}
+
+/**
+ * Goes on in an order whose first key alone has an index. A first command finds the value of that key where as many as are wanted end;
+ * all up to it are put in order by the other keys, so that what is equal in the first key is read as a whole.
+ */
+async function nextOfRuns(
+  { links, type, order, filters, projection }: Sorted,
+  after: Placed<string> | undefined,
+  wanted: number,
+  rows: number,
+): Promise<Batch | undefined> {
+  const { ask } = links;
+  const [first] = order.keys;
+  const value = after?.values[0];
+  const found: Batch['documents'][number][] = [];
+  if (first === undefined) return { documents: found, isCut: false };
+  if (value !== null) {
+    const segment = toSegmentFrom(type, first, value);
+    const { hint } = segment;
+    const end = rows === Infinity ? [] : await endOf(links, segment, Math.ceil(rows));
+    const range = [segment.filter, ...end];
+    const upTo = await valueAt(ask, first.field, hint, wanted, [
+      { $match: everyOf([...range, ...filters]) },
+      { $sort: segment.roughly ?? segment.sort },
+      ...(after === undefined ? [] : behindStages(order, after)),
+    ]);
+    if (upTo === undefined && end.length > 0) return undefined;
+    const until = upTo === undefined ? [] : [{ [first.field]: { [first.sign === 1 ? '$lte' : '$gte']: upTo } }];
+    const batch = await sortComputed(ask, order, after, [...range, ...until, ...filters], hint, projection, wanted);
+    append(found, batch.documents);
+    if (found.length >= wanted || batch.isCut) return { documents: found, isCut: batch.isCut };
+  }
+  // Everything has a time.
+  if (first.field === 'updated') return { documents: found, isCut: false };
+  const without = withoutValue(type, first, undefined);
+  if (rows < Infinity && (await endOf(links, without, Math.ceil(rows))).length > 0) return undefined;
+  const from = value === null ? after : undefined;
+  const left = wanted - found.length;
+  const rest = await sortComputed(ask, order, from, [without.filter, ...filters], without.hint, projection, left);
+  append(found, rest.documents);
+  return { documents: found, isCut: rest.isCut };
+}
+
+/** Returns the value that the last of so many has in a field; undefined: there are not so many. */
+async function valueAt(
+  ask: Ask,
+  field: string,
+  hint: Document,
+  count: number,
+  stages: readonly Document[],
+): Promise<unknown> {
+  const pipeline = [...stages, { $skip: count - 1 }, { $limit: 1 }, { $project: { _id: 0, [field]: 1 } }];
+  const [bytes] = (await ask.pipeline(pipeline, hint, 1)).documents;
+  return bytes && readValue(bytes, fieldsOf(bytes).get(field)!);
+}
+
+/** All of the type that fulfils filters, by the index of a token parameter: at its first code, then what has none. */
+function tokenWalk(sorted: Sorted): Walk<Placed<string>> {
+  const { links, type, order, filters, projection } = sorted;
+  const [param = ''] = valuedBy(order.keys[0]!.sort);
+  const arms = armsWalk(links, entryAccess(type, 'token', param, { ranges: [{}] }).arms, filters, projection);
+  const lacking = {
+    ...sorted,
+    order: BY_ID,
+    filters: [...filters, { $nor: [{ token: { $elemMatch: { p: param } } }] }],
+  };
+  const others = orderWalk(lacking);
+  return {
+    async next(after, wanted, rows) {
+      const [code] = after?.values[0] ?? [];
+      const isAmongOthers = after !== undefined && code === undefined;
+      // The codes are one range, and it is the first.
+      const at = after && ({ arm: [0, 1, ''], at: [[code === '' ? -Infinity : code!, after.key]] } as const);
+      const first = isAmongOthers ? { hits: [], isOver: true } : await arms.next(at, wanted, rows);
+      if (first === undefined) return undefined;
+      const hits = first.hits.map((hit): Hit => ({ ...hit, values: [[codeOf(hit)]] }));
+      if (!first.isOver) return { hits, isOver: false };
+      const rest = await others.next(isAmongOthers ? after : undefined, wanted - hits.length, rows);
+      if (rest === undefined) return undefined;
+      return { ...rest, hits: [...hits, ...rest.hits.map((hit): Hit => ({ ...hit, values: [null] }))] };
+    },
+    placeOf: (hit) => hit,
+  };
+}
+
+/** Returns the code by which a hit was found; empty: its entry has none. */
+function codeOf({ place }: Hit): string {
+  const [[code = ''] = []] = place?.at ?? [];
+  return typeof code === 'string' ? code : '';
 }
 
 function walkOf(

@@ -5,7 +5,7 @@ import type { ArmPlace, Placed } from '../../plan/cursor.js';
 import { BY_TYPE_AND_TIME } from '../indexes.js';
 import { armsWalk, KEY_ONLY } from './arms.js';
 import { LIVING, restOf } from './compile/compile.js';
-import { toOrder, type Order } from './compile/order.js';
+import { BY_ID, type Order } from './compile/order.js';
 import type { Driver } from './drivers.js';
 import type { Hit, Hits, Walk } from './hit.js';
 import { TooFar } from './links/target-filter.js';
@@ -38,9 +38,6 @@ export function throughArms(scope: Scope, driver: Driver, reading: Reading): Wal
   const projection = reading === KEYS && !scope.isLinked ? KEY_ONLY : projectionOf(scope, reading);
   return armsWalk(links, arms, filters, projection);
 }
-
-/** The order of ids. */
-export const BY_ID: Order = toOrder('', [], () => undefined);
 
 /** Returns a walk through all of the type, in the order of ids, or in another that an index has. */
 export function throughType(scope: Scope, reading: Reading, order = BY_ID): Walk<Placed<string>> {

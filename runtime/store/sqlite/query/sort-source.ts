@@ -1,6 +1,6 @@
+import { least } from '../../../fhir/lists.js';
 import { type Condition, type SortKey, valuedBy } from '../../../search/query/query.js';
-import { compareText } from '../../../search/query/compare-text.js';
-import { compareValues, type SortValue } from '../../../search/query/sort.js';
+import type { SortValue } from '../../../search/query/sort.js';
 import { systemsOf } from './compile/driver.js';
 import { column, indexedBy, listedOf, TABLES, type Table } from './compile/shape.js';
 import { boundValues } from './links/lists.js';
@@ -133,10 +133,7 @@ function isBest(run: Run, where: Condition, { table: { name }, column: by }: Sor
   const key = column(D, 'resource');
   const asked = run.check(where, key);
   const sign = isDescending ? '>' : '<';
-  const text = (row: string): string => `coalesce((SELECT text FROM term WHERE id = ${row}.system), '')`;
-  const orSystem =
-    name === 'token' ? ` OR o.code = d.code AND o.system <> d.system AND ${text('o')} ${sign} ${text('d')}` : '';
-  const better = raw(`(o.${by} ${sign} d.${by}${orSystem})`);
+  const better = raw(`o.${by} ${sign} d.${by}`);
   return sql`CASE WHEN ${isAlone(1)} THEN ${asked} WHEN (CASE WHEN ${isAlone(FEW)} THEN 1 ELSE ${run.met.isFirst(key)} END)
     THEN ${asked} AND NOT EXISTS (SELECT 1 ${own('o')} AND ${better}) ELSE 0 END`;
 }
@@ -166,13 +163,35 @@ function* byValue(walk: Walk, start: Start | undefined): Generator<Ranked> {
   yield* rowsIn(walk, sql`AND ${own} ${raw(walk.isDescending ? '<' : '>')} ${value!}`);
 }
 
+/** Rows value by value. */
 function* byBlocks(walk: Walk, start: Start | undefined): Generator<Ranked> {
-  for (const text of distinct(walk, start?.value[0])) {
-    for (const { where, value } of walk.source.table === TABLES.token ? bySystem(walk, text) : [alike(walk, text)]) {
-      const order = start === undefined ? 1 : compareValues(value, start.value) * (walk.isDescending ? -1 : 1);
-      if (order < 0) continue;
-      yield* rowsIn(walk, sql`AND ${where} AND ${walk.key} > ${order === 0 ? start!.key : -1}`, value);
+  const first = start?.value[0];
+  const own = column(D, walk.source.column);
+  for (const text of distinct(walk, first)) {
+    const range = sql`AND ${own} = ${text} AND ${walk.key} > ${text === first ? start!.key : -1}`;
+    if (walk.source.table === TABLES.token) yield* ofCode(walk, range, text);
+    else yield* rowsIn(walk, range, [text]);
+  }
+}
+
+/** Rows of a code, each resource once. The index has them by system, so those of all systems are merged. */
+function* ofCode(walk: Walk, range: Sql, code: string): Generator<Ranked> {
+  const each = systemsOf(walk.run, walk.param, code).map((system) => {
+    const rows = rowsIn(walk, sql`${range} AND d.system = ${system}`, [code]);
+    return { rows, next: rows.next() };
+  });
+  try {
+    for (;;) {
+      const key = least(each.flatMap(({ next }) => (next.done === true ? [] : next.value.key)));
+      const same = each.filter(({ next }) => next.done !== true && next.value.key === key);
+      const [first] = same;
+      if (first === undefined) return;
+      yield first.next.value as Ranked;
+      for (const source of same) source.next = source.rows.next();
     }
+  } finally {
+    // A statement that is not read to its end keeps the connection busy.
+    for (const { rows } of each) rows.return(undefined);
   }
 }
 
@@ -190,25 +209,4 @@ function* distinct({ run, source, range, isDescending }: Walk, first?: string | 
     yield next;
     from = sql`AND ${value} ${raw(isDescending ? '<' : '>')} ${next}`;
   }
-}
-
-/** Rows of one value. */
-interface Block {
-  readonly where: Sql;
-  readonly value: SortValue;
-}
-
-function alike({ source }: Walk, text: string): Block {
-  return { where: sql`${column(D, source.column)} = ${text}`, value: [text] };
-}
-
-/** Those of a code by the text of the system, which the index has as a number. */
-function bySystem(walk: Walk, code: string): readonly Block[] {
-  const { run, param, isDescending } = walk;
-  const selectText = run.statements.prepare<{ readonly text: string }>('SELECT text FROM term WHERE id = ?');
-  const blocks = systemsOf(run, param, code).map((system) => {
-    const text = selectText.get(system)?.text ?? '';
-    return { where: sql`d.code = ${code} AND d.system = ${system}`, value: [code, text], text };
-  });
-  return blocks.sort((a, b) => compareText(a.text, b.text) * (isDescending ? -1 : 1));
 }

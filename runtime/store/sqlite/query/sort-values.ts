@@ -9,6 +9,8 @@ function columnOf({ by, isDescending }: SortKey): readonly [table: string, colum
   switch (by) {
     case 'string':
       return ['string', 'folded'];
+    case 'token':
+      return ['token', 'code'];
     case 'date':
       return ['date', isDescending ? 'high' : 'low'];
     case 'number':
@@ -33,30 +35,19 @@ function ofResource(table: string, key: Sql, { look }: Run): Sql {
     WHERE s.resource = ${key} AND ${look(raw('s'), 'param')}`;
 }
 
-/** The best value of the resource with a key: one column, of tokens also that of the system's text. NULL: it has no value. */
-function bestOf(run: Run, sortKey: SortKey, key: Sql): readonly Sql[] {
+/** Returns the best value of the resource with a key. NULL: it has none. */
+function bestOf(run: Run, sortKey: SortKey, key: Sql): Sql {
   const { by, isDescending } = sortKey;
   const { dictionary, type } = run;
   const best = raw(isDescending ? 'max' : 'min');
   if (by === 'updated' || by === 'id') {
-    return [
-      sql`(SELECT s.${raw(by)} FROM resource s NOT INDEXED WHERE s.key = ${key} AND ${run.look(raw('s'), 'key')})`,
-    ];
+    return sql`(SELECT s.${raw(by)} FROM resource s NOT INDEXED WHERE s.key = ${key} AND ${run.look(raw('s'), 'key')})`;
   }
   const codes = valuedBy(sortKey);
   const params = codes.flatMap((code) => dictionary.findParam(type, code, 0) ?? []);
   const [table, column] = columnOf(sortKey) ?? [];
   if (table !== undefined) {
-    return [sql`(SELECT ${best}(s.${raw(column!)}) FROM ${ofResource(table, key, run)} AND ${isOfSome(params)})`];
-  }
-  if (by === 'token') {
-    const direction = raw(isDescending ? 'DESC' : 'ASC');
-    const of = sql`${ofResource('token', key, run)} AND ${isOfSome(params)}`;
-    const text = sql`coalesce((SELECT text FROM term WHERE id = s.system), '')`;
-    return [
-      sql`(SELECT ${best}(s.code) FROM ${of})`,
-      sql`(SELECT ${text} FROM ${of} ORDER BY s.code ${direction}, 1 ${direction} LIMIT 1)`,
-    ];
+    return sql`(SELECT ${best}(s.${raw(column!)}) FROM ${ofResource(table, key, run)} AND ${isOfSome(params)})`;
   }
   const canonical = codes.flatMap((code) => dictionary.paramsBetween(type, `${code}{`, `${code}|`));
   const value = isDescending
@@ -65,27 +56,21 @@ function bestOf(run: Run, sortKey: SortKey, key: Sql): readonly Sql[] {
   // Of an entry that has a canonical value only that one counts.
   const hasCanonical = sql`EXISTS (SELECT 1 FROM number c INDEXED BY sqlite_autoindex_number_1
     WHERE c.resource = s.resource AND ${isOfSome(canonical, 'c')} AND c.part_group = s.part_group AND c.n = s.n)`;
-  return [
-    sql`(SELECT ${best}(${value}) FROM ${ofResource('number', key, run)}
-      AND (${isOfSome(canonical)} OR ${isOfSome(params)} AND NOT ${hasCanonical}))`,
-  ];
+  return sql`(SELECT ${best}(${value}) FROM ${ofResource('number', key, run)}
+      AND (${isOfSome(canonical)} OR ${isOfSome(params)} AND NOT ${hasCanonical}))`;
 }
 
-/** A column by which rows are in order: a part of the value of one sort key. */
+/** A column by which rows are in order: the value of one sort key. */
 interface Column {
   readonly name: Sql;
   readonly best: Sql;
   readonly isDescending: boolean;
-  readonly key: number;
-  readonly part: number;
 }
 
 function columnsOf(run: Run, sort: readonly SortKey[], key: Sql): readonly Column[] {
-  return sort.flatMap((sortKey, place) =>
-    bestOf(run, sortKey, key).map((best, part) => {
-      return { name: raw(`v${place}_${part}`), best, isDescending: sortKey.isDescending, key: place, part };
-    }),
-  );
+  return sort.map((sortKey, place) => {
+    return { name: raw(`v${place}`), best: bestOf(run, sortKey, key), isDescending: sortKey.isDescending };
+  });
 }
 
 /** Values of sort keys as columns of a statement. */
@@ -106,10 +91,9 @@ export function sortColumns(run: Run, sort: readonly SortKey[]): SortColumns {
       ),
     read: (row) => {
       const values = row as Readonly<Record<string, Value | null>>;
-      return sort.map(({ by }, i) => {
-        const first = values[`v${i}_0`] ?? null;
-        if (first === null) return null;
-        return by === 'token' ? [first, values[`v${i}_1`]!] : [first];
+      return sort.map((_key, i) => {
+        const value = values[`v${i}`] ?? null;
+        return value === null ? null : [value];
       });
     },
   };
@@ -147,8 +131,8 @@ export function inOrderOf(
 function isBehind(columns: readonly Column[], { key, values }: Hit): Sql {
   const alike: Sql[] = [];
   const ways: Sql[] = [];
-  for (const { name, isDescending, key: place, part } of columns) {
-    const value = values[place]?.[part];
+  for (const [place, { name, isDescending }] of columns.entries()) {
+    const value = values[place]?.[0];
     if (value !== undefined) {
       const isBeyond = sql`(${name} ${raw(isDescending ? '<' : '>')} ${value} OR ${name} IS NULL)`;
       ways.push(and([...alike, isBeyond]));

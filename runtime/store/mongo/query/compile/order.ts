@@ -24,11 +24,16 @@ export interface OrderKey {
 /** The order of a search; what is equal in all keys comes by id. */
 export interface Order {
   readonly keys: readonly OrderKey[];
-  /** By which index it can be walked through: ids, times, a slot; or it has to be computed. */
-  readonly by: 'id' | 'updated' | 'slot' | 'computed';
+  /** The index that has the order of the first key: ids, times, a slot, or the codes of a token parameter; or there is none. */
+  readonly by: 'id' | 'updated' | 'slot' | 'token' | 'computed';
+  /** Whether that is the whole order. Else what is equal in the first key has to be put in order by the others. */
+  readonly isPlain: boolean;
   /** Of ids: -1 where they come last first. */
   readonly idSign: 1 | -1;
 }
+
+/** The order of ids. */
+export const BY_ID: Order = { keys: [], by: 'id', isPlain: true, idSign: 1 };
 
 /** A compound order of the server may have 32 fields: two of each key, and the id. */
 const MAX_KEYS = 15;
@@ -48,10 +53,16 @@ export function toOrder(type: string, sort: readonly SortKey[], slotOf: SlotOf):
   // What is equal in a field is so when it is asked for again, in whatever direction.
   const keys = all.filter(({ field }, i) => all.findIndex((key) => key.field === field) === i);
   const [first] = keys;
-  if (first === undefined) return { keys, by: 'id', idSign };
-  const isPlain = keys.length === 1 && first.expression === undefined && idSign === 1;
-  const by = !isPlain ? 'computed' : first.field === 'updated' ? 'updated' : 'slot';
-  return { keys, by, idSign };
+  if (first === undefined) return { keys, by: 'id', isPlain: true, idSign };
+  const isPlain = keys.length === 1 && idSign === 1;
+  return { keys, by: indexOf(first, isPlain), isPlain, idSign };
+}
+
+/** Codes are read by their index from the first one on, and not from the last. */
+function indexOf({ field, expression, sort }: OrderKey, isPlain: boolean): Order['by'] {
+  if (field === 'updated') return 'updated';
+  if (expression === undefined) return 'slot';
+  return sort.by === 'token' && isPlain && !sort.isDescending && valuedBy(sort).length === 1 ? 'token' : 'computed';
 }
 
 function toKey(type: string, key: SortKey, place: number, slotOf: SlotOf): OrderKey {
@@ -75,9 +86,8 @@ function toKey(type: string, key: SortKey, place: number, slotOf: SlotOf): Order
   return { ...rest, field: `s${place}`, expression: sortExpression(params, by, isDescending) };
 }
 
-/** Dates are milliseconds, tokens a code and a system. */
-function storedOf([value, system]: SortValue, isTime: boolean): unknown {
-  if (system !== undefined) return { code: value, system };
+/** Dates are milliseconds. */
+function storedOf([value]: SortValue, isTime: boolean): unknown {
   return isTime ? new Date(value!) : value;
 }
 
@@ -98,6 +108,5 @@ function toValue(value: unknown): SortValue | null {
   if (value === null) return null;
   if (typeof value === 'string') return [value];
   if (value instanceof Date) return [value.getTime()];
-  if (value instanceof Map) return [String(value.get('code')), String(value.get('system'))];
   return [Number(value)];
 }

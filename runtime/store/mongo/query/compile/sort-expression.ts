@@ -9,7 +9,7 @@ type Kind = Exclude<SortKey['by'], 'id' | 'updated'>;
 
 /** What a row of each kind is sorted by, ascending and descending. */
 const VALUES: Readonly<Record<Kind, { readonly array: RowKind; readonly asc: unknown; readonly desc: unknown }>> = {
-  token: { array: 'token', asc: pair(), desc: pair() },
+  token: { array: 'token', asc: code(), desc: code() },
   string: { array: 'string', asc: '$$row.folded', desc: '$$row.folded' },
   date: { array: 'date', asc: '$$row.low', desc: '$$row.high' },
   number: { array: 'number', asc: '$$row.value', desc: '$$row.value' },
@@ -18,9 +18,9 @@ const VALUES: Readonly<Record<Kind, { readonly array: RowKind; readonly asc: unk
   uri: { array: 'uri', asc: '$$row.value', desc: '$$row.value' },
 };
 
-/** Documents are compared field by field. */
-function pair(): Document {
-  return { code: { $ifNull: ['$$row.code', ''] }, system: { $ifNull: ['$$row.system', ''] } };
+/** An entry without a code comes before all that have one. */
+function code(): Document {
+  return { $ifNull: ['$$row.code', ''] };
 }
 
 /** An end that is open is the value. */

@@ -2,6 +2,7 @@ import { MaxKey, MinKey, type Document } from 'mongodb';
 
 import { BY_TYPE_AND_TIME } from '../../indexes.js';
 import { asRest } from '../compile/compile.js';
+import type { SortValue } from '../../../../search/query/sort.js';
 import type { Placed } from '../../../plan/cursor.js';
 import type { Order, OrderKey } from '../compile/order.js';
 
@@ -68,7 +69,15 @@ function behind(type: string, key: OrderKey, value: unknown, last: string | unde
   ];
 }
 
-function withoutValue(type: string, { field }: OrderKey, last: string | undefined): Segment {
+/** Returns what has the value of a place in the first key, or comes behind it; without a place all that has a value. */
+export function toSegmentFrom(type: string, key: OrderKey, value: SortValue | undefined): Segment {
+  if (value === undefined) return beginning(type, key);
+  const filter = { type, [key.field]: { [key.sign === 1 ? '$gte' : '$lte']: key.toStored(value) } };
+  return { filter, ...walkOf(key), walked: { filter } };
+}
+
+/** Returns what has no value in the first key, by id. */
+export function withoutValue(type: string, { field }: OrderKey, last: string | undefined): Segment {
   const ids = idRange(type, last, 1);
   return { filter: { [field]: { $exists: false }, ...ids }, sort: BY_ID, hint: BY_ID, walked: { filter: ids } };
 }
