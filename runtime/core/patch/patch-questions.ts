@@ -24,11 +24,11 @@ export async function asksContent(patch: SentPatch): Promise<boolean> {
 
 /** Whether a path has more than names and positions. */
 async function asksByPath({ parameter }: Resource): Promise<boolean> {
-  const { parsePlainPath } = await import('../../path/patch/fhirpath/fhirpath-plain.js');
+  const { isPlainPath } = await import('../../path/patch/fhirpath/fhirpath-path.js');
   const operations = Array.isArray(parameter) ? parameter.filter(isObject) : [];
   const parts = operations.flatMap(({ part }) => (Array.isArray(part) ? part.filter(isObject) : []));
   const paths = parts.filter(({ name }) => name === 'path').flatMap((part) => Object.values(part));
-  return paths.some((path) => typeof path === 'string' && path !== 'path' && parsePlainPath(path) === undefined);
+  return paths.some((path) => typeof path === 'string' && path !== 'path' && !isPlainPath(path));
 }
 
 /** Whether a selector has a condition other than a position. */

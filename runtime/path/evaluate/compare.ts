@@ -28,6 +28,10 @@ export function equalValues(left: Item, right: Item): boolean | undefined {
   if (isNumber(a) && isNumber(b)) return Number(a) === Number(b);
   if (typeof a === 'boolean' && typeof b === 'string') return String(a) === b;
   if (typeof a === 'string' && typeof b === 'boolean') return a === String(b);
+  if (left.type === 'System.Quantity' || right.type === 'System.Quantity') {
+    const order = compareQuantities(left, right);
+    return order === undefined ? undefined : order === 0;
+  }
   if (isJson(a) && isJson(b)) return a === b || equalityKey(a) === equalityKey(b);
   return a === b && a !== undefined;
 }
@@ -56,12 +60,14 @@ export function compareItems(left: Items, right: Items): number | undefined {
     if (isTemporal(a.type) || isTemporal(b.type)) return compareTimes(a.value, b.value);
     return a.value < b.value ? -1 : Number(a.value > b.value);
   }
-  return compareQuantities(a.value, b.value);
+  return compareQuantities(a, b);
 }
 
-/** Quantities of one unit; others have no order here. */
-function compareQuantities(a: unknown, b: unknown): number | undefined {
+/** Quantities of one unit; others have no order here. The unit of a literal is a code. */
+function compareQuantities({ value: a, type }: Item, { value: b, type: other }: Item): number | undefined {
   if (!isJson(a) || !isJson(b) || !isNumber(a['value']) || !isNumber(b['value'])) return undefined;
-  const isSame = a['code'] === b['code'] && a['system'] === b['system'] && a['unit'] === b['unit'];
+  const isSame = a['code'] === b['code'] && a['system'] === b['system'];
+  const isLiteral = type === 'System.Quantity' || other === 'System.Quantity';
+  if (!isLiteral && a['unit'] !== b['unit']) return undefined;
   return isSame ? Number(a['value']) - Number(b['value']) : undefined;
 }

@@ -3,8 +3,7 @@ import { parseExpression, type Expression } from '../expression/parse.js';
 import { spend, type Environment } from './environment.js';
 import type { Evaluate } from './function-types.js';
 import { FUNCTIONS } from './functions.js';
-import type { Item } from './item.js';
-import { NONE, ofBoolean, ofNumber, ofText, type Items } from './item.js';
+import { Item, NONE, ofBoolean, ofNumber, ofText, type Items } from './item.js';
 import { itemKey } from './compare.js';
 import { OPERATORS } from './operators.js';
 import { isOfType } from './types.js';
@@ -19,6 +18,9 @@ export function compileExpression(text: string): Evaluate {
   return compile(parseExpression(text));
 }
 
+/** The same of an expression that was parsed. */
+export const compileParsed = compile;
+
 /** Variables with a value of their own. https://hl7.org/fhir/R5/fhirpath.html#vars */
 const CONSTANTS: Readonly<Record<string, string>> = {
   ucum: 'http://unitsofmeasure.org',
@@ -32,11 +34,8 @@ function compile(expression: Expression): Evaluate {
       return compileName(expression);
     case 'call':
       return compileCall(expression);
-    case 'index': {
-      const of = compile(expression.of);
-      const { at } = expression;
-      return (focus, environment) => of(focus, environment).slice(at, at + 1);
-    }
+    case 'index':
+      return compileIndex(expression);
     case 'union':
       return compileUnion(expression.of.map(compile));
     case 'type': {
@@ -46,8 +45,9 @@ function compile(expression: Expression): Evaluate {
       return (focus, environment) => ofType(of(focus, environment), type, environment);
     }
     case 'binary': {
-      const [left, right] = [compile(expression.left), compile(expression.right)];
-      return OPERATORS[expression.operator](left, right);
+      const { operator } = expression;
+      const operand = COMPARISONS.has(operator) ? compileCompared : compile;
+      return OPERATORS[operator](operand(expression.left), operand(expression.right));
     }
     case 'negative': {
       const of = compile(expression.of);
@@ -63,19 +63,66 @@ function compile(expression: Expression): Evaluate {
     }
     case 'variable':
       return compileVariable(expression.name);
+    case 'time':
+    case 'quantity':
+      throw new ExpressionError('a literal of a time or a quantity is only compared here');
     case 'this':
       return (focus) => focus;
+    case 'position':
+      return (_focus, { index }) => ofNumber(index);
     case 'nothing':
       return () => NONE;
   }
 }
 
+/** Operators whose operands may be literals of times and quantities. */
+const COMPARISONS: ReadonlySet<string> = new Set(['=', '!=', '<', '<=', '>', '>=']);
+
+function compileCompared(expression: Expression): Evaluate {
+  if (expression.kind !== 'time' && expression.kind !== 'quantity') return compile(expression);
+  const value = expression.kind === 'time' ? timeLiteral(expression.text) : quantityLiteral(expression);
+  return () => value;
+}
+
+function timeLiteral(text: string): Items {
+  const [, time, day, clock] = /^(?:T(\d\d:\d\d:\d\d.*)|(\d{4}(?:-\d\d){0,2})T?(\d\d:\d\d:\d\d.*)?)$/.exec(text) ?? [];
+  if (time !== undefined) return [new Item(time, 'System.Time')];
+  if (day === undefined) throw new ExpressionError(`@${text} is no time that is understood here`);
+  return [new Item(text.replace(/T$/, ''), clock === undefined ? 'System.Date' : 'System.DateTime')];
+}
+
+function quantityLiteral({ text, unit }: Extract<Expression, { kind: 'quantity' }>): Items {
+  return [new Item({ value: Number(text), unit, system: CONSTANTS['ucum'], code: unit }, 'System.Quantity')];
+}
+
+function compileIndex({ of, at }: Extract<Expression, { kind: 'index' }>): Evaluate {
+  const all = compile(of);
+  if (of.kind !== 'name' || of.of === undefined)
+    return (focus, environment) => all(focus, environment).slice(at, at + 1);
+  const before = compile(of.of);
+  const { name } = of;
+  return (focus, environment) => {
+    const { schema } = environment;
+    const items = before(focus, environment);
+    const [only] = items;
+    if (only === undefined || items.length > 1 || schema.childAt === undefined) {
+      return step(items, name, environment).slice(at, at + 1);
+    }
+    spend(environment, 1);
+    const found = schema.childAt(only, name, at);
+    return found === undefined ? NONE : [found];
+  };
+}
+
 function compileName({ name, of }: Extract<Expression, { kind: 'name' }>): Evaluate {
   if (of === undefined) {
+    const isType = /^[A-Z]/.test(name);
     return (focus, environment) => {
       const [first] = focus;
-      // At the front the name of the type is the value itself.
-      if (first !== undefined && first.type === name && focus.length === 1) return focus;
+      if (first !== undefined && focus.length === 1) {
+        if (first.type === name || (isType && environment.schema.types.ancestors(first.type).includes(name)))
+          return focus;
+      }
       return step(focus, name, environment);
     };
   }

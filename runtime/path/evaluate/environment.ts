@@ -18,6 +18,12 @@ export interface Environment {
   readonly conforms?: (value: Item, canonical: string) => boolean | undefined;
   /** Set where something could not be decided: a reference that leads elsewhere, or times of different precision. */
   isUndecided: boolean;
+  /** Set where values were compared or calculated with that have no common kind, or several were where one may be. */
+  isMistaken?: boolean;
+  /** `$index`: position of the value that criteria are evaluated at. */
+  index?: number | undefined;
+  /** `now()`; absent: the time is not known. */
+  readonly now?: Date;
   /** Values that evaluations may still look at. */
   budget: number;
 }

@@ -1,8 +1,7 @@
 import type { Evaluate, MakeFunction } from './function-types.js';
 import { spend, type Environment } from './environment.js';
 import { itemKey } from './compare.js';
-import type { Item } from './item.js';
-import { isNumber, NONE, ofBoolean, ofNumber, ofText, toBoolean, toNumber, toText, type Items } from './item.js';
+import { Item, isNumber, NONE, ofBoolean, ofNumber, ofText, toBoolean, toNumber, toText, type Items } from './item.js';
 import { TEXT_FUNCTIONS } from './text-functions.js';
 
 const NOTHING: Evaluate = () => NONE;
@@ -12,6 +11,22 @@ const TRUTHS: ReadonlyMap<string, boolean> = new Map([
   ...['true', 't', 'yes', 'y', '1', '1.0'].map((text) => [text, true] as const),
   ...['false', 'f', 'no', 'n', '0', '0.0'].map((text) => [text, false] as const),
 ]);
+
+/** What `toInteger()` and the like make of one value; nothing, where it is none. http://hl7.org/fhirpath/N1/#conversion */
+const CONVERSIONS: readonly (readonly [type: string, convert: (input: Items) => Items])[] = [
+  ['Integer', (input) => ofNumber(toWhole(input))],
+  ['Decimal', (input) => ofNumber(toNumber(input) ?? numberOf(toText(input)))],
+  ['String', (input) => (input.length === 1 && isPrimitive(input[0]?.value) ? ofText(String(input[0]?.value)) : NONE)],
+  ['Boolean', (input) => (input.length === 1 ? ofBoolean(TRUTHS.get(String(input[0]?.value).toLowerCase())) : NONE)],
+  ['Date', (input) => ofTime(input, 'System.Date', /^\d{4}(?:-\d\d){0,2}(?=T|$)/)],
+  ['DateTime', (input) => ofTime(input, 'System.DateTime', /^\d{4}(?:-\d\d(?:-\d\d(?:T\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z|[+-]\d\d:\d\d)?)?)?)?$/)],
+  ['Time', (input) => ofTime(input, 'System.Time', /^\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?$/)],
+]; // prettier-ignore
+
+function ofTime(input: Items, type: string, form: RegExp): Items {
+  const text = form.exec(toText(input) ?? '')?.[0];
+  return text === undefined ? NONE : [new Item(text, type)];
+}
 
 /** Functions of FHIRPath that rules use. http://hl7.org/fhirpath/N1/#functions, https://hl7.org/fhir/R5/fhirpath.html */
 export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, MakeFunction>([
@@ -24,14 +39,11 @@ export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, Make
     }],
   ['count', () => (input) => ofNumber(input.length)],
   ['where', ([criteria]) => (input, environment) => filter(input, criteria, environment)],
-  ['select', ([project = NOTHING]) => (input, environment) => {
-      spend(environment, input.length);
-      return input.flatMap((item) => project([item], environment));
-    }],
-  ['all', ([criteria = NOTHING]) => (input, environment) => {
-      spend(environment, input.length);
-      return ofBoolean(input.every((item) => toBoolean(criteria([item], environment)) === true));
-    }],
+  ['select', ([project = NOTHING]) => (input, environment) =>
+      atEach(input, environment, () => input.flatMap((item, i) => project(at(item, i, environment), environment)))],
+  ['all', ([criteria = NOTHING]) => (input, environment) =>
+      ofBoolean(atEach(input, environment, () =>
+        input.every((item, i) => toBoolean(criteria(at(item, i, environment), environment)) === true)))],
   ['allTrue', () => (input) => ofBoolean(input.every(({ value }) => value === true))],
   ['anyTrue', () => (input) => ofBoolean(input.some(({ value }) => value === true))],
   ['allFalse', () => (input) => ofBoolean(input.every(({ value }) => value === false))],
@@ -46,8 +58,8 @@ export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, Make
       input.slice(0, Math.max(0, toNumber(count(outer, environment)) ?? 0))],
   ['distinct', () => distinct],
   ['isDistinct', () => (input) => ofBoolean(input.length < 2 || new Set(input.map(itemKey)).size === input.length)],
-  ['union', ([other = NOTHING]) => (input, environment, outer) => distinct([...input, ...other(outer, environment)])],
-  ['combine', ([other = NOTHING]) => (input, environment, outer) => [...input, ...other(outer, environment)]],
+  ['union', ([other = NOTHING]) => (input, environment, outer) => distinct(combined(input, other(outer, environment), environment))],
+  ['combine', ([other = NOTHING]) => (input, environment, outer) => combined(input, other(outer, environment), environment)],
   ['intersect', ([other = NOTHING]) => (input, environment, outer) => {
       const keys = new Set(other(outer, environment).map(itemKey));
       return distinct(input.filter((item) => keys.has(itemKey(item))));
@@ -122,22 +134,50 @@ export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, Make
   ['ceiling', () => (input) => ofNumber(mapNumber(input, Math.ceil))],
   ['floor', () => (input) => ofNumber(mapNumber(input, Math.floor))],
   ['truncate', () => (input) => ofNumber(mapNumber(input, Math.trunc))],
-  ['toInteger', () => (input) => ofNumber(toWhole(input))],
-  ['toDecimal', () => (input) => ofNumber(toNumber(input) ?? numberOf(toText(input)))],
-  ['toString', () => (input) => {
-      const [only] = input;
-      return input.length === 1 && isPrimitive(only?.value) ? ofText(String(only?.value)) : NONE;
+  ['round', ([places]) => (input, environment, outer) => {
+      const scale = 10 ** (places === undefined ? 0 : (toNumber(places(outer, environment)) ?? 0));
+      return ofNumber(mapNumber(input, (number) => Math.round(number * scale) / scale));
     }],
-  ['toBoolean', () => (input) => {
-      const text = String(input[0]?.value).toLowerCase();
-      return input.length === 1 ? ofBoolean(TRUTHS.get(text)) : NONE;
-    }],
+  ['now', () => (_input, environment) => nowAs('System.DateTime', ({ length }) => [0, length], environment)],
+  ['today', () => (_input, environment) => nowAs('System.Date', () => [0, 10], environment)],
+  ['timeOfDay', () => (_input, environment) => nowAs('System.Time', ({ length }) => [11, length - 1], environment)],
+  ...CONVERSIONS.flatMap(([type, convert]): [string, MakeFunction][] => [
+    [`to${type}`, () => convert],
+    [`convertsTo${type}`, () => (input) => (input.length === 1 ? ofBoolean(convert(input).length === 1) : NONE)],
+  ]),
 ]); // prettier-ignore
+
+/** The time of the evaluation, as a part of its text in ISO 8601. */
+function nowAs(type: string, part: (text: string) => readonly [number, number], environment: Environment): Items {
+  const text = environment.now?.toISOString();
+  if (text === undefined) environment.isUndecided = true;
+  return text === undefined ? NONE : [new Item(text.slice(...part(text)), type)];
+}
 
 function filter(input: Items, criteria: Evaluate | undefined, environment: Environment): Items {
   if (criteria === undefined) return input;
+  return atEach(input, environment, () =>
+    input.filter((item, i) => toBoolean(criteria(at(item, i, environment), environment)) === true),
+  );
+}
+
+/** Looks at each value in turn; `$index` is what it was afterwards. */
+function atEach<T>(input: Items, environment: Environment, work: () => T): T {
   spend(environment, input.length);
-  return input.filter((item) => toBoolean(criteria([item], environment)) === true);
+  const { index } = environment;
+  const found = work();
+  environment.index = index;
+  return found;
+}
+
+function at(item: Item, index: number, environment: Environment): Items {
+  environment.index = index;
+  return [item];
+}
+
+function combined(input: Items, other: Items, environment: Environment): Items {
+  spend(environment, input.length + other.length);
+  return [...input, ...other];
 }
 
 function distinct(input: Items): Items {

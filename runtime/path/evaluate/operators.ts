@@ -2,8 +2,8 @@ import type { BinaryOperator } from '../expression/parse.js';
 import { ARITHMETIC } from './arithmetic.js';
 import { compareItems, equalItems, itemKey } from './compare.js';
 import type { Evaluate } from './function-types.js';
-import type { Environment } from './environment.js';
-import { NONE, ofBoolean, ofNumber, ofText, toBoolean, toNumber, toText, type Items } from './item.js';
+import { TooCostly, type Environment } from './environment.js';
+import { isNumber, NONE, ofBoolean, ofNumber, ofText, toBoolean, toNumber, toText, type Items } from './item.js';
 
 type Make = (left: Evaluate, right: Evaluate) => Evaluate;
 type Combine = (left: Items, right: Items, environment: Environment) => Items;
@@ -43,17 +43,17 @@ export const OPERATORS: Readonly<Record<BinaryOperator, Make>> = {
   '<=': ordered((order) => order <= 0),
   '>': ordered((order) => order > 0),
   '>=': ordered((order) => order >= 0),
-  '+': both((left, right) => {
+  '+': both((left, right, environment) => {
     const [a, b] = [toText(left), toText(right)];
-    return a !== undefined && b !== undefined ? ofText(a + b) : calculate(left, right, ARITHMETIC['+']);
+    return a !== undefined && b !== undefined ? joined(a, b) : calculate(left, right, ARITHMETIC['+'], environment);
   }),
-  '-': both((left, right) => calculate(left, right, ARITHMETIC['-'])),
-  '*': both((left, right) => calculate(left, right, ARITHMETIC['*'])),
-  '/': both((left, right) => calculate(left, right, ARITHMETIC['/'])),
-  div: both((left, right) => calculate(left, right, ARITHMETIC.div)),
-  mod: both((left, right) => calculate(left, right, ARITHMETIC.mod)),
+  '-': calculated(ARITHMETIC['-']),
+  '*': calculated(ARITHMETIC['*']),
+  '/': calculated(ARITHMETIC['/']),
+  div: calculated(ARITHMETIC.div),
+  mod: calculated(ARITHMETIC.mod),
   // Nothing counts as an empty text.
-  '&': both((left, right) => ofText((toText(left) ?? '') + (toText(right) ?? ''))),
+  '&': both((left, right) => joined(toText(left) ?? '', toText(right) ?? '')),
 };
 
 function both(combine: Combine): Make {
@@ -74,13 +74,31 @@ function negate(value: boolean | undefined): boolean | undefined {
 function ordered(test: (order: number) => boolean): Make {
   return both((left, right, environment) => {
     const order = compareItems(left, right);
-    if (order === undefined && hasValues(left) && hasValues(right)) environment.isUndecided = true;
+    if (order === undefined && hasValues(left) && hasValues(right)) {
+      environment.isUndecided = true;
+      if (!areAlike(left, right)) environment.isMistaken = true;
+    }
     return ofBoolean(order === undefined ? undefined : test(order));
   });
 }
 
 function hasValues(items: Items): boolean {
   return items.length > 0 && items.every(({ value }) => value !== undefined);
+}
+
+/** Whether there is one value on each side, and both are of one form in JSON. */
+function areAlike(left: Items, right: Items): boolean {
+  const [a, b] = [left[0]?.value, right[0]?.value];
+  return left.length === 1 && right.length === 1 && (typeof a === typeof b || (isNumber(a) && isNumber(b)));
+}
+
+/** Greatest length of a text that an expression makes, in UTF-16 code units. */
+const MAX_TEXT = 100_000;
+
+/** @throws TooCostly */
+function joined(a: string, b: string): Items {
+  if (a.length + b.length > MAX_TEXT) throw new TooCostly('the expression makes too long a text');
+  return ofText(a + b);
 }
 
 /** Whether all of some items are among others. */
@@ -97,7 +115,19 @@ function isEquivalent(left: Items, right: Items): boolean {
   return keys(left) === keys(right);
 }
 
-function calculate(left: Items, right: Items, work: (a: number, b: number) => number | undefined): Items {
+function calculated(work: (a: number, b: number) => number | undefined): Make {
+  return both((left, right, environment) => calculate(left, right, work, environment));
+}
+
+function calculate(
+  left: Items,
+  right: Items,
+  work: (a: number, b: number) => number | undefined,
+  environment: Environment,
+): Items {
   const [a, b] = [toNumber(left), toNumber(right)];
-  return a === undefined || b === undefined ? NONE : ofNumber(work(a, b));
+  if (a !== undefined && b !== undefined) return ofNumber(work(a, b));
+  // Times and quantities are not calculated with here.
+  if (hasValues(left) && hasValues(right)) environment.isUndecided = environment.isMistaken = true;
+  return NONE;
 }

@@ -28,6 +28,8 @@ export interface Schema {
   readonly types: TypeIndex;
   /** Adds the values of an element to a list. */
   children(item: Item, element: string, out: Item[]): void;
+  /** One value of an element, by its position; absent: it is taken from all of them. */
+  childAt?(item: Item, element: string, index: number): Item | undefined;
   /** Adds the values of all elements to a list. */
   allChildren(item: Item, out: Item[]): void;
 }

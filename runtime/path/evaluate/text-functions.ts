@@ -1,5 +1,6 @@
 import { ExpressionError } from '../expression/expression-error.js';
-import type { Evaluate, MakeFunction } from './function-types.js';
+import { spend, type Environment } from './environment.js';
+import type { Evaluate, MakeFunction, RunFunction } from './function-types.js';
 import { NONE, ofBoolean, ofNumber, ofText, toNumber, toText, type Items } from './item.js';
 
 const NOTHING: Evaluate = () => NONE;
@@ -16,6 +17,24 @@ export const TEXT_FUNCTIONS: readonly (readonly [string, MakeFunction])[] = [
   ['upper', () => onText((text) => ofText(text.toUpperCase()))],
   ['lower', () => onText((text) => ofText(text.toLowerCase()))],
   ['trim', () => onText((text) => ofText(text.trim()))],
+  [
+    'split',
+    ([separator = NOTHING]) =>
+      (input, environment, outer) => {
+        const [text, by] = [toText(input), toText(separator(outer, environment))];
+        const parts = text === undefined || by === undefined ? [] : text.split(by);
+        spend(environment, parts.length);
+        return parts.flatMap(ofText);
+      },
+  ],
+  [
+    'join',
+    ([separator = NOTHING]) =>
+      (input, environment, outer) => {
+        const texts = input.flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
+        return input.length === 0 ? NONE : ofText(texts.join(toText(separator(outer, environment)) ?? ''));
+      },
+  ],
   ['toChars', () => onText((text) => [...text].flatMap(ofText))],
   [
     'substring',
@@ -47,18 +66,25 @@ export const TEXT_FUNCTIONS: readonly (readonly [string, MakeFunction])[] = [
   ],
 ];
 
-function onText(work: (text: string) => Items): (input: Items) => Items {
-  return (input) => {
-    const text = toText(input);
+function onText(work: (text: string) => Items): RunFunction {
+  return (input, environment) => {
+    const text = textOf(input, environment);
     return text === undefined ? NONE : work(text);
   };
+}
+
+/** The text of the only item; several items, or another value, are a mistake. */
+function textOf(input: Items, environment: Environment): string | undefined {
+  const text = toText(input);
+  if (text === undefined && input.some(({ value }) => value !== undefined)) environment.isMistaken = true;
+  return text;
 }
 
 function withText(work: (text: string, other: string) => Items): MakeFunction {
   return ([argument = NOTHING]) =>
     (input, environment, outer) => {
       // Before the argument: a pattern that nothing is matched with need not be compiled.
-      const text = toText(input);
+      const text = textOf(input, environment);
       const other = text === undefined ? undefined : toText(argument(outer, environment));
       return text === undefined || other === undefined ? NONE : work(text, other);
     };

@@ -1,5 +1,5 @@
 /**
- * Parser for FHIRPath, without literals of dates and quantities. What it cannot read it refuses by name and place:
+ * Parser for FHIRPath. What it cannot read it refuses by name and place:
  * an expression that generates nothing must never look like one that matches nothing.
  * https://hl7.org/fhir/R5/search.html#expression, http://hl7.org/fhirpath/N1/
  */
@@ -22,8 +22,13 @@ export type Expression =
   | { readonly kind: 'negative'; readonly of: Expression }
   | { readonly kind: 'literal'; readonly value: string | boolean }
   | { readonly kind: 'number'; readonly text: string }
+  /** `@2020-01-01`, without the `@`. */
+  | { readonly kind: 'time'; readonly text: string }
+  | { readonly kind: 'quantity'; readonly text: string; readonly unit: string }
   | { readonly kind: 'variable'; readonly name: string }
   | { readonly kind: 'this' }
+  /** `$index` */
+  | { readonly kind: 'position' }
   | { readonly kind: 'nothing' };
 
 /** Operators with two operands; those of types and unions have kinds of their own. */
@@ -47,6 +52,9 @@ const TIGHT: readonly (readonly BinaryOperator[])[] = [
   ['*', '/', 'div', 'mod'],
 ];
 
+/** Units that are written without quotation marks. http://hl7.org/fhirpath/N1/#time-valued-quantities */
+const CALENDAR_UNIT = /^(?:year|month|week|day|hour|minute|second|millisecond)s?$/;
+
 /** Brackets within each other, at most: so many that the stack holds them wherever it is read. */
 const DEEPEST = 200;
 
@@ -58,6 +66,26 @@ const DEEPEST = 200;
  */
 export function parseExpression(text: string): Expression {
   return new Parser(text).whole();
+}
+
+/** What an expression is applied to, and has within it. */
+export function operandsOf(expression: Expression): readonly Expression[] {
+  switch (expression.kind) {
+    case 'name':
+      return expression.of === undefined ? [] : [expression.of];
+    case 'call':
+      return [...(expression.of === undefined ? [] : [expression.of]), ...expression.args];
+    case 'index':
+    case 'type':
+    case 'negative':
+      return [expression.of];
+    case 'union':
+      return expression.of;
+    case 'binary':
+      return [expression.left, expression.right];
+    default:
+      return [];
+  }
 }
 
 class Parser {
@@ -152,7 +180,11 @@ class Parser {
     }
     if (token.kind === 'number') {
       this.next++;
-      return { kind: 'number', text: token.text };
+      return this.quantity(token.text);
+    }
+    if (token.kind === 'time') {
+      this.next++;
+      return { kind: 'time', text: token.text };
     }
     if (token.text === 'true' || token.text === 'false') {
       this.next++;
@@ -169,10 +201,19 @@ class Parser {
     }
     if (this.accept('%')) return { kind: 'variable', name: this.variableName() };
     if (this.accept('$')) {
+      if (this.accept('index')) return { kind: 'position' };
       this.expect('this');
       return { kind: 'this' };
     }
     return this.member(undefined);
+  }
+
+  /** A number, with what may follow it as its unit. */
+  private quantity(text: string): Expression {
+    const { kind, text: unit } = this.at(this.next);
+    if (kind !== 'string' && !(kind === 'name' && CALENDAR_UNIT.test(unit))) return { kind: 'number', text };
+    this.next++;
+    return { kind: 'quantity', text, unit };
   }
 
   private member(of: Expression | undefined): Expression {

@@ -3,7 +3,7 @@ import { ExpressionError } from './expression-error.js';
 /** A word of FHIRPath with its place in the text. */
 export interface Token {
   readonly text: string;
-  readonly kind: 'name' | 'string' | 'number' | 'symbol' | 'end';
+  readonly kind: 'name' | 'string' | 'number' | 'time' | 'symbol' | 'end';
   readonly start: number;
   readonly end: number;
 }
@@ -25,7 +25,7 @@ function unescape(literal: string, text: string): string {
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   const pattern =
-    /\s*(?:([A-Za-z_][A-Za-z0-9_]*)|'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`([^`\\]+)`|([0-9]+(?:\.[0-9]+)?)|(!=|!~|<=|>=|[.()[\]|=,<>&+*/~%{}$-]))/y;
+    /\s*(?:([A-Za-z_][A-Za-z0-9_]*)|'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`([^`\\]+)`|([0-9]+(?:\.[0-9]+)?)|@([0-9T][0-9T:.Z+-]*)|(!=|!~|<=|>=|[.()[\]|=,<>&+*/~%{}$-]))/y;
   const { length } = text.trimEnd();
   let end = 0;
   while (end < length) {
@@ -34,11 +34,12 @@ export function tokenize(text: string): Token[] {
     if (match === null) throw new ExpressionError(`${text}: cannot read character ${end + 1}`, 'no-steps', end);
     const start = end + match[0].length - match[0].trimStart().length;
     end = pattern.lastIndex;
-    const [, name, quoted, doubleQuoted, delimited, number, symbol] = match;
+    const [, name, quoted, doubleQuoted, delimited, number, time, symbol] = match;
     const string = quoted ?? doubleQuoted;
     if (name !== undefined) tokens.push({ text: name, kind: 'name', start, end });
     else if (delimited !== undefined) tokens.push({ text: delimited, kind: 'name', start, end });
     else if (string !== undefined) tokens.push({ text: unescape(string, text), kind: 'string', start, end });
+    else if (time !== undefined) tokens.push({ text: time, kind: 'time', start, end });
     else if (number !== undefined) tokens.push({ text: number, kind: 'number', start, end });
     else tokens.push({ text: symbol ?? '', kind: 'symbol', start, end });
   }

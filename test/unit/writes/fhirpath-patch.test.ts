@@ -349,6 +349,9 @@ const FAULTS: readonly (readonly [step: Step, code: string, text: RegExp])[] = [
   [{ type: 'delete', path: 'Patient.name.where(1, 2)' }, 'patch-invalid', /where\(\) takes 1 arguments/],
   [{ type: 'delete', path: '%terminologies.expand()' }, 'patch-invalid', /variables \(%name\)/],
   [{ type: 'delete', path: '%`context`.name' }, 'patch-invalid', /variables \(%name\)/],
+  [{ type: 'delete', path: "Patient.where(name.given.startsWith('a')).name" }, 'patch-target', /cannot be evaluated/],
+  [{ type: 'delete', path: 'Patient.where(birthDate + 1 year > @2000).name' }, 'patch-invalid', /only compared/],
+  [{ type: 'delete', path: "Patient.name.where(text ~ 1 'mg')" }, 'patch-invalid', /only compared/],
   [{ type: 'delete', path: 'Patient.name | Patient.contact' }, 'patch-invalid', /no "\|"/],
   [{ type: 'delete', path: "'a'" + '.select($this & $this)'.repeat(18) }, 'patch-too-large', /too long a text/],
 ];
@@ -385,7 +388,7 @@ describe('fhirpatch.html: what is refused', () => {
     expect(issue.expression).toBe(`Parameters.parameter[0].part[${name === 'type' ? 0 : 1}]`);
   });
 
-  test('what the library says of values is not told', async () => {
+  test('what is said of a comparison that makes no sense has no values', async () => {
     const patch = patchOf({ type: 'delete', path: 'Patient.name.where(text > 1)' });
     const secret = typed({ name: [{ text: 'secret' }] });
     await expect(applyFhirPathPatch(secret, patch, model)).rejects.toThrow(/cannot be evaluated on this resource$/);

@@ -11,7 +11,7 @@ export const COPIED_ITEM = 1 / 64;
 
 /** What one patch may still cost. */
 export class Budget {
-  constructor(private left: number = MAX_STEPS) {}
+  constructor(public left: number = MAX_STEPS) {}
 
   /** @throws PatchFault when there is nothing left */
   spend(steps: number): void {

@@ -1,36 +1,33 @@
+import { operandsOf, type Expression } from '../../expression/parse.js';
+import { FUNCTIONS, REFUSALS } from '../../library/functions.js';
 import { PatchFault, shorten } from './fhirpath-fault.js';
-import { FUNCTIONS, REFUSALS } from './fhirpath-functions.js';
 
-/** A node of the tree that the library parses an expression into. */
-export interface SyntaxNode {
-  readonly type: string;
-  readonly text?: string;
-  readonly children?: readonly SyntaxNode[];
-}
+/** Functions that paths of patches may call besides: a patch is applied once, so that the time may count. */
+const OF_TIME: ReadonlySet<string> = new Set(['now', 'today', 'timeOfDay']);
+
+/** Why a function is refused, where the reason is one of patches. */
+const RESOLVE = 'a patch changes one resource; reach what it contains by contained.where(id = …)';
 
 /**
  * Refuses an expression that calls what paths of patches may not call, or reaches outside of the resource.
  *
  * @throws PatchFault naming what is refused
  */
-export function checkSyntax(node: SyntaxNode): void {
-  if (node.type === 'Functn') checkCall(node);
-  else if (node.type === 'ExternalConstantTerm') throw refusal('variables (%name) are not known in a patch');
-  else if (node.type === 'InstanceSelectorTerm') throw refusal('a path of a patch cannot make new values');
-  else if (node.type === 'UnionExpression') throw refusal('a path of a patch finds one element, and has no "|"');
-  node.children?.forEach(checkSyntax);
+export function checkPath(expression: Expression): void {
+  operandsOf(expression).forEach(checkPath);
+  if (expression.kind === 'call') checkCall(expression);
+  else if (expression.kind === 'variable') throw refusal('variables (%name) are not known in a patch');
+  else if (expression.kind === 'union') throw refusal('a path of a patch finds one element, and has no "|"');
 }
 
-function checkCall({ text, children }: SyntaxNode): void {
-  const name = (text ?? '').replaceAll('`', '');
-  const counts = FUNCTIONS.get(name);
+function checkCall({ name, args }: Extract<Expression, { kind: 'call' }>): void {
+  const counts = OF_TIME.has(name) ? [0] : FUNCTIONS.get(name);
   if (counts === undefined) {
-    const why = Object.hasOwn(REFUSALS, name) ? `: ${REFUSALS[name]}` : '';
+    const reason = name === 'resolve' ? RESOLVE : Object.hasOwn(REFUSALS, name) ? REFUSALS[name] : undefined;
+    const why = reason === undefined ? '' : `: ${reason}`;
     throw refusal(`the function ${shorten(name)}() is not allowed in a patch${why}`);
   }
-  const list = children?.find(({ type }) => type === 'ParamList');
-  const count = list?.children?.length ?? 0;
-  if (!counts.includes(count)) throw refusal(`${name}() takes ${counts.join(' or ')} arguments, not ${count}`);
+  if (!counts.includes(args.length)) throw refusal(`${name}() takes ${counts.join(' or ')} arguments, not ${args.length}`); // prettier-ignore
 }
 
 function refusal(text: string): PatchFault {

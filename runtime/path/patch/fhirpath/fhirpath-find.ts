@@ -1,13 +1,16 @@
 import type { Resource } from '../../../fhir/resource.js';
+import { compileParsed } from '../../evaluate/compile-expression.js';
+import { TooCostly, type Environment } from '../../evaluate/environment.js';
+import type { Evaluate } from '../../evaluate/function-types.js';
+import { Item, ofText } from '../../evaluate/item.js';
+import type { Schema } from '../../evaluate/schema.js';
+import { ExpressionError } from '../../expression/expression-error.js';
+import type { Expression } from '../../expression/parse.js';
 import type { Budget } from './fhirpath-budget.js';
 import { PatchFault } from './fhirpath-fault.js';
-import { loadEvaluate } from './fhirpath-library.js';
 import type { PatchModel } from './fhirpath-model.js';
-import { rootNode, type Node } from './fhirpath-node.js';
-import type { Operation } from './fhirpath-operation.js';
-import { evaluatePlain, parsePlainPath, type PlainStep } from './fhirpath-plain.js';
-import { MAX_LENGTH, scanPath, splitLast } from './fhirpath-scan.js';
-import { createView } from './fhirpath-view.js';
+import { childAt, childNodes, contentPath, rootNode, typeOf, type Node } from './fhirpath-node.js';
+import { explainNothing, readPath } from './fhirpath-path.js';
 
 /** Finds elements of one resource by paths. */
 export interface Find {
@@ -20,40 +23,123 @@ export interface Find {
 /** Makes what finds elements of a resource. */
 export type Finder = (resource: Resource, model: PatchModel) => Find;
 
-/**
- * Makes what finds elements by the paths of these operations. Paths of names and positions alone are followed here; the
- * FHIRPath library is loaded where there are others.
- */
-export async function createFinder(
-  operations: readonly Pick<Operation, 'path'>[],
-  budget: Budget,
-  parsePlain: (path: string) => readonly PlainStep[] | undefined = parsePlainPath,
-): Promise<Finder> {
-  const plain = (path: string): ReturnType<typeof parsePlain> =>
-    path.length > MAX_LENGTH ? undefined : parsePlain(path.trim());
-  const needsLibrary = operations.some(({ path }) => plain(path) === undefined);
-  const evaluate = needsLibrary ? await loadEvaluate(createView(budget)) : undefined;
+/** An element of the resource, as expressions see it: what they find is identified by where it is, never by its value. */
+class NodeItem extends Item {
+  constructor(readonly node: Node) {
+    super(node.item.value, node.type, node.item.twin);
+  }
+}
+
+/** A path that was read and compiled. */
+interface Compiled {
+  readonly expression: Expression;
+  readonly evaluate: Evaluate;
+}
+
+/** Makes what finds elements by paths; most paths of a patch are much alike, and compiled once. */
+export function createFinder(budget: Budget): Finder {
+  const compiled = new Map<string, Compiled>();
+  const compile = (path: string): Compiled => {
+    let known = compiled.get(path);
+    if (known === undefined) {
+      budget.spend(path.length);
+      const expression = readPath(path);
+      compiled.set(path, (known = { expression, evaluate: compileOwn(expression) }));
+    }
+    return known;
+  };
+  const now = new Date();
   return (resource, model) => {
-    const root = rootNode(resource);
-    const run = (tokens: readonly string[]): readonly Node[] => {
-      if (evaluate === undefined) throw new Error('the library is not loaded');
-      return evaluate(root, tokens, model, budget);
+    const root = new NodeItem(rootNode(resource));
+    const schema = schemaOf(model);
+    const evaluated = (evaluate: Evaluate): readonly Node[] =>
+      nodesOf(evaluate, root, environmentOf(root, schema, now, budget), budget, model);
+    const run = (expression: Expression, evaluate: Evaluate): readonly Node[] => {
+      const found = evaluated(evaluate);
+      if (found.length === 0) explainNothing(expression, (part) => evaluated(compileOwn(part)), root.node, model);
+      return found;
     };
     return {
       find: (path) => {
-        const steps = plain(path);
-        return steps === undefined ? run(scanPath(path)) : evaluatePlain(root, steps, model, budget);
+        const { expression, evaluate } = compile(path);
+        return run(expression, evaluate);
       },
       findList: (path) => {
-        const steps = plain(path);
-        if (steps === undefined) {
-          const [holder, name] = splitLast(scanPath(path));
-          return { holders: holder.length === 0 ? [root] : run(holder), name };
+        const { expression } = compile(path);
+        if (expression.kind !== 'name') {
+          const code = expression.kind === 'index' ? 'patch-target' : 'patch-invalid';
+          throw new PatchFault('the path of a list ends in its name, such as Patient.name[0].given', 'path', code);
         }
-        const name = steps.at(-1);
-        if (typeof name === 'string') return { holders: evaluatePlain(root, steps.slice(0, -1), model, budget), name };
-        throw new PatchFault('the path of a list ends in its name, not in a position', 'path');
+        const { of, name } = expression;
+        return { holders: of === undefined ? [root.node] : run(of, compileOwn(of)), name };
       },
     };
   };
+}
+
+/** @throws PatchFault where it has what is not understood in a patch */
+function compileOwn(expression: Expression): Evaluate {
+  try {
+    return compileParsed(expression);
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    throw new PatchFault(`the path cannot be read: ${error.message}`, 'path', 'patch-invalid');
+  }
+}
+
+function schemaOf(model: PatchModel): Schema {
+  const add = (item: Item, name: string, out: Item[]): void => {
+    const element = item instanceof NodeItem ? typeOf(item.node, model)?.elements.get(name) : undefined;
+    if (element === undefined) {
+      // No element of FHIR, but what everybody knows from JSON.
+      if (name === 'resourceType' && item instanceof NodeItem && model.isResource(item.type)) for (const type of ofText(item.type)) out.push(type); // prettier-ignore
+      return;
+    }
+    for (const child of childNodes((item as NodeItem).node, element, model)) out.push(new NodeItem(child));
+  };
+  return {
+    types: model.types,
+    children: add,
+    childAt(item, name, index) {
+      const element = item instanceof NodeItem ? typeOf(item.node, model)?.elements.get(name) : undefined;
+      const node = element && childAt((item as NodeItem).node, element, index, model);
+      return node && new NodeItem(node);
+    },
+    allChildren(item, out) {
+      const type = item instanceof NodeItem ? typeOf(item.node, model) : undefined;
+      for (const name of type?.elements.keys() ?? []) add(item, name, out);
+    },
+  };
+}
+
+function environmentOf(root: Item, schema: Schema, now: Date, { left }: Budget): Environment {
+  return {
+    ...{ schema, resource: root, root, context: root, now },
+    ...{ resolve: () => undefined, isMember: () => undefined, isUndecided: false, budget: left },
+  };
+}
+
+/** The elements that an expression finds, each once. @throws PatchFault */
+function nodesOf(
+  evaluate: Evaluate,
+  root: Item,
+  environment: Environment,
+  budget: Budget,
+  model: PatchModel,
+): readonly Node[] {
+  const found = new Map<string, Node>();
+  try {
+    for (const item of evaluate([root], environment)) {
+      if (!(item instanceof NodeItem)) throw new PatchFault('the path gives a value, not an element of the resource', 'path'); // prettier-ignore
+      found.set(JSON.stringify(contentPath(item.node, model)), item.node);
+    }
+  } catch (error) {
+    if (!(error instanceof TooCostly)) throw error;
+    throw new PatchFault(error.message, 'path', 'patch-too-large');
+  } finally {
+    budget.left = environment.budget;
+  }
+  // The message has no value of the resource: the client perhaps may not read it.
+  if (environment.isMistaken === true) throw new PatchFault('the path cannot be evaluated on this resource', 'path');
+  return [...found.values()];
 }

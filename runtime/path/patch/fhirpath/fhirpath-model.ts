@@ -1,6 +1,7 @@
 import { jsonName } from '../../../contract/json-name.js';
 import type { Tables } from '../../../contract/tables.js';
 import type { TypeRow } from '../../../contract/types.js';
+import { indexRows, type TypeIndex } from '../../expression/type-index.js';
 
 /** An element, as a patch has to know it. */
 export interface PatchElement {
@@ -41,6 +42,8 @@ export type JsonForm = 'string' | 'number' | 'boolean';
 export interface PatchModel {
   /** A type by its name; undefined where there is none, or it is a primitive. */
   readonly type: (name: string) => PatchType | undefined;
+  /** The same types, as expressions know them. */
+  readonly types: TypeIndex;
   /** JSON form of a primitive; undefined where the name is not that of one. */
   readonly primitive: (name: string) => JsonForm | undefined;
   /** Whether a type is another one or a specialisation of it. */
@@ -68,6 +71,7 @@ export function createPatchModel(tables: Pick<Tables, 'types' | 'primitives'>): 
   const parameter = rows.get('Parameters.parameter')?.elements.find(({ name }) => name === 'value');
   return {
     type,
+    types: indexRows(tables.types, tables.primitives),
     primitive: (name) => primitives.get(name)?.json,
     isA: (name, other) => {
       for (let at: string | undefined = name; at !== undefined; at = (rows.get(at) ?? primitives.get(at))?.base) {

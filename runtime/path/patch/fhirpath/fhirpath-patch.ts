@@ -32,7 +32,7 @@ export async function applyFhirPathPatch(
   const parameters = readParameters(patch, maxOperations);
   const operations = parameters.map((parameter, i) => attempt(i, parameters, () => readOperation(parameter)));
   const budget = new Budget();
-  const finder = await createFinder(operations, budget);
+  const finder = createFinder(budget);
   const patched = operations.reduce(
     (current, operation, i) =>
       attempt(i, parameters, () => applyOne(current, operation, model, finder, budget), operation),

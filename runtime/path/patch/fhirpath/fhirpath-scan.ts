@@ -49,39 +49,6 @@ export function scanPath(text: string): readonly string[] {
   return tokens;
 }
 
-/** An expression that a parser takes where an element is named like an operator: `text.div` means text.`div`. */
-export function quoteNames(tokens: readonly string[]): string {
-  return tokens
-    .map((token, i) => (tokens[i - 1] === '.' && /^(?:div|mod)$/.test(token) ? `\`${token}\`` : token))
-    .join(' ');
-}
-
-/**
- * An expression cut before the name at its end: what holds a list, and the name of the list.
- *
- * @throws PatchFault where it does not end in a name, or is not a path
- */
-export function splitLast(tokens: readonly string[]): readonly [holder: readonly string[], name: string] {
-  const name = tokens.at(-1)?.replaceAll('`', '') ?? '';
-  const dot = tokens.at(-2);
-  if (!/^[A-Za-z][A-Za-z0-9]*$/.test(name) || (dot !== undefined && dot !== '.') || !isPath(tokens)) {
-    throw invalid('the path of a list ends in its name, such as Patient.name[0].given');
-  }
-  return [tokens.slice(0, -2), name];
-}
-
-/** Whether there is no operator outside of brackets: names and calls with dots between them. */
-function isPath(tokens: readonly string[]): boolean {
-  let depth = 0;
-  return tokens.every((token, i) => {
-    if (token in PAIRS) depth--;
-    const inside = depth > 0;
-    if (token === '(' || token === '[' || token === '{') depth++;
-    if (inside || /^[.()[\]]$/.test(token)) return true;
-    return /^[A-Za-z_`$]/.test(token) && (i === 0 || /^[.$]$/.test(tokens[i - 1] ?? ''));
-  });
-}
-
 function invalid(text: string): PatchFault {
   return new PatchFault(text, 'path', 'patch-invalid');
 }
