@@ -135,6 +135,8 @@ export const ERRORS = {
   'not-acceptable': { status: 406, issue: 'not-supported', text: 'The server cannot answer in that format' },
   'request-timeout': { status: 408, issue: 'timeout', text: 'The request took too long to arrive' },
   'version-conflict': { status: 409, issue: 'conflict', text: 'Others keep changing this resource; try again' },
+  'reference-dangling': { status: 409, issue: 'conflict', text: 'A reference leads to nothing' },
+  'still-referred': { status: 409, issue: 'conflict', text: 'Others refer to the resource' },
   'id-taken': {
     status: 409,
     issue: 'duplicate',

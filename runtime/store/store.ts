@@ -1,3 +1,4 @@
+import type { FhirError } from '../fhir/errors.js';
 import type { Resource } from '../fhir/resource.js';
 import type { Contained } from '../search/contained.js';
 import type { IndexEntry } from '../search/entry.js';
@@ -39,12 +40,24 @@ export interface Put extends ChangeOfOne {
   readonly entries: readonly IndexEntry[];
   /** What is within it, to be found by searches of member types (`containedType`). It replaces that of the version before. */
   readonly contained?: readonly Contained[];
+  /** What has to be there when the write is done; absent: nothing is looked for. */
+  readonly targets?: readonly RequiredTarget[];
+  readonly unreferred?: never;
 }
 
 /** A logical deletion: a version without content, and no index entries any more. */
 export interface Deletion extends ChangeOfOne {
   readonly body?: never;
   readonly content?: never;
+  readonly targets?: never;
+  /** Who must not refer to it when the write is done; absent: it is not asked. */
+  readonly unreferred?: Unreferred;
+  /**
+   * Words for the refusal, where it was found that others refer to it; not for the store.
+   *
+   * @param changed names of the resources that the write changes, which may refer to it no more
+   */
+  readonly refuse?: (changed: ReadonlySet<string>) => FhirError;
 }
 
 /** One step of a write. */
@@ -64,6 +77,32 @@ export interface LinePage {
 export interface ResourceKey {
   readonly type: string;
   readonly id: string;
+}
+
+/** A resource that has to be there once a write is done, because the content of a change refers to it. */
+export interface RequiredTarget extends ResourceKey {
+  /** The version that the reference names; 0: one that cannot be. Absent: the current one, which must be no deletion. */
+  readonly version?: number;
+  /** The element that refers to it. */
+  readonly expression: string;
+  /** A later deletion of it has to see this write. */
+  readonly isHeld?: true;
+  /** The writer may not know whether it is there: it counts as missing, unless the same write puts it there. */
+  readonly isHidden?: true;
+}
+
+/** A version that refers to another resource. */
+export interface Referrer extends ResourceKey {
+  readonly version: number;
+}
+
+/** A deletion is done only if no resource of these types refers to what it deletes, once the write is done. */
+export interface Unreferred {
+  readonly types: readonly string[];
+  /** Search parameters whose entries tell who refers. */
+  readonly params: readonly string[];
+  /** Versions that may refer to it. */
+  readonly except: readonly Referrer[];
 }
 
 /** What a change expects to replace: the version that was read, as it was read. */
@@ -487,6 +526,8 @@ export interface Store {
    * @returns the new versions, in the order of the changes
    * @throws VersionConflict
    * @throws PreconditionConflict with one of the preconditions given
+   * @throws FhirError `reference-dangling` where targets of the changes are missing once all are done
+   * @throws StillReferred where others refer to what a deletion deletes, once all are done
    * @throws FhirError `too-costly` where the search of a precondition takes longer than `PRECONDITION_BUDGET`
    */
   write(changes: readonly Change[], preconditions?: readonly Precondition[]): Promise<StoredVersion[]>;

@@ -12,6 +12,7 @@ import { stampBody } from '../../runtime/store/body.js';
 import { runSteps, type IncludeStep } from '../../runtime/store/include-steps.js';
 import { toLinePage } from '../../runtime/store/line-page.js';
 import { collectIncludes } from '../../runtime/store/includes.js';
+import { errorOfReferences, findDangling, hasReferenceChecks, openExceptions } from '../../runtime/store/references.js';
 import {
   PreconditionConflict,
   VersionConflict,
@@ -38,6 +39,11 @@ const ROOM = 64 * 1024 * 1024;
 
 function across({ type, where, ...rest }: FindQuery): FindMultiTypeQuery {
   return { parts: [{ type, where }], ...rest };
+}
+
+function refill<V>(map: Map<string, V>, from: ReadonlyMap<string, V>): void {
+  map.clear();
+  for (const [key, value] of from) map.set(key, value);
 }
 
 /** @param now the clock, in milliseconds */
@@ -69,6 +75,37 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
         throw new VersionConflict(type, id, expected, actual);
       made.set(`${type}/${id}`, expected + 1);
     }
+  }
+
+  /** Throws where the references of changes that were done lead to nothing, or lead to what they deleted. */
+  function checkReferences(changes: readonly Change[]): void {
+    const dangling = findDangling(changes, ({ type, id, version }) =>
+      version === undefined
+        ? entriesOf.has(`${type}/${id}`)
+        : versions.some(
+            (each) => each.type === type && each.id === id && each.version === version && each.json !== undefined,
+          ),
+    );
+    if (dangling.length > 0) throw errorOfReferences(changes, { dangling });
+    const referred = changes.findIndex(({ type, id, unreferred }) => {
+      if (unreferred === undefined) return false;
+      const isException = openExceptions(unreferred);
+      return livingOf().some(
+        (each) =>
+          unreferred.types.includes(each.type) &&
+          !isException(each) &&
+          each.entries.some(
+            (entry) =>
+              entry.kind === 'reference' &&
+              unreferred.params.includes(entry.param) &&
+              entry.version === undefined &&
+              entry.base === undefined &&
+              entry.type === type &&
+              entry.id === id,
+          ),
+      );
+    });
+    if (referred >= 0) throw errorOfReferences(changes, { dangling, referred });
   }
 
   function apply(change: Change): StoredVersion {
@@ -317,7 +354,19 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
         if (found.join() !== [...guard.found].sort().join()) throw new PreconditionConflict(guard);
       }
       check(changes);
-      return changes.map(apply);
+      if (!hasReferenceChecks(changes)) return changes.map(apply);
+      const before = [versions.length, new Map(current), new Map(entriesOf), new Map(membersOf)] as const;
+      const written = changes.map(apply);
+      try {
+        checkReferences(changes);
+      } catch (error) {
+        versions.length = before[0];
+        refill(current, before[1]);
+        refill(entriesOf, before[2]);
+        refill(membersOf, before[3]);
+        throw error;
+      }
+      return written;
     },
     async scan(after = '0', limit) {
       const page = versions.slice(Number(after), Number(after) + limit).map((stored) => ({

@@ -4,6 +4,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { yieldInLongTurn } from '../../fhir/yield-to-event-loop.js';
 import { stampBody } from '../body.js';
 import { sizeOf } from '../change-pieces.js';
+import { errorOfReferences, ReferencesBroken } from '../references.js';
 import { PreconditionConflict, type Change, type Precondition, type Store, type StoredVersion } from '../store.js';
 import { openBlobs } from './read/blobs.js';
 import { connect } from './file/connect.js';
@@ -109,6 +110,7 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
       if ('broken' in written) throw new PreconditionConflict(preconditions[written.broken]!);
       return changes.map((change, i) => toVersion(change, written.stamps[i]!));
     } catch (error) {
+      if (error instanceof ReferencesBroken) throw errorOfReferences(changes, error.broken);
       if (error instanceof FhirError && !isTooCostly(error))
         failed = changes.reduce((sum, change) => sum + sizeOf(change), 0);
       throw error;

@@ -12,6 +12,7 @@ import { guardBehaviour } from './behaviour-guards.js';
 import { historyBehaviour } from './behaviour-history.js';
 import { largeWriteBehaviour } from './behaviour-large-writes.js';
 import { mapBehaviour } from './behaviour-maps.js';
+import { referenceBehaviour } from './behaviour-references.js';
 import { resourceBehaviour } from './behaviour-resources.js';
 import { searchAcrossBehaviour } from '../search/behaviour-search-across.js';
 import { searchIncludeBehaviour } from '../search/behaviour-search-includes.js';
@@ -33,6 +34,7 @@ export function behaviour(on: Subject): void {
     describe('resources', () => resourceBehaviour(on));
     describe('writes at once', () => concurrencyBehaviour(on));
     describe('guards of a write', () => guardBehaviour(on));
+    describe('references of a write', () => referenceBehaviour(on));
     describe('writes of many changes', () => largeWriteBehaviour(on));
     describe('limits of guards', () => guardLimitBehaviour(on));
     describe('amendments', () => amendBehaviour(on));

@@ -1,6 +1,7 @@
 import { yieldToEventLoop } from '../../../fhir/yield-to-event-loop.js';
 import { withTimeout } from '../../../fhir/with-timeout.js';
 import { preconditionKey } from '../../precondition-key.js';
+import { errorOfReferences, guardKeys, hasReferenceChecks } from '../../references.js';
 import {
   PreconditionConflict,
   VersionConflict,
@@ -11,8 +12,9 @@ import {
   type StoredVersion,
 } from '../../store.js';
 import { findVersions, openApply } from './apply-changes.js';
+import { openReferenceCheck } from './check-references.js';
 import { keyOf, pastKeyOf } from '../bson/documents.js';
-import { SLACK, type CommandOptions } from './command-options.js';
+import { commandOptions, SLACK, type CommandOptions } from './command-options.js';
 import type { Copies } from './single/copies.js';
 import { openKeyQueue } from '../../key-queue.js';
 import { countContained } from '../../write-contained.js';
@@ -53,8 +55,8 @@ const LATE_BY_NATURE = 200;
 const TOO_LARGE_BY_ALL_SIGNS = { changes: 1000, tries: 3 };
 
 /**
- * The writer: all changes or none. One resource without preconditions, and with nothing within it, is created by one insert, and updated or
- * deleted as `Update` says; everything else is one transaction.
+ * The writer: all changes or none. One resource without preconditions and guards, and with nothing within it, is created by one insert, and
+ * updated or deleted as `Update` says; everything else is one transaction.
  */
 export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): Store['write'] {
   const { collections, causal, transactions, stale, stamps, slotOf, findBroken, settle, time, fault } = parts;
@@ -64,8 +66,21 @@ export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): 
   const apply = openApply(parts);
   const insert = openInsert(resource, causal, time);
   const update = openUpdate(parts, copies, recent);
+  const findBrokenReferences = openReferenceCheck(collections);
+
+  /** Before a write that is no transaction: a target that is deleted a moment later could as well have been deleted after the write. */
+  async function checkTargets(changes: readonly Change[], deadline: number): Promise<void> {
+    if (!hasReferenceChecks(changes)) return;
+    await causal.read((session) => checkReferences(changes, commandOptions(session, deadline - SLACK)));
+  }
+
+  async function checkReferences(changes: readonly Change[], given: CommandOptions): Promise<void> {
+    const broken = await findBrokenReferences(changes, given);
+    if (broken !== undefined) throw errorOfReferences(changes, broken);
+  }
 
   async function create(change: Put, deadline: number): Promise<Written> {
+    await checkTargets([change], deadline);
     fault('begin');
     const begun = performance.now();
     const { document, stored } = toDocument(change, 1, stamps.begin().next(undefined), slotOf);
@@ -88,6 +103,7 @@ export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): 
   }
 
   async function updateOne(asked: Asked, deadline: number): Promise<Written> {
+    await checkTargets(asked.changes, deadline);
     return (await update(asked.changes[0]!, deadline)) ?? change(asked, deadline, true);
   }
 
@@ -97,6 +113,7 @@ export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): 
     deadline: number,
     isMet = false,
   ): Promise<Written> {
+    const isChecked = hasReferenceChecks(changes);
     let tries = 0;
 
     const attempt: Work<Written> = async (_session, given) => {
@@ -111,6 +128,7 @@ export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): 
       if (isMet || tries > 1) await removePending(found, given);
       const begun = performance.now();
       const versions = await apply(planWrite(changes, found, stamps.begin()), given);
+      if (isChecked) await checkReferences(changes, given);
       // What takes as long again goes in late, and is stamped anew afterwards: better than never.
       const isLate = performance.now() - begun > MAX_AGE;
       if (isLate && tries === 1 && changes.length + countContained(changes) <= LATE_BY_NATURE) throw new TooLate();
@@ -147,8 +165,8 @@ export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): 
     locks: readonly string[],
     given: CommandOptions,
   ): Promise<void> {
-    if (preconditions.length === 0) return;
     await lockPreconditions(collections, locks, given);
+    if (preconditions.length === 0) return;
     const broken = await findBroken(preconditions, given().session);
     if (broken !== undefined) throw new PreconditionConflict(broken);
     fault('preconditions');
@@ -159,16 +177,17 @@ export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): 
     const longest = time + timeOf(changes);
     const deadline = performance.now() + longest;
     const keys = [...new Set(changes.map(keyOf))];
-    const locks = await lockKeys(preconditions);
+    const locks = await lockKeys(preconditions, changes);
+    const isAlone = locks.length === 0 && !refersToItself(changes);
     const asked = { changes, preconditions, keys, locks };
     const [first] = changes;
     async function work(): Promise<StoredVersion[]> {
       await settle();
       const { versions, begun } =
-        preconditions.length === 0 && isCreation(changes.length, first)
+        isAlone && isCreation(changes.length, first)
           ? await create(first, deadline)
           : await queue.run([...keys, ...locks], deadline - performance.now() - SLACK, () =>
-              preconditions.length === 0 && isPlain(changes) ? updateOne(asked, deadline) : change(asked, deadline),
+              isAlone && isPlain(changes) ? updateOne(asked, deadline) : change(asked, deadline),
             );
       const isLate = performance.now() - begun > MAX_AGE;
       const stored = isLate ? await restamp(changes, versions, performance.now() + longest) : versions;
@@ -184,10 +203,13 @@ export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): 
   };
 }
 
-/** Keys of preconditions, each once, sorted. */
-async function lockKeys(preconditions: readonly Precondition[]): Promise<readonly string[]> {
+/** Keys of preconditions, and those that references have in common with deletions, each once, sorted. */
+async function lockKeys(
+  preconditions: readonly Precondition[],
+  changes: readonly Change[],
+): Promise<readonly string[]> {
   const pace = yieldToEventLoop();
-  const keys = new Set<string>();
+  const keys = new Set(guardKeys(changes));
   for (const precondition of preconditions) {
     keys.add(preconditionKey(precondition));
     await pace();
@@ -201,7 +223,7 @@ interface Asked {
   readonly preconditions: readonly Precondition[];
   /** Of the resources, each once. */
   readonly keys: string[];
-  /** Keys of the preconditions, each once, sorted. */
+  /** What `lockKeys` gives. */
   readonly locks: readonly string[];
 }
 
@@ -209,6 +231,13 @@ interface Asked {
 interface Written {
   readonly versions: StoredVersion[];
   readonly begun: number;
+}
+
+/** Its target is there once it is written. */
+function refersToItself(changes: readonly Change[]): boolean {
+  return changes.some(
+    ({ type, id, targets }) => targets?.some((each) => each.type === type && each.id === id) === true,
+  );
 }
 
 /** What is within a resource has documents of its own. */

@@ -1,4 +1,5 @@
 import { FhirError, type ErrorCode } from '../../../fhir/errors.js';
+import { ReferencesBroken, type BrokenReferences } from '../../references.js';
 import { VersionConflict } from '../../store.js';
 import { translateSqliteError } from '../file/sqlite-errors.js';
 
@@ -34,6 +35,7 @@ export type PackedError =
       readonly diagnostics: string | undefined;
       readonly headers: Readonly<Record<string, string>>;
     }
+  | { readonly is: 'references'; readonly broken: BrokenReferences }
   | { readonly is: 'defect'; readonly message: string; readonly stack: string | undefined };
 
 /** Packs what an operation threw, SQLite's own errors translated. */
@@ -43,6 +45,7 @@ export function packError(thrown: unknown): PackedError {
     const { type, id, expected, actual } = error;
     return { is: 'conflict', type, key: id, expected, actual };
   }
+  if (error instanceof ReferencesBroken) return { is: 'references', broken: error.broken };
   if (error instanceof FhirError) {
     const { code, message, headers, issues } = error;
     return { is: 'fhir', code, text: message, diagnostics: issues[0].diagnostics, headers };
@@ -60,6 +63,8 @@ export function unpackError(packed: PackedError): Error {
       const { code, text, headers, diagnostics } = packed;
       return new FhirError(code, text, diagnostics === undefined ? { headers } : { headers, diagnostics });
     }
+    case 'references':
+      return new ReferencesBroken(packed.broken);
     case 'defect': {
       const error = new Error(packed.message);
       if (packed.stack !== undefined) error.stack = packed.stack;

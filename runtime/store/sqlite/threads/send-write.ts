@@ -77,9 +77,11 @@ function* cut(changes: readonly Change[], preconditions: readonly Precondition[]
 /** A change without what only other stores have a use for. */
 function toPlain(change: Change): PlainChange {
   const { type, id, expected, amended } = change;
-  if (amended !== undefined) {
+  if (amended !== undefined || change.targets !== undefined || change.unreferred !== undefined) {
     const { content: _content, ...plain } = change;
-    return plain;
+    if (plain.body !== undefined) return plain;
+    const { refuse: _refuse, ...deletion } = plain;
+    return deletion;
   }
   if (change.body === undefined) return { type, id, expected };
   // Written out: to leave a member out of a copy of all takes several times as long.

@@ -7,6 +7,7 @@ import { createYoungCollector } from '../../../fhir/collect-young.js';
 import { openVersionAppender } from '../write/append-version.js';
 import { openBlobWriter } from '../write/blob-tables.js';
 import { openPreconditionCheck } from '../write/check-preconditions.js';
+import { openReferenceCheck } from '../write/check-references.js';
 import { connect, WRITER_CACHE } from '../file/connect.js';
 import { openDictionary } from '../write/dictionary.js';
 import { whyAnother } from '../file/file-identity.js';
@@ -44,6 +45,7 @@ const clock = openWriteClock(db);
 const versions = openVersionAppender(db, dictionary, fault);
 const write = openWriter(versions, dictionary, clock);
 const findBroken = openPreconditionCheck(db, dictionary, settings.preconditionBudget);
+const checkReferences = openReferenceCheck(db, dictionary);
 const restore = openRestorer(db, versions, dictionary, clock);
 const reindex = openReindexer(db, dictionary);
 const lock = openWriteLock(db, lockWait);
@@ -60,7 +62,9 @@ const operations: WriterOperations & { clean(): boolean } = {
     const broken = findBroken(preconditions);
     if (broken !== undefined) return { broken };
     fault('preconditions');
-    return { stamps: write(changes) };
+    const stamps = write(changes);
+    checkReferences(changes);
+    return { stamps };
   },
   stage(id, changes, preconditions) {
     staging.add(id, { changes, preconditions });

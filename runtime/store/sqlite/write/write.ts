@@ -5,7 +5,7 @@ import type { WriteClock } from '../file/clock.js';
 import type { Dictionary } from './dictionary.js';
 
 /** A change without what only other stores have a use for. */
-export type PlainChange = Omit<Put, 'content'> | Omit<Deletion, 'content'>;
+export type PlainChange = Omit<Put, 'content'> | Omit<Deletion, 'content' | 'refuse'>;
 
 /** What a change was given. */
 export interface Stamp {
