@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 
+import { integrityOf } from './assembly/integrity.js';
 import { requiredProfiles } from './assembly/required-profiles.js';
 import { isStaleBuild } from './assembly/stale-build.js';
 import { limitsOf, searchSettingsOf } from './config/limits.js';
@@ -28,7 +29,7 @@ import { createCodeRefusals } from './operations/validation/code-refusals.js';
 import { createRuleChecker } from './validate/rules/create-rule-checker.js';
 import { sqlitePathOf } from './store/sqlite-path.js';
 import type { MongoOptions } from './store/mongo/settings.js';
-import type { Store } from './store/store.js';
+import type { ResourceKey, Store } from './store/store.js';
 import { loadProfiles, tables } from './tables.js';
 
 /** What works with data, with or without HTTP around it. */
@@ -47,6 +48,7 @@ export interface Core extends Pick<
   | 'shipped'
   | 'zone'
   | 'own'
+  | 'integrity'
 > {
   readonly limits: ReturnType<typeof limitsOf>;
   /** Whether clients may remove versions for good. */
@@ -123,6 +125,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       deletesMultiple: config['delete.multiple'],
       exchange: { documents: config['exchange.documents'], sourceId: config['exchange.sourceId'] },
       shipped: config['definitions.shipped'] ? SHIPPED : undefined,
+      integrity: integrityOf(config, { tables, own, isShipped: isShippedBy(config) }),
       allowsExpunge: config['admin.expunge'],
       zone: createZone(ZONE),
       own,
@@ -131,6 +134,11 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
     await store.close();
     throw error;
   }
+}
+
+/** Whether a definition is there without being stored. */
+function isShippedBy(config: Config): (key: ResourceKey) => boolean {
+  return config['definitions.shipped'] ? ({ type, id }) => SHIPPED.byId(type, id, '') !== undefined : () => false;
 }
 
 /** Commands go by the server whose store it is: mostly they know neither its URL nor its port. */

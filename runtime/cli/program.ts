@@ -19,6 +19,9 @@ const STORE_SETTINGS = ['store', 'limits.body', 'limits.resource', 'limits.nesti
 
 const STORE_ONLY = ['store'];
 
+/** Those that what is loaded has to fulfil. */
+const LOAD_SETTINGS = [...STORE_SETTINGS, 'integrity', 'integrity.paths'];
+
 /** Those that searches depend on. */
 const EXPLAIN_SETTINGS = [
   'store',
@@ -60,7 +63,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     await run(runWorker(terminal));
   });
 
-  withSettings(program.command('load'), [...STORE_SETTINGS, ...ADDRESS_SETTINGS], undefined, helpOnLoad)
+  withSettings(program.command('load'), [...LOAD_SETTINGS, ...ADDRESS_SETTINGS], undefined, helpOnLoad)
     .description(
       'put resources into a store or a server. One whose id is there already replaces that, or changes nothing where ' +
         'it says the same; one without id is created anew each time; of two with the same id the later stays',

@@ -43,3 +43,10 @@ export const PROFILES_SCHEMA = {
     items: { type: 'string', pattern: '^[a-z][a-z0-9+.-]*:\\S{1,1000}$', description: 'a canonical URL' },
   },
 };
+
+/** What references of types and elements have to lead to. */
+export const INTEGRITY_SCHEMA = {
+  type: 'object',
+  description: 'an object of modes',
+  additionalProperties: { enum: ['none', 'written', 'enforced'], description: 'none, written or enforced' },
+};

@@ -5,7 +5,7 @@ import { DEFAULT_SEARCH } from '../core/search/search-settings.js';
 import { whyNoSqlitePath } from '../store/sqlite-path.js';
 import { AUTH_SETTINGS } from './auth-settings.js';
 import { maskPassword } from './mongo-url.js';
-import { PROFILES_SCHEMA } from './schemas.js';
+import { INTEGRITY_SCHEMA, PROFILES_SCHEMA } from './schemas.js';
 import { address, choice, duration, integer, size, yesOrNo, type Setting } from './setting.js';
 import { json, oid, words } from './setting-kinds.js';
 import { TRANSPORT_SETTINGS } from './transport-settings.js';
@@ -154,6 +154,20 @@ export const SETTINGS = {
     help: 'whether a write is refused for a code that its code system, or UCUM, does not have; needs full',
     initial: false,
   }),
+  integrity: choice(['none', 'written', 'enforced'], {
+    placeholder: 'MODE',
+    help: 'what references to this server have to lead to: none (anything), written (what is there when it is written) or enforced (also no deletion of what is referred to)',
+    initial: 'none',
+  }),
+  'integrity.paths': json(
+    {
+      help: 'the same for types and elements, of which the longest counts: {"Observation.subject": "enforced"}',
+      initial: {} as JsonObject & Record<string, 'none' | 'written' | 'enforced'>,
+      show: (table) => (Object.keys(table).length === 0 ? 'none' : JSON.stringify(table)),
+    },
+    INTEGRITY_SCHEMA,
+    'has to be an object of modes such as {"Observation": "written", "Observation.subject": "enforced"}',
+  ),
   'definitions.shipped': yesOrNo({
     help: 'whether clients can read the definitions of FHIR (StructureDefinition, ValueSet and the like) as if they were stored',
     initial: true,
@@ -233,7 +247,7 @@ export const ALL_SETTINGS: ReadonlyMap<string, Setting<unknown>> = new Map(
  * Keys whose names are fixed but that have no effect yet: refused, so that no configuration relies on them. A key that
  * ends with a dot stands for all below it.
  */
-export const LATER: readonly string[] = ['integrity', 'zone'];
+export const LATER: readonly string[] = ['zone'];
 
 /** Name of the option, without dashes. */
 export function optionOf(key: string): string {

@@ -36,6 +36,7 @@ export const DEFAULT_SERVICES: DefaultServices = {
   search: DEFAULT_SEARCH,
   zone: utc,
   own: new OwnBases(),
+  integrity: undefined,
   fetchFile: undefined,
   deletesMultiple: false,
   exchange: { documents: true },

@@ -22,6 +22,7 @@ import type { Jobs } from './jobs.js';
 import type { ShippedResources } from './shipped/shipped-resources.js';
 import type { LargeTexts } from './write/large-bodies.js';
 import type { AfterRead } from './read-hook.js';
+import type { Integrity } from './references/integrity.js';
 import type { BeforeWrite } from './write/write-hooks.js';
 import type { ValidationMode } from './write/validation-mode.js';
 import type { PageLinks } from './search/pages/page-link.js';
@@ -223,6 +224,8 @@ export interface SettingServices {
   readonly zone: Zone;
   /** By which references lead to resources here. */
   readonly own: OwnBases;
+  /** What references have to lead to; undefined: every reference is taken. */
+  readonly integrity: Integrity | undefined;
   /** Opens a file of another server for an import; undefined: the configuration allows no server. */
   readonly fetchFile: FetchFile | undefined;
   /** Whether a conditional delete may remove several resources. */

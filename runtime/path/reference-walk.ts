@@ -12,15 +12,28 @@ export type ReferenceObject = Readonly<Record<string, unknown>>;
  */
 export type ReferenceWalk = (
   resource: Readonly<Record<string, unknown>>,
-  take: (reference: ReferenceObject) => void,
+  take: (reference: ReferenceObject, path: ReferencePath) => void,
 ) => void;
+
+/**
+ * The elements that lead to a Reference, as FHIRPath names them (`value` for `valueReference`), each with the place in its list where it
+ * has one. It changes once the call returns.
+ */
+export type ReferencePath = readonly (string | number)[];
 
 const REFERENCE = 'Reference';
 
 /** What the property `contained` holds: resources whose type each of them names. */
 const CONTAINED = 'contained';
 
-type Properties = ReadonlyMap<string, string>;
+/** A property of a JSON object: the element that it is, and the type of its value. */
+interface Property {
+  readonly element: string;
+  readonly type: string;
+}
+
+/** By name in JSON. */
+type Properties = ReadonlyMap<string, Property>;
 
 /** Makes the walk; what it needs of a type is worked out when its first value comes. */
 export function createReferenceWalk({ types, primitives }: Pick<Tables, 'types' | 'primitives'>): ReferenceWalk {
@@ -36,7 +49,7 @@ export function createReferenceWalk({ types, primitives }: Pick<Tables, 'types' 
     const first = rows.get(name);
     // Only names of the tables are kept, never what a resource makes up.
     if (first === undefined) return none;
-    const properties = new Map<string, string>();
+    const properties = new Map<string, Property>();
     for (let row = rows.get(name); row; row = row.base === undefined ? undefined : rows.get(row.base)) {
       for (const element of row.elements) addElement(properties, element);
     }
@@ -44,32 +57,41 @@ export function createReferenceWalk({ types, primitives }: Pick<Tables, 'types' 
     return properties;
   }
 
-  function addElement(properties: Map<string, string>, element: ElementRow): void {
-    const { name, types: allowed } = element;
+  function addElement(properties: Map<string, Property>, row: ElementRow): void {
+    const { name: element, types: allowed } = row;
     for (const type of allowed) {
-      const property = jsonName(element, type);
+      const property = jsonName(row, type);
       // Extensions of a primitive are beside it.
-      if (isPrimitive.has(type)) properties.set(`_${property}`, 'Element');
-      else if (type !== 'Resource' || name === CONTAINED) properties.set(property, type);
+      if (isPrimitive.has(type)) properties.set(`_${property}`, { element, type: 'Element' });
+      else if (type !== 'Resource' || element === CONTAINED) properties.set(property, { element, type });
     }
   }
 
-  function walk(value: unknown, type: string, take: (reference: ReferenceObject) => void): void {
+  type Take = Parameters<ReferenceWalk>[1];
+
+  function walk(value: unknown, type: string, take: Take, path: (string | number)[]): void {
     if (Array.isArray(value)) {
-      for (const item of value) walk(item, type, take);
+      for (let i = 0; i < value.length; i++) {
+        path.push(i);
+        walk(value[i], type, take, path);
+        path.pop();
+      }
       return;
     }
     if (typeof value !== 'object' || value === null) return;
     const own = value as ReferenceObject;
-    if (type === REFERENCE) take(own);
+    if (type === REFERENCE) take(own, path);
     const named = type === 'Resource' ? own['resourceType'] : type;
     if (typeof named !== 'string') return;
     const properties = propertiesOf(named);
     for (const name in own) {
       const inner = properties.get(name);
-      if (inner !== undefined) walk(own[name], inner, take);
+      if (inner === undefined) continue;
+      path.push(inner.element);
+      walk(own[name], inner.type, take, path);
+      path.pop();
     }
   }
 
-  return (resource, take) => walk(resource, 'Resource', take);
+  return (resource, take) => walk(resource, 'Resource', take, []);
 }

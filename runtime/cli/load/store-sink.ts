@@ -19,7 +19,8 @@ import { executed } from './executed.js';
 import { LoadStopped, type Outcome, type Sink } from './sink.js';
 
 /** What a store is loaded with. */
-export interface LoadCore extends WriteValidation, Pick<Services, 'extract' | 'refit'> {
+export interface LoadCore
+  extends WriteValidation, Pick<Services, 'extract' | 'refit'>, Partial<Pick<Services, 'integrity'>> {
   readonly limits: Limits;
   /** Executes a batch or transaction; the JSON text of the answer. Absent: they are refused. */
   readonly execute?: (bundle: Resource) => Promise<string>;

@@ -8,6 +8,7 @@ import type { Call } from '../call.js';
 import { checkEffects } from './check-parameters.js';
 import { checkedView, checkContent, lettersOf } from './checked-view.js';
 import { asksContent } from '../patch/patch-questions.js';
+import { hideTargets } from '../references/hidden-targets.js';
 import { liveVersion } from '../write/preconditions.js';
 import type { Services } from '../services.js';
 import { isJudged, isVisible } from './visibility.js';
@@ -34,7 +35,11 @@ async function guardPlan(plan: WritePlan, call: Call, services: Services): Promi
     resolveTarget: (view) => plan.resolveTarget(checkedView(view, call, services)),
     async decide(writeTarget, content) {
       if (asks) await checkAnswers(writeTarget, call, services);
-      const decided = await decideUnquoted(plan, writeTarget, content, call, services);
+      const decided = await hidingTargets(
+        await decideUnquoted(plan, writeTarget, content, call, services),
+        call,
+        services,
+      );
       for (const change of decided.changes) if (change.content !== undefined) checkContent(change, call, services);
       await checkEffects(decided.changes, writeTarget, lettersOf(call).writes, call, services);
       if (
@@ -45,6 +50,12 @@ async function guardPlan(plan: WritePlan, call: Call, services: Services): Promi
       return { ...decided, reply: (written) => withoutContent(decided.reply(written)) };
     },
   };
+}
+
+/** What the token does not show of what is referred to counts as missing. */
+async function hidingTargets(decided: Decided, call: Call, services: Services): Promise<Decided> {
+  const changes = await hideTargets(decided.changes, call, services);
+  return changes === decided.changes ? decided : { ...decided, changes };
 }
 
 /** Letters either of which shows what a resource holds. */

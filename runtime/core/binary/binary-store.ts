@@ -13,7 +13,7 @@ import {
   withPointer,
 } from './binary-content.js';
 import type { Pointer } from './binary-content.js';
-import { composePut, type PutOptions } from '../write/compose-change.js';
+import { composePut, type ComposingServices, type PutOptions } from '../write/compose-change.js';
 import { liveVersion } from '../write/preconditions.js';
 import type { Services } from '../services.js';
 import type { ValidatedCall } from '../write/validate-profiles.js';
@@ -28,7 +28,7 @@ export interface TakenBinary {
 }
 
 /** The services needed to store a Binary. */
-export type BinaryServices = Pick<Services, 'store' | 'extract' | 'refit' | 'limits'> & WriteValidation;
+export type BinaryServices = Pick<Services, 'store'> & ComposingServices & WriteValidation;
 
 /**
  * Stores the content of a Binary that came as a resource in a blob.
@@ -100,7 +100,7 @@ export async function composeBinary(
   pointer: Pointer | undefined,
   id: string,
   current: StoredVersion | undefined,
-  services: Pick<Services, 'extract' | 'refit' | 'limits'>,
+  services: ComposingServices,
   how: PutOptions = {},
 ): Promise<Put | undefined> {
   const live = liveVersion(current);

@@ -8,6 +8,7 @@ import { checkContained } from './check-contained.js';
 import { openKeyQueue, type KeyQueue } from '../../store/key-queue.js';
 import { countContained } from '../../store/write-contained.js';
 import { moreTime, timeOf } from '../../store/write-time.js';
+import { StillReferred } from '../../store/references.js';
 import {
   PreconditionConflict,
   VersionConflict,
@@ -142,12 +143,19 @@ async function commitInTurn<T>(
       turn.isWriting = true;
       return { result, written: await store.write(changes, preconditions) };
     } catch (error) {
-      if (!(error instanceof VersionConflict || error instanceof PreconditionConflict)) throw error;
+      if (!isConflict(error)) throw error;
+      const refuse = error instanceof StillReferred ? error.deletion.refuse : undefined;
+      if (refuse !== undefined) throw refuse(new Set(changes.map(({ type, id }) => `${type}/${id}`)));
       turn.isWriting = false;
       await pauseAfter(attempt);
     }
   }
   throw new FhirError('version-conflict');
+}
+
+/** Whether a write was not done because of what others have written, so that it is to be decided anew. */
+function isConflict(error: unknown): boolean {
+  return error instanceof VersionConflict || error instanceof PreconditionConflict || error instanceof StillReferred;
 }
 
 /** Waits after a conflict, where there were several already. @param attempt the number of the attempt that failed, from 0 */

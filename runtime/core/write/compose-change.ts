@@ -22,11 +22,14 @@ import type { Services } from '../services.js';
  */
 const SURELY_SMALL = 1 / 15;
 
+/** The services that a change is composed with. */
+export type ComposingServices = Pick<Services, 'extract' | 'refit' | 'limits'> & Partial<Pick<Services, 'integrity'>>;
+
 /** Options of `composePut`. */
 export interface PutOptions {
   /** `kept` (default): tags and security labels of the current version are kept; `as-sent`: they are replaced. */
   readonly tags?: 'kept' | 'as-sent';
-  /** Parsed content of the current version, if the caller has it already. */
+  /** Parsed content of the current version, if the caller has it already; its references need not lead anywhere. */
   readonly before?: Resource | undefined;
 }
 
@@ -42,7 +45,7 @@ export async function composePut(
   sent: Resource,
   id: string,
   current: StoredVersion | undefined,
-  { extract, refit, limits }: Pick<Services, 'extract' | 'refit' | 'limits'>,
+  { extract, refit, limits, integrity }: ComposingServices,
   { tags = 'kept', before: stored }: PutOptions = {},
 ): Promise<Put | undefined> {
   const sentMeta = clientMeta(sent);
@@ -91,6 +94,7 @@ export async function composePut(
   const characters = body.head.length + body.tail.length;
   const entries = fitUnlessFitted(isCut ? [...all, CUT_ENTRY] : all, resource, characters, knownOfAll);
   await yieldIfDue();
+  const targets = integrity?.targetsOf(resource, before);
   return {
     type: resource.resourceType,
     id,
@@ -99,6 +103,7 @@ export async function composePut(
     content: resource,
     entries,
     ...(contained.length > 0 && { contained }),
+    ...(targets !== undefined && { targets }),
   };
 }
 

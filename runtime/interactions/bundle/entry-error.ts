@@ -1,3 +1,4 @@
+import type { Change, Deletion, Put } from '../../store/store.js';
 import { FhirError, type ErrorCode, type Issue, type RequestPart } from '../../fhir/errors.js';
 import { STRUCTURE_ERRORS } from '../../fhir/catalog/structure-errors.js';
 
@@ -32,6 +33,7 @@ const PARTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   'page-invalid': 'request.url',
   'not-found': 'request.url',
   deleted: 'request.url',
+  'still-referred': 'request.url',
   'body-missing': 'resource',
   'not-a-resource': 'resource',
   'type-mismatch': 'resource',
@@ -55,8 +57,12 @@ function placed(index: number, issue: Issue): Issue {
     return { ...rest, expression: place === undefined ? entry : `${entry}.${place}` };
   }
   if (isPlaced(issue, expression)) return issue;
-  const dot = /[.[]/.exec(expression)?.index ?? expression.length;
-  return ofBundle({ ...rest, expression: `${entry}.resource${expression.slice(dot)}` });
+  return ofBundle({ ...rest, expression: `${entry}.resource${expression.slice(rootEnd(expression))}` });
+}
+
+/** Where the name of the resource type at the beginning of an expression ends. */
+function rootEnd(expression: string): number {
+  return /[.[]/.exec(expression)?.index ?? expression.length;
 }
 
 /** Whether an expression refers to the outer Bundle. Structure errors may be those of a Bundle that an entry stores. */
@@ -68,6 +74,19 @@ function isPlaced(issue: Issue, expression: string): boolean {
 function inBundle(text: string, part: RequestPart): string {
   const header = part === 'url' ? undefined : HEADERS[part];
   return header !== undefined && text.startsWith(header) ? part + text.slice(header.length) : text;
+}
+
+/** A change of an entry: what the store says of its references is said of the entry. */
+export function referringInEntry(index: number, change: Change): Change {
+  const { targets, refuse } = change as Partial<Pick<Put, 'targets'> & Pick<Deletion, 'refuse'>>;
+  if (refuse !== undefined) return { ...(change as Deletion), refuse: (changed) => inEntry(index, refuse(changed)) };
+  if (targets === undefined) return change;
+  const placedIn = (expression: string): string =>
+    `${entryPath(index)}.resource${expression.slice(rootEnd(expression))}`;
+  return {
+    ...(change as Put),
+    targets: targets.map((target) => ({ ...target, expression: placedIn(target.expression) })),
+  };
 }
 
 /** Runs work for an entry, and reports its errors as those of the entry. */

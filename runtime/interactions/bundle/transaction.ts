@@ -11,7 +11,7 @@ import { decisionOrder, ResultingVersions } from './resulting-versions.js';
 import { executeEntry, openEntryRoom } from './batch.js';
 import type { Services } from '../../core/services.js';
 import { typeOfCriteria } from './links/conditional-reference.js';
-import { forEntry, inEntry } from './entry-error.js';
+import { forEntry, inEntry, referringInEntry } from './entry-error.js';
 import { Phase, type Entry } from './entry.js';
 import { replaceInQuery } from './links/match-url.js';
 import { cachingView } from './drafts/caching-view.js';
@@ -126,7 +126,8 @@ async function write(
       weight += plan.weight?.(writeTarget) ?? 0;
       if (weight > limits.body) throw inEntry(step.entry.index, tooHeavy(limits.body));
       if (weight > 0) leave ??= await largeTexts?.enter(limits.body, signal);
-      const decided = await forEntry(step.entry.index, () => plan.decide(writeTarget, step.entry.resource));
+      const own = await forEntry(step.entry.index, () => plan.decide(writeTarget, step.entry.resource));
+      const decided = { ...own, changes: own.changes.map((change) => referringInEntry(step.entry.index, change)) };
       resulting.settle(at, decided);
       // The old version is needed for the answer only if nothing is written.
       outcomes[at] = { ...one, ...(decided.changes.length === 0 && { writeTarget }), decided };

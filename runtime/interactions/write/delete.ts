@@ -7,6 +7,7 @@ import { matchCriteria, type Criteria } from '../../core/search/criteria.js';
 import { checkParameters } from '../../core/parameters.js';
 import { checkWrite, liveVersion } from '../../core/write/preconditions.js';
 import type { Services } from '../../core/services.js';
+import { openUnreferred } from '../../core/references/unreferred.js';
 import { targetOf } from '../../core/target.js';
 import type { WriteTarget, Decided, WritePlanner, WriteView } from '../../core/write/write-plan.js';
 
@@ -15,13 +16,14 @@ import type { WriteTarget, Decided, WritePlanner, WriteView } from '../../core/w
  * already or never existed; the outcome says so, unless the client prefers `return=minimal`.
  * https://hl7.org/fhir/R5/http.html#delete
  */
-export const planDelete: WritePlanner = async (call) => {
+export const planDelete: WritePlanner = async (call, services) => {
   checkParameters(call);
   const { type, id } = targetOf(call);
+  const unreferred = openUnreferred(call, services);
   return {
     ...updateResolver(call),
     decide: async (writeTarget) =>
-      decide(call, writeTarget, ([target]) =>
+      decide(call, unreferred, writeTarget, ([target]) =>
         target?.current === undefined ? `There never was a ${type}/${id}` : `${type}/${id} was deleted already`,
       ),
   };
@@ -33,11 +35,12 @@ export const planDelete: WritePlanner = async (call) => {
  */
 export const planConditionalDelete: WritePlanner = async (call, services) => {
   const criteria = await criteriaOf(call, services);
+  const unreferred = openUnreferred(call, services);
   return {
     keys: [criteria.key],
     resolveTarget: (view) => resolveAll(call, criteria, view, services),
     decide: async (writeTarget) =>
-      decide(call, writeTarget, () => `Nothing is deleted: no resource fulfils ${shown(criteria)}`),
+      decide(call, unreferred, writeTarget, () => `Nothing is deleted: no resource fulfils ${shown(criteria)}`),
   };
 };
 
@@ -65,11 +68,17 @@ async function resolveAll(
 }
 
 /** @param explain the message when there is nothing to delete */
-function decide(call: Call, writeTarget: WriteTarget, explain: (targets: WriteTarget['targets']) => string): Decided {
+async function decide(
+  call: Call,
+  unreferred: ReturnType<typeof openUnreferred>,
+  writeTarget: WriteTarget,
+  explain: (targets: WriteTarget['targets']) => string,
+): Promise<Decided> {
   const { type, targets } = writeTarget;
-  const changes = targets.flatMap(({ id, current }): Deletion[] =>
+  const deletions = targets.flatMap(({ id, current }): Deletion[] =>
     liveVersion(current) === undefined ? [] : [{ type, id, ...expecting(current) }],
   );
+  const changes = await unreferred(deletions);
   const about = targets.flatMap(({ current }) => liveVersion(current) ?? []);
   return { changes, reply: (written) => ({ ...reply(call, written, () => explain(targets)), about }) };
 }

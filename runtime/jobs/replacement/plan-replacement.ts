@@ -6,6 +6,7 @@ import { checkContent } from '../../core/access/checked-view.js';
 import { isVisible } from '../../core/access/visibility.js';
 import type { Call } from '../../core/call.js';
 import { readStored } from '../../core/read-stored.js';
+import { hideTargets } from '../../core/references/hidden-targets.js';
 import type { Services } from '../../core/services.js';
 import { composePut } from '../../core/write/compose-change.js';
 import { FhirError } from '../../fhir/errors.js';
@@ -13,7 +14,7 @@ import type { Resource } from '../../fhir/resource.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { ReferenceWalk } from '../../path/reference-walk.js';
 import type { Put, StoredVersion } from '../../store/store.js';
-import { checkReferenceIndexes, findReferrers, typesStored } from './find-referrers.js';
+import { checkReferenceIndexes, findReferrers, typesStored } from '../../core/references/find-referrers.js';
 import { renameReferences, type Renaming } from './rename-references.js';
 
 /** The letter that a token needs on what an operation changes. */
@@ -72,10 +73,14 @@ export async function changeOf(
   await checkReach(version, call, services);
   // Without its text the current version is not compared again: the content is known to be another.
   const { json: _json, ...current } = version;
-  const put = await composePut(content, version.id, current, services, { tags: 'as-sent' });
+  // What was dangling before may stay so.
+  const before =
+    services.integrity && version.json !== undefined ? await readStored(version.json, services) : undefined;
+  const put = await composePut(content, version.id, current, services, { tags: 'as-sent', before });
   if (put === undefined) throw new Error('a change without a content');
   if (call.principal.access !== OPEN_ACCESS) checkContent(put, { ...call, interaction: 'update' }, services);
-  return put;
+  const [shown = put] = await hideTargets([put], call, services);
+  return shown;
 }
 
 /** @throws FhirError `scope-missing` where a version lies outside of what the token may update */

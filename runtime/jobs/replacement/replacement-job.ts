@@ -9,14 +9,14 @@ import { readJson } from '../../format/read-json.js';
 import type { Put, ResourceKey, StoredVersion } from '../../store/store.js';
 import type { ChunkContext, ChunkResult } from '../engine/job-kind.js';
 import { commitPlan } from './commit-plan.js';
-import { findReferrerPage } from './find-referrers.js';
+import { findReferrerPage } from '../../core/references/find-referrers.js';
 import { planSides } from './plan-merge.js';
 import { changeOf, renamed, typesToSearch, updatesAll } from './plan-replacement.js';
 import { PROVENANCE, stepRecordId, type Deed, type VersionKey } from './provenance.js';
 import { readLive } from './read-live.js';
 import { readRecord } from './read-record.js';
 import { recordOf, stillThere, versionAfter } from './record-deed.js';
-import { referenceWalk } from './reference-walk.js';
+import { referenceWalk } from '../../core/references/reference-walk.js';
 import { callOf, type ReplacementInput } from './replacement-input.js';
 import { abandonTask, completeTask, createTask } from './replacement-task.js';
 

@@ -13,7 +13,7 @@ import { planSides, type ChangedSides } from '../../jobs/replacement/plan-merge.
 import { planReplacement, typesToSearch } from '../../jobs/replacement/plan-replacement.js';
 import type { Deed } from '../../jobs/replacement/provenance.js';
 import { recordOf, versionAfter } from '../../jobs/replacement/record-deed.js';
-import { referenceWalk } from '../../jobs/replacement/reference-walk.js';
+import { referenceWalk } from '../../core/references/reference-walk.js';
 import type { Put, ResourceKey } from '../../store/store.js';
 import { jobsOf } from '../jobs.js';
 import { checkIdentifiers, findNamed, readMergeArguments, type MergeArguments } from './merge-arguments.js';

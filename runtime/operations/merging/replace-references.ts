@@ -15,7 +15,7 @@ import { readLive } from '../../jobs/replacement/read-live.js';
 import { readPair, type Pair } from './read-pair.js';
 import { startReplacement } from './start-replacement.js';
 import { recordOf, stillThere, versionAfter } from '../../jobs/replacement/record-deed.js';
-import { referenceWalk } from '../../jobs/replacement/reference-walk.js';
+import { referenceWalk } from '../../core/references/reference-walk.js';
 
 /** Resources that are changed at most where the client does not say. */
 const DEFAULT_RESOURCES = 512;

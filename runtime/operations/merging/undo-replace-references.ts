@@ -10,7 +10,7 @@ import { MOST_RESTORED, planUndo } from './plan-undo.js';
 import type { Activity } from '../../jobs/replacement/provenance.js';
 import { isHidden } from '../../jobs/replacement/read-live.js';
 import { readPair, type Pair } from './read-pair.js';
-import { referenceWalk } from '../../jobs/replacement/reference-walk.js';
+import { referenceWalk } from '../../core/references/reference-walk.js';
 
 /**
  * `undo-replace-references`: restores what the last replacement with these two resources changed, all of it or nothing.

@@ -8,6 +8,7 @@ import { bundles } from './bundles.js';
 import { hiddenLooks } from './hidden-looks.js';
 import { hiddenTargets } from './hidden-targets.js';
 import { hiddenWrites } from './hidden-writes.js';
+import { hiddenReferences } from './integrity-hidden.js';
 import { patchQuestions } from './patch-questions.js';
 import { reads } from './reads.js';
 import { disclosedInstants } from './tokens/disclosed-instants.js';
@@ -20,6 +21,7 @@ const suites = [
   hiddenWrites,
   hiddenLooks,
   hiddenTargets,
+  hiddenReferences,
   patchQuestions,
   disclosedInstants,
   bundles,

@@ -7,6 +7,7 @@ import { bundles } from './bundles.js';
 import { hiddenLooks } from './hidden-looks.js';
 import { hiddenTargets } from './hidden-targets.js';
 import { hiddenWrites } from './hidden-writes.js';
+import { hiddenReferences } from './integrity-hidden.js';
 import { patchQuestions } from './patch-questions.js';
 import { reads } from './reads.js';
 import { disclosedInstants } from './tokens/disclosed-instants.js';
@@ -18,6 +19,7 @@ describe.each([
   ['writes of what is hidden', hiddenWrites],
   ['looks at what is hidden', hiddenLooks],
   ['targets of references', hiddenTargets],
+  ['references that have to lead somewhere', hiddenReferences],
   ['patches that ask', patchQuestions],
   ['instants', disclosedInstants],
   ['Bundles', bundles],

@@ -24,7 +24,8 @@ describe('the command line', () => {
     [['keys', 'rotate', '--store', 'sqlite::memory:'], 'a memory store ends'],
     [['serve', '--metrics-port', 'x'], '--metrics-port "x"'],
     [['serve', '--prot', '1'], "unknown option '--prot' (Did you mean --port?)"],
-    [['config', '--integrity', 'enforced'], 'not available yet'],
+    [['config', '--zone', 'Europe/Vienna'], 'not available yet'],
+    [['config', '--integrity', 'strict'], '--integrity "strict": has to be none, written or enforced'],
     [['serve', '--workers', '2'], '--workers 2: on SQLite one process serves, with threads'],
     [['serve', '--workers', '0'], '--workers "0": has to be a number from 1 to 64'],
     [['serve', '--store', 'mongodb://h', '--workers', '2', '--metrics-port', '0'], '--metrics-port 0: with workers'],
@@ -65,7 +66,7 @@ describe('the command line', () => {
     expect(code).toBe(0);
     for (const option of ['--limits-body', '50 MB', '--port', '--host', '--store', '--auth', 'KILN_PORT', '8080'])
       expect(out).toContain(option);
-    expect(out).not.toContain('--integrity');
+    expect(out).not.toContain('--zone');
     const load = (await kiln(['load', '--help'])).out.replaceAll(/\s+/g, ' ');
     for (const option of ['host <ADDRESS>', 'port <N>', 'base-url <URL>'])
       expect(load).toContain(`--${option} of the server that --running looks for`);

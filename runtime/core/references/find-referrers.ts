@@ -1,6 +1,6 @@
-import { describeStaleIndex } from '../../core/definitions/index-status.js';
-import { findAll } from '../../core/search/execute/find-all.js';
-import type { Services } from '../../core/services.js';
+import { describeStaleIndex } from '../definitions/index-status.js';
+import { findAll } from '../search/execute/find-all.js';
+import type { Services } from '../services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { compareText } from '../../search/query/compare-text.js';
 import { searchDefinitions } from '../../search/parse/definitions.js';
@@ -59,11 +59,13 @@ export async function findReferrerPage(
 /**
  * Checks that the index knows every reference of these types.
  *
+ * @param otherwise what would happen to references that it does not know
  * @throws FhirError `index-not-current`
  */
 export async function checkReferenceIndexes(
   types: readonly string[],
-  { indexStatus, tables }: ReferrerServices,
+  { indexStatus, tables }: Pick<ReferrerServices, 'indexStatus' | 'tables'>,
+  otherwise = 'References that are not found would not be changed',
 ): Promise<void> {
   const stale = new Set(await indexStatus.notCurrent());
   if (stale.size === 0) return;
@@ -71,7 +73,12 @@ export async function checkReferenceIndexes(
   const used = types.flatMap((type) => referenceParameters(type, tables).map((code) => recordName(type, code) ?? code));
   const old = describeStaleIndex([REFERENCES, BASES, ...new Set(used)].filter((name) => stale.has(name)));
   if (old === undefined) return;
-  throw new FhirError('index-not-current', `${old}. References that are not found would not be changed`);
+  throw new FhirError('index-not-current', `${old}. ${otherwise}`);
+}
+
+/** All parameters that resources of these types are found by, because they refer to others. */
+export function referrerParameters(types: readonly string[], tables: ReferrerServices['tables']): readonly string[] {
+  return [...new Set([REFERS, ...types.flatMap((type) => referenceParameters(type, tables))])];
 }
 
 function queryFor(type: string, to: ResourceKey, tables: ReferrerServices['tables']): FindQuery {

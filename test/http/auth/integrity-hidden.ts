@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+
+import { OWN } from '../../toy/own.js';
+import { tables } from '../../../generated/tables.js';
+import { createIntegrity } from '../../../runtime/core/references/integrity.js';
+import type { Store } from '../../../runtime/store/store.js';
+import { entry, transaction } from '../bundles/bundle-server.js';
+import type { Answer } from '../server.js';
+import { expectRefusal, word } from '../write-server.js';
+import { EVERYTHING, observed, serveWith } from './support.js';
+
+/** What references have to lead to tells nothing of what the token does not see. */
+export function hiddenReferences(store: Store): void {
+  const integrity = createIntegrity({ mode: 'enforced', paths: {} }, { tables, own: OWN, isShipped: () => false });
+  const server = serveWith(store, { integrity });
+  const all = server.as(EVERYTHING);
+  const ids = { seen: word(), hidden: word(), none: word() };
+  const of = (id: string): object => observed('laboratory', { subject: { reference: `Patient/${id}` } });
+  const without = (answer: Answer, id: string): string => answer.text.replaceAll(id, 'ID');
+
+  beforeAll(async () => {
+    for (const [id, gender] of [
+      [ids.seen, 'male'],
+      [ids.hidden, 'female'],
+    ]) {
+      const answer = await all.send('PUT', `/Patient/${id}`, { resourceType: 'Patient', id, gender });
+      expect(answer.status, answer.text).toBe(201);
+    }
+  });
+
+  describe.each([
+    ['what a constraint leaves out', 'system/Observation.cud system/Patient.r?gender=male'],
+    ['what a constraint on searches leaves out', 'system/Observation.cud system/Patient.s?gender=male'],
+  ])('%s', (_, scopes) => {
+    const client = server.as(scopes);
+
+    it('is missing, with the same answer as what never was', async () => {
+      expect((await client.send('POST', '/Observation', of(ids.seen))).status).toBe(201);
+      const [hidden, none] = [ids.hidden, ids.none];
+      for (const write of [
+        (id: string) => client.send('POST', '/Observation', of(id)),
+        (id: string) => client.send('PUT', '/Observation/new', { ...of(id), id: 'new' }),
+        (id: string) => client.send('POST', '', transaction(entry('POST', 'Observation', of(id)))),
+      ]) {
+        const answer = await write(hidden);
+        expectRefusal(answer, 409, 'reference-dangling', hidden);
+        expect(without(answer, hidden)).toBe(without(await write(none), none));
+      }
+    });
+  });
+
+  it('a type of which the token shows nothing is missing as a whole', async () => {
+    const client = server.as('system/Observation.c');
+    for (const id of Object.values(ids))
+      expectRefusal(await client.send('POST', '/Observation', of(id)), 409, 'reference-dangling', id);
+  });
+
+  it('what a transaction writes itself is there', async () => {
+    const client = server.as('system/Observation.c system/Patient.u');
+    const id = word();
+    const both = transaction(
+      entry('PUT', `Patient/${id}`, { resourceType: 'Patient', id }),
+      entry('POST', 'Observation', of(id)),
+    );
+    expect((await client.send('POST', '', both)).status).toBe(200);
+  });
+
+  it('a refused deletion names whom the token shows, and counts no others', async () => {
+    const id = word();
+    await all.send('PUT', `/Patient/${id}`, { resourceType: 'Patient', id });
+    const put = async (category: 'laboratory' | 'vital-signs'): Promise<string> => {
+      const body = { ...observed(category, { subject: { reference: `Patient/${id}` } }), id: word() };
+      const answer = await all.send('PUT', `/Observation/${body.id}`, body);
+      expect(answer.status, answer.text).toBe(201);
+      return `Observation/${body.id}`;
+    };
+    const [seen] = [await put('laboratory'), await put('vital-signs')];
+    const lab = 'system/Observation.r?category=laboratory';
+    const shown = await server.as(`system/Patient.d ${lab}`).send('DELETE', `/Patient/${id}`);
+    expectRefusal(shown, 409, 'still-referred', `Patient/${id} is referred to by ${seen}; delete`);
+    const blind = await server.as('system/Patient.d').send('DELETE', `/Patient/${id}`);
+    expectRefusal(blind, 409, 'still-referred', `Patient/${id} is referred to by other resources; delete`);
+  });
+}
