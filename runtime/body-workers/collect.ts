@@ -3,7 +3,7 @@ import { rememberParsed, type ParsedBody } from '../core/write/parsed-bodies.js'
 import type { Contained } from '../search/contained.js';
 import type { IndexEntry } from '../search/entry.js';
 import type { NamedCode } from '../validate/codes/find-codes.js';
-import type { LocatedFault } from '../validate/locate-faults.js';
+import type { Fault } from '../validate/fault.js';
 import { assemble } from './assemble.js';
 import type { Answer, Findings } from './messages.js';
 
@@ -21,7 +21,7 @@ export function openCollector(): Collector {
   const assembly = assemble();
   const entries: IndexEntry[] = [];
   const contained: Contained[] = [];
-  const faulty = new Map<number, readonly LocatedFault[]>();
+  const faulty = new Map<number, readonly Fault[]>();
   const codes: NamedCode[] = [];
   return {
     take(answer) {
@@ -61,7 +61,7 @@ function keep(
   body: Resource,
   { faults, content, checked }: Findings,
   found: { readonly entries: readonly IndexEntry[]; readonly contained: readonly Contained[] },
-  faulty: ReadonlyMap<number, readonly LocatedFault[]>,
+  faulty: ReadonlyMap<number, readonly Fault[]>,
 ): void {
   if (faults !== undefined) rememberParsed(body, { faults, ...(content && { content: { ...content, ...found } }) });
   const bundled = body['entry'];

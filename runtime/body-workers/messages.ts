@@ -6,7 +6,7 @@ import type { IndexEntry } from '../search/entry.js';
 import type { ValidationMode } from '../core/write/validation-mode.js';
 import type { Judgement } from '../core/write/parsed-bodies.js';
 import type { NamedCode } from '../validate/codes/find-codes.js';
-import type { LocatedFault } from '../validate/locate-faults.js';
+import type { Fault } from '../validate/fault.js';
 import type { PatchText } from './patch-text.js';
 import type { Piece } from './pieces.js';
 
@@ -44,7 +44,7 @@ export interface Findings {
   /** Its tree is in an array of one. */
   readonly isWrapped: boolean;
   /** Absent: nothing is known of it. */
-  readonly faults?: readonly LocatedFault[];
+  readonly faults?: readonly Fault[];
   readonly content?: { readonly members: string; readonly entryBytes: number; readonly isCut: boolean };
   /** Places of the entries whose resources were validated. */
   readonly checked?: readonly number[];
@@ -53,7 +53,7 @@ export interface Findings {
 }
 
 /** The place of an entry, and the faults of its resource. */
-export type FaultyEntry = readonly [number, readonly LocatedFault[]];
+export type FaultyEntry = readonly [number, readonly Fault[]];
 
 /** What a thread answers: pieces of the tree, some index entries or faults, and at last what else it found. */
 export type Answer =

@@ -11,9 +11,9 @@ import type { Judgement, ParsedBody, ParsedContent } from '../core/write/parsed-
 import type { Services } from '../core/services.js';
 import { extractContained } from '../search/contained.js';
 import { jsonBytes } from '../search/entry-bytes.js';
-import type { Fault, JsonPath } from '../validate/fault.js';
+import type { Fault } from '../validate/fault.js';
 import { fitWords } from '../search/text/fit-words.js';
-import { locateFaults, type LocatedFault } from '../validate/locate-faults.js';
+import { locateFaults } from '../validate/locate-faults.js';
 
 /** What a body is taken in with. */
 export interface BodyServices {
@@ -32,7 +32,7 @@ export interface BodyParser {
   /** Of the whole. */
   readonly prepared?: ParsedBody;
   /** Of the resources in its entries, by their place; of one with faults there is no more than its head. */
-  readonly entries?: ReadonlyMap<number, readonly LocatedFault[]>;
+  readonly entries?: ReadonlyMap<number, readonly Fault[]>;
   /** Judgement on the body, or on the resource in its parameter at a place. */
   readonly judged?: { readonly at: number | undefined; readonly judgement: Judgement };
 }
@@ -56,10 +56,10 @@ export function takeIn(
   if (purpose === 'extract') return tree.resourceType === BINARY ? { tree } : takeRight(tree, services);
   if (purpose === 'structure') {
     if (isWithoutParameters(tree)) return { tree };
-    const wrong = locateFaults(services.validate(tree), text);
+    const wrong = locateFaults(services.validate(tree), () => text);
     return { tree: wrong.length > 0 ? headOf(tree) : tree, prepared: { faults: wrong } };
   }
-  const faults = locateFaults(faultsOfWritten(purpose === 'create' ? withoutId(tree) : tree, services), text);
+  const faults = locateFaults(faultsOfWritten(purpose === 'create' ? withoutId(tree) : tree, services), () => text);
   if (faults.length > 0) return { tree: headOf(tree), prepared: { faults } };
   // The content of a Binary goes another way.
   return tree.resourceType === BINARY ? { tree, prepared: { faults } } : takeRight(tree, services);
@@ -84,19 +84,10 @@ function judge(
   const found = rules.thorough(subject);
   const judgement = {
     ...found,
-    faults: locateBelow(found.faults, way, text),
-    structure: locateBelow(validate(subject), way, text),
+    faults: locateFaults(found.faults, () => text, way),
+    structure: locateFaults(validate(subject), () => text, way),
   };
   return { at: subject === tree ? undefined : at, judgement };
-}
-
-/** Finds the places of faults of a resource within another one. @param way that leads to it */
-function locateBelow<T extends Fault>(faults: readonly T[], way: JsonPath, text: string | undefined): readonly T[] {
-  const located = locateFaults(
-    faults.map((fault) => ({ ...fault, path: [...way, ...fault.path] })),
-    text,
-  );
-  return faults.map((fault, i) => ({ ...located[i], ...fault }));
 }
 
 /** What refuses a write of a resource; see `validateWritten`. */
@@ -120,10 +111,10 @@ function takeBundle(tree: JsonValue, text: string | undefined, services: BodySer
   const found = services.validate(envelopeOf(opened));
   const grave = found.length > 0 && type === 'batch' ? faultsAround(opened, services.validate) : found;
   if (grave.length > 0) {
-    const faults = locateFaults(grave, text);
+    const faults = locateFaults(grave, () => text);
     return { tree: { resourceType: bundle.resourceType, type, entry: [] }, prepared: { faults } };
   }
-  const entries = new Map<number, readonly LocatedFault[]>();
+  const entries = new Map<number, readonly Fault[]>();
   const makeWellFormed = type === 'transaction' ? namesMadeWellFormed(opened.entries, services.plans) : undefined;
   for (const [index, entry] of opened.entries.entries()) {
     const resource = isObject(entry) ? entry['resource'] : undefined;

@@ -13,7 +13,6 @@ import type { Zone } from '../search/values/zone.js';
 import type { Store } from '../store/store.js';
 import type { Fault } from '../validate/fault.js';
 import type { RuleChecker } from '../validate/rules/create-rule-checker.js';
-import type { ValidationIssue } from '../validate/validation-issue.js';
 import type { Call, Reply } from './call.js';
 import type { CallAudit } from './call-audit.js';
 import type { IndexStatus } from './definitions/index-status.js';
@@ -172,7 +171,7 @@ export type ProfileValidator = (
   call: ValidatingCall,
   services: ValidatingServices,
   how?: ValidationOptions & { readonly hasAllValueSets?: true },
-) => Promise<readonly ValidationIssue[]>;
+) => Promise<readonly Fault[]>;
 
 /** Where interactions read and write, and who records it. */
 export interface DataServices {

@@ -192,6 +192,9 @@ export type ErrorCode = keyof typeof ERRORS;
  */
 export type RequestPart = 'url' | 'ifMatch' | 'ifNoneMatch' | 'ifNoneExist' | 'ifModifiedSince';
 
+/** Property names and positions in arrays (from 0) that lead from the resource to a place in its JSON. */
+export type JsonPath = readonly (string | number)[];
+
 /** One thing that is wrong. */
 export interface Issue {
   readonly code: ErrorCode;
@@ -206,6 +209,10 @@ export interface Issue {
   readonly sharing?: string;
   /** FHIRPath of the element. */
   readonly expression?: string;
+  /** The same place in the JSON of the resource; of a missing element, what should hold it. */
+  readonly path?: JsonPath;
+  /** Absent: it is an error. */
+  readonly severity?: 'error' | 'warning' | 'information';
   /** Instead of an element: what of the request is at fault. Of a header, the text begins with its name. */
   readonly part?: RequestPart;
   /** Name of the parameter of the URL that is at fault, as it was sent. */

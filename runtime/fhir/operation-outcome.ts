@@ -31,7 +31,7 @@ export function errorOutcome(error: FhirError): Resource {
 
 function toIssue(issue: Issue): JsonObject {
   return {
-    severity: ERRORS[issue.code].status >= 500 ? 'fatal' : 'error',
+    severity: issue.severity ?? (ERRORS[issue.code].status >= 500 ? 'fatal' : 'error'),
     code: issue.issue ?? ERRORS[issue.code].issue,
     ...told(issue.diagnostics === undefined ? issue.text : `${issue.text} (${issue.diagnostics})`, [
       { system: ERROR_SYSTEM, code: issue.detail ?? issue.code },

@@ -1,7 +1,7 @@
 import type { Call } from '../core/call.js';
 import { FhirError } from '../fhir/errors.js';
 import { isObject, type JsonValue } from '../fhir/resource.js';
-import type { JsonPath } from '../validate/fault.js';
+import type { JsonPath } from '../fhir/errors.js';
 
 /** The resource that an operation is about, and that need not be valid. */
 export interface Subject {

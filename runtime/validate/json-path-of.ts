@@ -1,5 +1,5 @@
 import { isObject, type JsonValue } from '../fhir/resource.js';
-import type { JsonPath } from './fault.js';
+import type { JsonPath } from '../fhir/errors.js';
 
 /**
  * The place in JSON of an element that an expression such as `Observation.value.code` names, where choice elements have no type. Of

@@ -1,21 +1,27 @@
-import type { Fault } from './fault.js';
-import { locatePaths, type Position } from './locate-paths.js';
+import type { Issue, JsonPath } from '../fhir/errors.js';
+import { locatePaths } from './locate-paths.js';
 
-/** A fault, and where it is in the text that the resource was read from. */
-export interface LocatedFault extends Fault {
-  /** Absent: there is no text, or it has no such place. */
-  readonly position?: Position;
-}
-
-/** Finds the places of faults. @param text the JSON that was read; undefined: it came in another form */
-export function locateFaults(faults: readonly Fault[], text: string | undefined): readonly LocatedFault[] {
-  if (text === undefined || faults.length === 0) return faults;
+/**
+ * Faults with line and column in `diagnostics`, as far as the text has their places.
+ *
+ * @param text makes the JSON that was read; undefined: it came in another form
+ * @param way leads to the resource in it
+ */
+export function locateFaults<T extends Issue>(
+  faults: readonly T[],
+  text: (() => string | undefined) | undefined,
+  way: JsonPath = [],
+): readonly T[] {
+  const json = faults.length === 0 ? undefined : text?.();
+  if (json === undefined) return faults;
   const positions = locatePaths(
-    text,
-    faults.map(({ path }) => path),
+    json,
+    faults.map(({ path = [] }) => [...way, ...path]),
   );
-  return faults.map((fault, index) => {
-    const position = positions[index];
-    return position === undefined ? fault : { ...fault, position };
+  return faults.map((fault, i) => {
+    const position = positions[i];
+    return position === undefined
+      ? fault
+      : { ...fault, diagnostics: `line ${position.line}, column ${position.column}` };
   });
 }

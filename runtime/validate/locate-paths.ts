@@ -1,4 +1,4 @@
-import type { JsonPath } from './fault.js';
+import type { JsonPath } from '../fhir/errors.js';
 
 /** Line and column from 1; columns count UTF-16 code units. */
 export interface Position {

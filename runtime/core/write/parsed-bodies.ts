@@ -1,13 +1,13 @@
 import type { Resource } from '../../fhir/resource.js';
 import type { ContainedExtract } from '../../search/contained.js';
 import type { IndexEntry } from '../../search/entry.js';
-import type { LocatedFault } from '../../validate/locate-faults.js';
+import type { Fault } from '../../validate/fault.js';
 import type { RuleFindings } from '../../validate/rules/create-rule-checker.js';
 
 /** What a worker thread found when it parsed a resource. */
 export interface ParsedBody {
   /** Faults that validation found. */
-  readonly faults: readonly LocatedFault[];
+  readonly faults: readonly Fault[];
   /** Content ready to be written; absent if the resource has faults, or may still change. */
   readonly content?: ParsedContent;
   /** All that is wrong with the resource; absent where no request asked for it. */
@@ -17,7 +17,7 @@ export interface ParsedBody {
 /** All that is wrong with a resource by itself, and what only the terminology can tell. */
 export interface Judgement extends RuleFindings {
   /** Faults of the structure, with their places in the text, as far as it has them. */
-  readonly structure: readonly LocatedFault[];
+  readonly structure: readonly Fault[];
 }
 
 /** A resource without its id and `meta`, which the server sets. */

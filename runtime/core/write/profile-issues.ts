@@ -1,7 +1,7 @@
 import type { Resource } from '../../fhir/resource.js';
 import { claimedProfiles } from '../../validate/profiles/claimed-profiles.js';
 import type { ValidationOptions } from '../../validate/profiles/profile-deps.js';
-import type { ValidationIssue } from '../../validate/validation-issue.js';
+import type { Fault } from '../../validate/fault.js';
 import type { Services, ValidatingCall, ValidatingServices } from '../services.js';
 import { requiredIssues } from './required-profiles.js';
 
@@ -17,7 +17,7 @@ export async function profileIssues(
   call: ValidatingCall,
   services: ValidatingServices & Pick<Services, 'validateByProfiles'>,
   how: ValidationOptions = {},
-): Promise<readonly ValidationIssue[]> {
+): Promise<readonly Fault[]> {
   const { profiles, validateByProfiles } = services;
   const claimed = claimedProfiles(resource);
   const demanded = profiles.required.get(resource.resourceType) ?? [];

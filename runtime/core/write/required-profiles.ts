@@ -1,6 +1,6 @@
 import type { Resource } from '../../fhir/resource.js';
 import type { ValidationOptions } from '../../validate/profiles/profile-deps.js';
-import type { ValidationIssue } from '../../validate/validation-issue.js';
+import type { Fault } from '../../validate/fault.js';
 import type { ProfileServices, Services, ValidatingCall, ValidatingServices } from '../services.js';
 
 /**
@@ -14,9 +14,9 @@ export async function requiredIssues(
   call: ValidatingCall,
   services: ValidatingServices & Pick<Services, 'validateByProfiles'>,
   how: ValidationOptions,
-): Promise<readonly ValidationIssue[]> {
+): Promise<readonly Fault[]> {
   const known: string[] = [];
-  const missing: ValidationIssue[] = [];
+  const missing: Fault[] = [];
   for (const canonical of required) {
     if ((await services.profiles.profile(canonical)) === undefined)
       missing.push(notKnown(canonical, resource, services.profiles));
@@ -28,9 +28,10 @@ export async function requiredIssues(
 }
 
 /** Its definition was deleted or changed since the server started. */
-function notKnown(canonical: string, { resourceType }: Resource, { whyUnusable }: ProfileServices): ValidationIssue {
+function notKnown(canonical: string, { resourceType }: Resource, { whyUnusable }: ProfileServices): Fault {
   const why = whyUnusable?.(canonical);
   const state = why === undefined ? 'is not stored any more' : `cannot be used (${why})`;
   const text = `${resourceType}: the configuration requires the profile ${canonical}; its definition ${state}`;
-  return { severity: 'error', issue: 'not-found', key: 'profile', text, expression: resourceType };
+  const at = { expression: resourceType, path: [] };
+  return { code: 'profile-broken', severity: 'error', issue: 'not-found', rule: 'profile', text, ...at };
 }

@@ -1,13 +1,11 @@
-import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import { locateFaults } from '../../validate/locate-faults.js';
 import { claimsAnyProfile, hasExtensions } from '../../validate/profiles/claimed-profiles.js';
-import { profileFault } from '../../validate/profiles/profile-fault.js';
 import type { Call } from '../call.js';
 import type { LookupServices, Services, ValidatingCall } from '../services.js';
 import { parsedBodyOf } from './parsed-bodies.js';
 import { profileIssues } from './profile-issues.js';
-import { toIssue } from './validate-resource.js';
+import { refuse } from './validate-resource.js';
 
 /** The parts of a call that validation reads. */
 export type ValidatedCall = Pick<Call, 'text'> & ValidatingCall;
@@ -36,11 +34,10 @@ export async function validateProfiles(
   if (parsedBodyOf(resource)?.content?.entryBytes === Infinity) return;
   const issues = isProfiled ? await profileIssues(resource, [], call, { ...services, profiles }) : [];
   const faults = [
-    ...issues.filter(({ severity }) => severity === 'error').map((issue) => profileFault(issue, resource)),
+    ...issues.filter(({ severity }) => severity === 'error'),
     ...((await profiles.refusedCodes?.(resource, call, services)) ?? []),
   ];
-  const [first, ...others] = locateFaults(faults, call.text?.()).map(toIssue);
-  if (first !== undefined) throw FhirError.of([first, ...others]);
+  refuse(locateFaults(faults, call.text));
 }
 
 /** Whether a resource has extensions. Of a large one, which a worker has parsed, the text is searched: that takes less time than the tree. */

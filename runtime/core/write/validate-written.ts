@@ -1,12 +1,11 @@
-import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
-import { locateFaults, type LocatedFault } from '../../validate/locate-faults.js';
+import { locateFaults } from '../../validate/locate-faults.js';
 import type { Call } from '../call.js';
 import type { Services } from '../services.js';
 import { parsedBodyOf } from './parsed-bodies.js';
 import { validateProfiles, type ProfileValidation, type ValidatedCall } from './validate-profiles.js';
-import { toIssue, validateResource } from './validate-resource.js';
+import { refuse, validateResource } from './validate-resource.js';
 
 /** The services needed to validate structure and rules: all that a worker thread has. */
 export type ContentValidation = Pick<Services, 'validate' | 'rules' | 'validation'>;
@@ -37,15 +36,5 @@ export function validateContent(resource: Resource, call: Pick<Call, 'text'>, se
   validateResource(resource, call, services);
   // A worker that parsed the resource has checked its rules, too.
   if (services.validation !== 'full' || parsedBodyOf(resource) !== undefined) return;
-  const [first, ...others] = brokenRules(resource, call, services).map(toIssue);
-  if (first !== undefined) throw FhirError.of([first, ...others]);
-}
-
-function brokenRules(
-  resource: Resource,
-  { text }: Pick<Call, 'text'>,
-  { rules }: Pick<Services, 'rules'>,
-): readonly LocatedFault[] {
-  const faults = rules.errors(resource);
-  return faults.length === 0 ? faults : locateFaults(faults, text?.());
+  refuse(locateFaults(services.rules.errors(resource), call.text));
 }

@@ -2,7 +2,6 @@ import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import type { Fault } from '../../validate/fault.js';
 import type { Services } from '../../core/services.js';
-import { toIssue } from '../../core/write/validate-resource.js';
 import { entryPath, ofBundle } from './entry-error.js';
 import { bareEntry, type OpenedBundle } from './envelope.js';
 
@@ -31,7 +30,7 @@ export function faultsOfEntries(
   const failures = new Map<number, FhirError>();
   for (const [index, entry] of entries.entries()) {
     const alone = { resourceType, type, entry: [bareEntry(entry)] } as Resource;
-    const [first, ...others] = validate(alone).map((fault) => ofBundle(toIssue(atEntry(fault, index))));
+    const [first, ...others] = validate(alone).map((fault) => ofBundle(atEntry(fault, index)));
     if (first !== undefined) failures.set(index, FhirError.of([first, ...others]));
   }
   return failures;

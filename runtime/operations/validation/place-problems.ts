@@ -1,15 +1,13 @@
 import type { Call } from '../../core/call.js';
-import { FhirError, type Issue } from '../../fhir/errors.js';
+import { FhirError, type Issue, type JsonPath } from '../../fhir/errors.js';
 import { checkComplete } from '../../fhir/meta.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
-import type { JsonPath } from '../../validate/fault.js';
-import type { Problem } from './problem.js';
 
 /** What is wrong with the resource for this URL and mode. */
-export function placeProblems(subject: JsonValue, mode: string | undefined, { type, id }: Call): readonly Problem[] {
+export function placeProblems(subject: JsonValue, mode: string | undefined, { type, id }: Call): readonly Issue[] {
   if (!isObject(subject) || typeof subject['resourceType'] !== 'string') return [];
-  const problem = (code: Issue['code'], text: string, expression?: string, path: JsonPath = []): readonly Problem[] => [
-    { severity: 'error', code, text, path, ...(expression !== undefined && { expression }) },
+  const problem = (code: Issue['code'], text: string, expression?: string, path: JsonPath = []): readonly Issue[] => [
+    { code, text, path, ...(expression !== undefined && { expression }) },
   ];
   const sent = subject['resourceType'];
   if (type !== undefined && sent !== type) {
@@ -33,13 +31,13 @@ export function placeProblems(subject: JsonValue, mode: string | undefined, { ty
 }
 
 /** A resource that lacks elements cannot be written, even where what is left of it is right. */
-function partialProblems(subject: Resource): readonly Problem[] {
+function partialProblems(subject: Resource): readonly Issue[] {
   const { meta } = subject;
   try {
     checkComplete(subject, isObject(meta) ? meta : undefined);
     return [];
   } catch (error) {
     if (!(error instanceof FhirError)) throw error;
-    return error.issues.map((issue) => ({ severity: 'error', ...issue, path: ['meta', 'tag'] }));
+    return error.issues.map((issue) => ({ ...issue, path: ['meta', 'tag'] }));
   }
 }

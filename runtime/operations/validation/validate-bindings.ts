@@ -5,8 +5,7 @@ import { membershipOf } from '../../terminology/binding.js';
 import type { ValueSetContext } from '../../terminology/value-set-context.js';
 import { systemsOf } from '../../terminology/value-set.js';
 import type { OpenBinding } from '../../validate/rules/rule-run.js';
-import type { JsonPath } from '../../validate/fault.js';
-import type { ValidationIssue } from '../../validate/validation-issue.js';
+import type { Fault } from '../../validate/fault.js';
 import { openContext } from '../terminology/context.js';
 
 /** Bindings of both strengths that are looked up for one resource, at most: the others repeat them, as a rule. */
@@ -20,10 +19,10 @@ export async function decideBindings(
   open: readonly OpenBinding[],
   call: Call,
   services: Services,
-): Promise<readonly (ValidationIssue & { readonly path: JsonPath })[]> {
+): Promise<readonly Fault[]> {
   const context = openContext(call, services);
   const known = new Map<string, Promise<boolean | undefined>>();
-  const issues: (ValidationIssue & { readonly path: JsonPath })[] = [];
+  const issues: Fault[] = [];
   for (const { strength, valueSet, codes, expression, path } of open.slice(0, MOST)) {
     const answers: (boolean | undefined)[] = [];
     for (const { system, code, isPlain } of codes) {
@@ -40,9 +39,10 @@ export async function decideBindings(
       ({ system, code }) => `"${(system === undefined ? code : `${system}|${code}`).slice(0, 128)}"`,
     );
     issues.push({
+      code: 'code-not-in-value-set',
       severity: strength === 'required' ? 'error' : 'warning',
       issue: 'code-invalid',
-      key: 'binding',
+      rule: 'binding',
       text: `${expression}: ${shown.slice(0, 3).join(', ')} not in the ${strength} value set ${valueSet} (binding)`,
       expression,
       path,

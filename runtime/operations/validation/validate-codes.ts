@@ -11,7 +11,6 @@ import { listedSystem } from '../../terminology/systems/listed-system.js';
 import type { ValueSetContext } from '../../terminology/value-set-context.js';
 import { MOST_CODES, type FoundCodes, type NamedCode } from '../../validate/codes/find-codes.js';
 import type { Fault } from '../../validate/fault.js';
-import type { ValidationIssue } from '../../validate/validation-issue.js';
 import { openContext } from '../terminology/context.js';
 import { storedSupplements } from '../terminology/stored-supplements.js';
 
@@ -34,12 +33,9 @@ const REPORTED: ReadonlySet<string> = new Set(['invalid-code', 'invalid-display'
 /** Keys of issues, as rules have them. */
 const KEYS = { 'code-unknown': 'code', 'display-wrong': 'display' } as const;
 
-/** Something about a code. */
-type CodeFault = Fault & Pick<ValidationIssue, 'severity'>;
-
 /** The same, wherever the code is. */
 interface Finding {
-  readonly severity: ValidationIssue['severity'];
+  readonly severity: 'error' | 'warning' | 'information';
   readonly code: 'code-unknown' | 'display-wrong';
   /** Of the Coding or Quantity. */
   readonly part: 'code' | 'display' | 'system';
@@ -51,7 +47,7 @@ interface Finding {
  * that its system does not have is an error, a wrong display a warning. Of systems that are unknown, or known in part, it says nothing.
  * https://hl7.org/fhir/R5/terminologies.html#code
  */
-export function judgeCodes(found: FoundCodes, call: Call, services: Services): Promise<readonly CodeFault[]> {
+export function judgeCodes(found: FoundCodes, call: Call, services: Services): Promise<readonly Fault[]> {
   const context = openContext(call, services);
   return judgeAll(
     found,
@@ -69,17 +65,17 @@ export async function unknownCodes(
   const unnamed = codes.map(({ display: _display, ...rest }) => rest);
   const judge = createJudge(openContext(call, services), () => Promise.resolve([]));
   const faults = await judgeAll({ codes: unnamed, isCut }, judge, call);
-  return faults.filter(({ severity }) => severity === 'error').map(({ severity: _severity, ...fault }) => fault);
+  return faults.filter(({ severity }) => severity === 'error');
 }
 
 async function judgeAll(
   { codes, isCut }: FoundCodes,
   judge: Judge,
   { signal }: Pick<Call, 'signal'>,
-): Promise<readonly CodeFault[]> {
+): Promise<readonly Fault[]> {
   const pace = yieldUntil(signal);
   const known = new Map<string, readonly Finding[]>();
-  const faults: CodeFault[] = [];
+  const faults: Fault[] = [];
   const counts = { error: 0, warning: 0, information: 0 };
   for (const named of codes) {
     const { type, system, version, code, display } = named;
@@ -92,7 +88,7 @@ async function judgeAll(
     await pace();
   }
   const root = codes[0]?.expression.replace(/[.[].*/s, '') ?? '';
-  const more = (severity: CodeFault['severity'], text: string): void => {
+  const more = (severity: Finding['severity'], text: string): void => {
     const { issue } = ERRORS['more-faults'];
     faults.push({ code: 'more-faults', severity, issue, text, expression: root, path: [] });
   };
@@ -104,10 +100,10 @@ async function judgeAll(
   return faults;
 }
 
-function faultOf({ severity, code, part, text }: Finding, { expression, path }: NamedCode): CodeFault {
+function faultOf({ severity, code, part, text }: Finding, { expression, path }: NamedCode): Fault {
   const place = `${expression}.${part}`;
   return {
-    ...{ code, severity, issue: ERRORS[code].issue, key: KEYS[code] },
+    ...{ code, severity, issue: ERRORS[code].issue, rule: KEYS[code] },
     ...{ text: `${place}: ${text} (${KEYS[code]})`, expression: place, path: [...path, part] },
   };
 }

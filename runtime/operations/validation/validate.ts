@@ -5,18 +5,17 @@ import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { parsedBodyOf, type Judgement } from '../../core/write/parsed-bodies.js';
 import { profileIssues } from '../../core/write/profile-issues.js';
-import { FhirError } from '../../fhir/errors.js';
+import { FhirError, type Issue } from '../../fhir/errors.js';
 import { errorOutcome, successOutcome } from '../../fhir/operation-outcome.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
 import type { FoundCodes } from '../../validate/codes/find-codes.js';
-import { profileFault } from '../../validate/profiles/profile-fault.js';
+import { locateFaults } from '../../validate/locate-faults.js';
 import type { RuleFindings } from '../../validate/rules/create-rule-checker.js';
 import { readArguments, valueOf, valuesOf } from '../arguments.js';
 import { readNamed } from '../read-argument.js';
 import { subjectOf, withoutSubject } from '../subject.js';
 import { placeProblems } from './place-problems.js';
-import { inOrder, outcomeOf, problemOf, withPlaces, type Problem } from './problem.js';
 
 /** The parameters beside the resource. */
 const PARAMETERS: ReadonlySet<string> = new Set(['mode', 'profile', 'usageContext']);
@@ -42,8 +41,9 @@ export async function validate(call: Call, services: Services): Promise<Reply> {
   const subject = body === undefined ? await storedSubject(call, services) : body;
   const text = body === undefined ? undefined : call.text?.();
   const found = [...placeProblems(subject, mode, call), ...(await problemsOf(subject, asked, call, services))];
-  if (found.length === 0) return { status: 200, resource: successOutcome('No issues found') };
-  return { status: 200, resource: outcomeOf(text === undefined ? found : withPlaces(found, { text, way })) };
+  const [first, ...others] = locateFaults(found, () => text, way);
+  if (first === undefined) return { status: 200, resource: successOutcome('No issues found') };
+  return { status: 200, resource: errorOutcome(FhirError.of([first, ...others])) };
 }
 
 /** @throws FhirError for a mode that there is not, that the scopes do not allow, or that needs a profile or an id */
@@ -91,27 +91,29 @@ async function tryDelete(call: Call, services: Services): Promise<JsonObject> {
   }
 }
 
+/** Errors first. */
+function rankOf({ severity = 'error' }: Issue): number {
+  return ['error', 'warning', 'information'].indexOf(severity);
+}
+
 /** All that is wrong with the resource by itself. */
 async function problemsOf(
   subject: JsonValue,
   asked: readonly string[],
   call: Call,
   services: Services,
-): Promise<readonly Problem[]> {
+): Promise<readonly Issue[]> {
   const { faults, open, named, structure } = judgementOf(subject, services);
-  const decided = [
-    ...structure.map((fault) => problemOf(fault, 'error')),
-    ...faults.map((fault) => problemOf(fault, fault.severity)),
-  ];
+  const decided = [...structure, ...faults];
   // Profiles say nothing of what is not of right structure.
   const found = structure.length > 0 ? [] : await byProfiles(subject as Resource, asked, call, services);
   const bound = open.length === 0 ? [] : await boundCodes(open, call, services);
   const judged = named.codes.length === 0 ? [] : await judgedCodes(named, call, services);
   // A code outside of a required value set is reported once.
-  const isBroken = ({ severity, rule }: Problem): boolean => severity === 'error' && rule === 'binding';
+  const isBroken = ({ severity, rule }: Issue): boolean => severity === 'error' && rule === 'binding';
   const broken = [...decided, ...bound, ...found].filter(isBroken).map(({ expression }) => `${expression}.`);
   const others = judged.filter(({ expression = '' }) => !broken.some((each) => expression.startsWith(each)));
-  return inOrder([...decided, ...bound, ...others, ...found]);
+  return [...decided, ...bound, ...others, ...found].sort((a, b) => rankOf(a) - rankOf(b));
 }
 
 /** What a worker found of a large resource; of others it is found here, as of what changes how the server searches. */
@@ -121,17 +123,14 @@ function judgementOf(subject: JsonValue, { rules, validate }: Pick<Services, 'ru
   return { structure: validate(subject as Resource), ...rules.thorough(subject) };
 }
 
-async function boundCodes(open: RuleFindings['open'], call: Call, services: Services): Promise<readonly Problem[]> {
+async function boundCodes(open: RuleFindings['open'], call: Call, services: Services): Promise<readonly Issue[]> {
   const { decideBindings } = await import('./validate-bindings.js');
-  return (await decideBindings(open, call, services)).map(({ severity, issue, text, expression, path }) => ({
-    ...{ severity, issue, text, expression, path },
-    ...{ code: 'code-not-in-value-set' as const, rule: 'binding' },
-  }));
+  return decideBindings(open, call, services);
 }
 
-async function judgedCodes(named: FoundCodes, call: Call, services: Services): Promise<readonly Problem[]> {
+async function judgedCodes(named: FoundCodes, call: Call, services: Services): Promise<readonly Issue[]> {
   const { judgeCodes } = await import('./validate-codes.js');
-  return (await judgeCodes(named, call, services)).map((fault) => problemOf(fault, fault.severity));
+  return judgeCodes(named, call, services);
 }
 
 /** What is wrong by the profiles that the resource claims, that are required, and that are asked for. */
@@ -140,9 +139,8 @@ async function byProfiles(
   asked: readonly string[],
   call: Call,
   services: Services,
-): Promise<readonly Problem[]> {
+): Promise<readonly Issue[]> {
   const { profiles } = services;
   if (profiles === undefined) return [];
-  const issues = await profileIssues(subject, asked, call, { ...services, profiles }, { tellsAll: true });
-  return issues.map((issue) => problemOf(profileFault(issue, subject), issue.severity));
+  return profileIssues(subject, asked, call, { ...services, profiles }, { tellsAll: true });
 }

@@ -2,7 +2,7 @@ import { jsonName } from '../../contract/json-name.js';
 import type { Tables } from '../../contract/tables.js';
 import type { TypeRow } from '../../contract/types.js';
 import { isJson, type Json } from '../../path/evaluate/item.js';
-import type { JsonPath } from '../fault.js';
+import type { JsonPath } from '../../fhir/errors.js';
 
 /** A Coding or a Quantity that names a code and its system. */
 export interface NamedCode {

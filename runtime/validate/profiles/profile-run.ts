@@ -2,7 +2,8 @@ import type { ProfileRow } from '../../contract/profiles.js';
 import type { Resource } from '../../fhir/resource.js';
 import { append } from '../../fhir/lists.js';
 import { TooCostly } from '../../path/evaluate/environment.js';
-import type { ValidationIssue } from '../validation-issue.js';
+import type { Fault } from '../fault.js';
+import { jsonPathOf } from '../json-path-of.js';
 import { PENDING, type Answers } from './answers.js';
 import type { Item } from './item.js';
 import type { CodeToCheck, EvaluateRule, ProfileDeps, RuleFocus, RuleLookups } from './profile-deps.js';
@@ -11,7 +12,7 @@ import { unversioned } from './definition/structure-definition.js';
 
 /** What an issue says beside where it is. */
 export interface Finding {
-  readonly severity: ValidationIssue['severity'];
+  readonly severity: 'error' | 'warning' | 'information';
   readonly issue: string;
   readonly key: string;
   readonly text: string;
@@ -50,9 +51,15 @@ const MOST_COMPARED = 50_000_000;
 
 /** The validation of a resource costs too much and ends; the issue says why. */
 export class ValidationEnds extends Error {
-  constructor(readonly issue: ValidationIssue) {
+  constructor(readonly issue: Fault) {
     super(issue.text);
   }
+}
+
+/** What was found, at a place in a resource. */
+export function faultOf({ severity, issue, key, text }: Finding, expression: string, resource: Resource): Fault {
+  const code = issue === 'too-costly' ? 'rules-too-costly' : 'profile-broken';
+  return { code, severity, issue, rule: key, text, expression, path: jsonPathOf(resource, expression) };
 }
 
 /** One pass over a resource: its place there, and the issues so far. */
@@ -60,7 +67,7 @@ export class ProfileRun {
   /** Names of elements and positions in lists; what lies beyond `depth` is left over. */
   readonly path: (string | number)[] = [];
   depth = 0;
-  readonly issues: ValidationIssue[] = [];
+  readonly issues: Fault[] = [];
   /** Canonical of the profile at hand, and name of the slice there. */
   profile: string | undefined;
   slice: string | undefined;
@@ -81,6 +88,7 @@ export class ProfileRun {
   private readonly open = new Map<object, Set<string>>();
   private tried = 0;
   private compared = 0;
+  private readonly whole: Resource;
   private readonly rules: EvaluateRule;
   private readonly lookups: RuleLookups;
   /** Whether values conform to profiles, and those of which it was found last that they do. */
@@ -94,6 +102,7 @@ export class ProfileRun {
     private readonly checkProfile: Conforms,
     makeLookups: (run: ProfileRun) => RuleLookups,
   ) {
+    this.whole = scope.resource;
     this.rules = deps.beginRules();
     this.lookups = makeLookups(this);
   }
@@ -139,21 +148,16 @@ export class ProfileRun {
   }
 
   /** Errors have a bound of their own, so that no number of warnings hides one. */
-  private add(severity: Finding['severity'], issue: () => ValidationIssue): void {
+  private add(severity: Finding['severity'], issue: () => Fault): void {
     if (severity === 'error' ? this.errors++ < MOST_ISSUES : this.remarks++ < MOST_ISSUES) this.issues.push(issue());
   }
 
-  private issueOf(finding: Finding, tail?: string): ValidationIssue {
-    const { profile, slice } = this;
+  private issueOf(finding: Finding, tail?: string): Fault {
+    const { profile, slice, whole } = this;
     const expression = this.expression(tail);
     const place = `${expression}${slice === undefined ? '' : ` (slice ${slice})`}`;
     const origin = profile === undefined ? '' : ` (profile ${profile})`;
-    return {
-      ...finding,
-      text: `${place}: ${finding.text}${origin}`,
-      expression,
-      ...(profile !== undefined && { profile }),
-    };
+    return faultOf({ ...finding, text: `${place}: ${finding.text}${origin}` }, expression, whole);
   }
 
   private end(key: string, text: string): ValidationEnds {

@@ -1,10 +1,10 @@
 import type { Resource } from '../../fhir/resource.js';
-import type { ValidationIssue } from '../validation-issue.js';
+import type { Fault } from '../fault.js';
 import { Answers, PENDING } from './answers.js';
 import { claimedProfiles } from './claimed-profiles.js';
 import { conforms } from './conforms.js';
 import type { ProfileDeps } from './profile-deps.js';
-import { ProfileRun } from './profile-run.js';
+import { faultOf, ProfileRun } from './profile-run.js';
 import { baseTypeHere } from './profile-type.js';
 import { forgetBundle, rootScope } from './references.js';
 import { lookupsOf } from './rule-lookups.js';
@@ -26,7 +26,7 @@ export async function validateProfiles(
   resource: Resource,
   profiles: readonly string[],
   deps: ProfileDeps,
-): Promise<ValidationIssue[]> {
+): Promise<Fault[]> {
   const answers = new Answers();
   try {
     for (let pass = 1; ; pass++) {
@@ -41,9 +41,10 @@ export async function validateProfiles(
   }
 }
 
-function tooDeep({ resourceType }: Resource): ValidationIssue {
+function tooDeep(resource: Resource): Fault {
+  const { resourceType } = resource;
   const text = `${resourceType}: profiles refer to profiles more than ${MOST_PASSES} times in a row, so that not all of them were checked`;
-  return { severity: 'error', issue: 'too-costly', key: 'profile', text, expression: resourceType };
+  return faultOf({ severity: 'error', issue: 'too-costly', key: 'profile', text }, resourceType, resource);
 }
 
 /** Checks the resource, and then one after the other those that lie in it, so that others have their turn in between. */

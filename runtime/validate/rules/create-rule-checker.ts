@@ -6,12 +6,12 @@ import type { Fault } from '../fault.js';
 import { checkResourceRules } from './check-rules.js';
 import { createCodeTests } from './code-sets.js';
 import { createFindRulePlan, type RuleTables } from './rule-plan.js';
-import { RuleRun, type OpenBinding, type RuleFault } from './rule-run.js';
+import { RuleRun, type OpenBinding } from './rule-run.js';
 
 /** What a thorough check found. */
 export interface RuleFindings {
   /** Errors and warnings. */
-  readonly faults: readonly (Fault & Pick<RuleFault, 'severity'>)[];
+  readonly faults: readonly Fault[];
   /** Bindings that the tables cannot decide. */
   readonly open: readonly OpenBinding[];
   /** Codes with their systems, which a terminology service knows. */

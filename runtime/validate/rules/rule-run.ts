@@ -1,20 +1,11 @@
-import { ERRORS } from '../../fhir/errors.js';
+import { ERRORS, type JsonPath } from '../../fhir/errors.js';
 import { Item, isJson, type Json } from '../../path/evaluate/item.js';
 import type { Environment } from '../../path/evaluate/environment.js';
 import type { Schema } from '../../path/evaluate/schema.js';
-import type { Fault, JsonPath } from '../fault.js';
-import type { RULE_ERRORS } from '../../fhir/catalog/rule-errors.js';
+import type { Fault, FaultCode } from '../fault.js';
 import type { CodeTest } from './code-grammars.js';
 import { localLinksOf, type LocalLinks } from './local-links.js';
 import { resolveReference, type BundleScope } from './resolve.js';
-
-/** A broken rule. */
-export interface RuleFault extends Fault {
-  readonly code: keyof typeof RULE_ERRORS;
-  /** Key of the rule: `dom-3`. */
-  readonly key: string;
-  readonly severity: 'error' | 'warning';
-}
 
 /** Codes whose value set the tables do not have; a terminology service can decide them. */
 export interface OpenBinding {
@@ -56,10 +47,10 @@ const BUDGET = 5_000_000;
 
 /** One check of the rules of a resource: where it is in the resource, and what it found. */
 export class RuleRun {
-  readonly faults: RuleFault[] = [];
+  readonly faults: Fault[] = [];
   readonly open: OpenBinding[] = [];
   /** Severities of which there are more faults than are listed. */
-  readonly full = new Set<RuleFault['severity']>();
+  readonly full = new Set<'error' | 'warning'>();
   private readonly listed = { error: 0, warning: 0 };
   private readonly leftOpen = { required: 0, extensible: 0 };
   /** The way to the value at hand; beyond `depth` it is left over. */
@@ -134,7 +125,7 @@ export class RuleRun {
   }
 
   /** Notes a broken rule at the value at hand. `text` follows the expression. */
-  report(code: RuleFault['code'], key: string, text: string, severity: RuleFault['severity'] = 'error'): void {
+  report(code: FaultCode, key: string, text: string, severity: 'error' | 'warning' = 'error'): void {
     if (!this.tools.isThorough && PASSED_ON_WRITE.has(key)) return;
     if (this.listed[severity] >= this.tools.most) {
       this.full.add(severity);
@@ -143,7 +134,7 @@ export class RuleRun {
     this.listed[severity]++;
     const expression = this.expression();
     this.faults.push({
-      ...{ code, key, severity, issue: ERRORS[code].issue, expression },
+      ...{ code, rule: key, severity, issue: ERRORS[code].issue, expression },
       text: `${expression}: ${text} (${key})`,
       path: this.jsonPath(),
     });

@@ -14,7 +14,7 @@ export function refusedExamples(files: readonly string[]): Readonly<Record<strin
   for (const file of files) {
     const faults = checker.errors(readJson(readExample(file).text));
     if (faults.length === 0) continue;
-    const keys = [...new Set(faults.map(({ key }) => key))].join();
+    const keys = [...new Set(faults.map(({ rule }) => rule))].join();
     const name = `${file.startsWith('Questionnaire-qgen-') ? 'Questionnaire-qgen' : file}: ${keys}`;
     refused[name] = (refused[name] ?? 0) + 1;
   }

@@ -12,7 +12,7 @@ describe('a rule is broken alone by one instance, and kept by another (conforman
   const sent = (resource: object): never => JSON.parse(JSON.stringify(resource)) as never;
   const keys = (resource: object): string[] => [
     ...structure(sent(resource)).map(({ text }) => text),
-    ...new Set(checker.thorough(sent(resource)).faults.filter(({ severity }) => severity === 'error').map(({ key }) => key ?? '')), // prettier-ignore
+    ...new Set(checker.thorough(sent(resource)).faults.filter(({ severity }) => severity === 'error').map(({ rule }) => rule ?? '')), // prettier-ignore
   ];
 
   it.each(RULE_INSTANCES.map((each) => [each.id, each] as const))('%s', (id, { failing, passing, also }) => {

@@ -122,7 +122,7 @@ describe('changes to official examples break rules', () => {
     const inside = objectsIn(object, type);
     for (let n = 1 + pick(2); n > 0; n--) change(inside[pick(4) > 0 ? 0 : pick(inside.length)]!, names, codes);
     if (structure(changed).length > 0) return false;
-    const keys = new Set(checker.errors(changed).map(({ key }) => key));
+    const keys = new Set(checker.errors(changed).map(({ rule }) => rule));
     return keys.size === 1 && keys.has(id.replace(/@.*/, ''));
   }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
 import { createValidator } from '../../../runtime/validate/create-validator.js';
-import type { JsonPath } from '../../../runtime/validate/fault.js';
+import type { JsonPath } from '../../../runtime/fhir/errors.js';
 import { exampleFiles, readExample } from '../formats/examples.js';
 import { createFilledResources } from '../extraction/filled-resource.js';
 

@@ -56,5 +56,5 @@ export async function check(
   more: Partial<ProfileDeps> = {},
 ): Promise<string[]> {
   const issues = await validateProfiles(resource as Resource, [rows[0]!.url], depsOf(rows, more));
-  return issues.map(({ severity, key, expression }) => `${severity} ${key} ${expression}`);
+  return issues.map(({ severity, rule, expression }) => `${severity} ${rule} ${expression}`);
 }
