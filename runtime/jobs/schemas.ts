@@ -83,8 +83,9 @@ export const IMPORT_SCHEMAS: JobSchemas = {
         items: object({ created: count, updated: count, unchanged: count, failed: count }),
       },
       errors: files,
+      waiting: count,
     },
-    'fetched',
+    ...['fetched', 'waiting'],
   ),
 };
 

@@ -3,7 +3,10 @@ import type { Change, RequiredTarget, StoredVersion } from '../../store/store.js
 import type { Looking, VisibilityServices } from '../access/security-context.js';
 import { isJudged, isVisible } from '../access/visibility.js';
 
-/** Letters either of which shows that something is there. */
+/** Letters each of which shows that something is there: who may update or delete it learns that from the answer. */
+const PRESENCE = ['r', 's', 'u', 'd'];
+
+/** Letters either of which shows what is there. */
 const SHOWING = ['r', 's'];
 
 /**
@@ -43,18 +46,23 @@ async function isTargetHidden(
   services: VisibilityServices,
 ): Promise<boolean> {
   const { access } = looking.principal;
-  const reaches = SHOWING.map((letter) => access.on(target.type, letter));
+  const reaches = PRESENCE.map((letter) => access.on(target.type, letter));
   // Nothing is looked up of a type that the token gives all or nothing of.
   if (reaches.every((reach) => reach === 'nothing')) return true;
   if (reaches.some((reach) => reach === 'everything' && !isJudged(target.type, reach))) return false;
   const version = await read(target, services);
   // The store says that it is missing.
-  return version?.json !== undefined && !(await isShown(version, looking, services));
+  return version?.json !== undefined && !(await isShown(version, looking, services, PRESENCE));
 }
 
 /** Whether a token shows a version. */
-export async function isShown(version: StoredVersion, looking: Looking, services: VisibilityServices) {
-  for (const letter of SHOWING) if (await isVisible(version, letter, looking, services)) return true;
+export async function isShown(
+  version: StoredVersion,
+  looking: Looking,
+  services: VisibilityServices,
+  letters: readonly string[] = SHOWING,
+): Promise<boolean> {
+  for (const letter of letters) if (await isVisible(version, letter, looking, services)) return true;
   return false;
 }
 

@@ -4,6 +4,7 @@ import { BINARY } from '../../core/binary/binary-content.js';
 import { takeBinary, writeBinary } from '../../core/binary/binary-store.js';
 import { SUBSCRIPTION } from '../../core/access/subscribed-types.js';
 import { readStored } from '../../core/read-stored.js';
+import { hideTargets } from '../../core/references/hidden-targets.js';
 import type { Services } from '../../core/services.js';
 import { resourceToWrite } from '../../core/write/before-write.js';
 import { sentId } from '../../core/write/check-resource.js';
@@ -13,7 +14,7 @@ import { writeCurrent } from '../../core/write/write-current.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
-import { VersionConflict, type Put, type StoredVersion } from '../../store/store.js';
+import { VersionConflict, type Put, type RequiredTarget, type StoredVersion } from '../../store/store.js';
 import { countContained, cutByMembers } from '../../store/write-contained.js';
 import type { ChunkContext } from '../engine/job-kind.js';
 
@@ -77,6 +78,24 @@ export async function storeLines(
   return outcomes;
 }
 
+/** The name of the resource of a line, and what it refers to; none for a line that cannot be written for other reasons. */
+export async function targetsOfLine(
+  line: ImportLine,
+  source: LineSource,
+  services: Services,
+  context: LineContext,
+): Promise<{ readonly name: string | undefined; readonly targets: readonly RequiredTarget[] }> {
+  try {
+    const named = readLine(line, source, services);
+    const current = await services.store.read(named.resource.resourceType, named.id);
+    const change = await compose(named, current, services, context);
+    return { name: keyOf(named), targets: change?.targets ?? [] };
+  } catch (error) {
+    failureOf(error);
+    return { name: undefined, targets: [] };
+  }
+}
+
 function keyOf({ resource, id }: Named): string {
   return `${resource.resourceType}/${id}`;
 }
@@ -123,7 +142,7 @@ function derivedId({ seed, created }: LineSource, number: number): string {
 type Outcomes = Map<ImportLine, LineOutcome>;
 
 /** On whose behalf lines are checked and written, and what makes room for requests. */
-interface LineContext extends Pick<ChunkContext, 'principal' | 'signal' | 'breathe' | 'stepSize'> {
+export interface LineContext extends Pick<ChunkContext, 'principal' | 'signal' | 'breathe' | 'stepSize'> {
   /** FHIR base of the request that started the import. */
   readonly base: string;
 }
@@ -207,7 +226,8 @@ async function compose(
   if (change !== undefined && change.body.head.length + change.body.tail.length > services.limits.resource) {
     throw new FhirError('resource-too-large');
   }
-  return change;
+  if (change === undefined) return undefined;
+  return (await hideTargets([change], own, services))[0];
 }
 
 /** Faults of the line. Anything else fails the chunk, which is done again. */

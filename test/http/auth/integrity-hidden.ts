@@ -50,17 +50,25 @@ export function hiddenReferences(store: Store): void {
   });
 
   it('a type of which the token shows nothing is missing as a whole', async () => {
-    const client = server.as('system/Observation.c');
+    const client = server.as('system/Observation.c system/Patient.c');
     for (const id of Object.values(ids))
       expectRefusal(await client.send('POST', '/Observation', of(id)), 409, 'reference-dangling', id);
+    // Who may update all learns by that what is there.
+    const writer = server.as('system/*.cu');
+    for (const [name, status] of [
+      ['seen', 201],
+      ['hidden', 201],
+      ['none', 409],
+    ] as const)
+      expect((await writer.send('POST', '/Observation', of(ids[name]))).status).toBe(status);
   });
 
   it('what a transaction writes itself is there', async () => {
-    const client = server.as('system/Observation.c system/Patient.u');
-    const id = word();
+    const client = server.as('system/*.c');
+    const fullUrl = 'urn:uuid:8f6b4f5e-31fa-4a8a-9d0c-4c1d0b7c9b11';
     const both = transaction(
-      entry('PUT', `Patient/${id}`, { resourceType: 'Patient', id }),
-      entry('POST', 'Observation', of(id)),
+      { ...entry('POST', 'Patient', { resourceType: 'Patient' }), fullUrl },
+      entry('POST', 'Observation', observed('laboratory', { subject: { reference: fullUrl } })),
     );
     expect((await client.send('POST', '', both)).status).toBe(200);
   });

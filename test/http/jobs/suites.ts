@@ -2,6 +2,7 @@ import type { Store } from '../../../runtime/store/store.js';
 import { bulkDataKit } from './bulk-data-kit.js';
 import { exportsReferred } from './export-referred.js';
 import { exports } from './export.js';
+import { importedReferences } from './import-references.js';
 import { imports } from './import.js';
 import { reindexing } from './reindex.js';
 import { replacements } from './replacement.js';
@@ -13,6 +14,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   'what exports of groups refer to': exportsReferred,
   'checks of the Bulk Data Test Kit': bulkDataKit,
   $import: imports,
+  'references of what is imported': importedReferences,
   $reindex: reindexing,
   'replacement of references': replacements,
   'rights of jobs': rights,
