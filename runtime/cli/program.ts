@@ -5,6 +5,7 @@ import { readConfig, type Flags } from '../config/read-config.js';
 import { PRODUCT } from '../fhir/product.js';
 import { ALL_SETTINGS, LATER, optionOf, variableOf } from '../config/settings.js';
 import { addAuthCommands } from './auth/auth-commands.js';
+import type { CheckFlags } from './check-references.js';
 import type { CopyFlags } from './copy.js';
 import type { GenerateOptions } from './development.js';
 import type { HfqlFlags } from './hfql.js';
@@ -21,6 +22,9 @@ const STORE_ONLY = ['store'];
 
 /** Those that what is loaded has to fulfil. */
 const LOAD_SETTINGS = [...STORE_SETTINGS, 'integrity', 'integrity.paths'];
+
+/** Those that say which references lead to this server, and what is there. */
+const CHECK_SETTINGS = ['store', 'base-url', 'definitions.shipped'];
 
 /** Those that searches depend on. */
 const EXPLAIN_SETTINGS = [
@@ -119,6 +123,19 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     .action(async ({ type, ...settings }: ReindexFlags) => {
       const { runReindex } = await import('./reindex.js');
       await run(runReindex(type === undefined ? {} : { type }, flagsOf(settings), terminal));
+    });
+
+  withSettings(program.command('check').description('check what is stored').command('references'), CHECK_SETTINGS)
+    .description(
+      'list the references of current versions that lead to nothing, beside servers that run; nothing is changed. The exit ' +
+        'code is 1 where there are some',
+    )
+    .option('--type <TYPE>', 'only of resources of this type')
+    .option('--csv', 'print comma-separated values: resource, element, target')
+    .action(async ({ type, csv, ...settings }: CheckFlags & object) => {
+      const { runCheckReferences } = await import('./check-references.js');
+      const own = { ...(type !== undefined && { type }), ...(csv !== undefined && { csv }) };
+      await run(runCheckReferences(own, flagsOf(settings), terminal));
     });
 
   withSettings(program.command('jobs'), STORE_ONLY)

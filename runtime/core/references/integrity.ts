@@ -19,7 +19,7 @@ export interface IntegrityModes {
 }
 
 /** A literal reference to a resource of this server. */
-interface FoundReference extends ResourceKey {
+export interface FoundReference extends ResourceKey {
   readonly version?: number;
   /** The element, as FHIRPath has it. */
   readonly expression: string;
@@ -102,6 +102,14 @@ export function createIntegrity(modes: IntegrityModes, parts: IntegrityParts): I
       return false;
     },
   };
+}
+
+/** All literal references of a content to resources of this server, but for those that are never checked. */
+export function referencesOf(content: Resource, parts: IntegrityParts): readonly FoundReference[] {
+  if (content.resourceType === NEVER) return [];
+  return localReferences(content, parts).flatMap(({ named, path }) =>
+    parts.isShipped(named) ? [] : [{ ...named, expression: expressionOf(content.resourceType, path) }],
+  );
 }
 
 interface LocalPlace {
