@@ -75,10 +75,22 @@ async function planPublication(
       const submissionSet = submissionSetOf(reference, own.id, sourceOf(call, services));
       const list = await composePut(submissionSet, newId(), undefined, services);
       const added = [await held.compose(), list].filter((change) => change !== undefined);
-      return { ...decided, changes: [...decided.changes, ...added, ...superseded] };
+      return { ...decided, changes: [...decided.changes.map(withFound), ...added, ...superseded] };
     },
     drop: held.drop,
   };
+}
+
+/** Elements of a DocumentReference whose targets a publication has looked up for its client. */
+const FOUND = /^DocumentReference\.(?:subject|relatesTo\[\d+\]\.target)$/;
+
+/** A change whose targets that were found are not hidden, whatever the token shows of their types. */
+function withFound(change: Change): Change {
+  if (change.targets === undefined) return change;
+  const targets = change.targets.map(({ isHidden, ...target }) =>
+    isHidden === undefined || FOUND.test(target.expression) ? target : { ...target, isHidden },
+  );
+  return { ...change, targets };
 }
 
 /** The document while it is not yet written. */

@@ -63,6 +63,22 @@ export function hiddenReferences(store: Store): void {
       expect((await writer.send('POST', '/Observation', of(ids[name]))).status).toBe(status);
   });
 
+  it('a publication finds its patient without scope on the type, as it does without integrity', async () => {
+    const client = server.as('system/DocumentReference.c');
+    const published = (subject: string): object => ({
+      resourceType: 'DocumentReference',
+      status: 'current',
+      subject: { reference: subject },
+      content: [{ attachment: { contentType: 'text/plain', data: 'eA==' } }],
+    });
+    const answer = await client.send('POST', '/DocumentReference', published(`Patient/${ids.seen}`));
+    expect(answer.status, answer.text).toBe(201);
+    const none = await client.send('POST', '/DocumentReference', published(`Patient/${ids.none}`));
+    expectRefusal(none, 422, 'patient-unknown');
+    const author = { ...published(`Patient/${ids.seen}`), author: [{ reference: `Patient/${ids.hidden}` }] };
+    expectRefusal(await client.send('POST', '/DocumentReference', author), 409, 'reference-dangling', ids.hidden);
+  });
+
   it('what a transaction writes itself is there', async () => {
     const client = server.as('system/*.c');
     const fullUrl = 'urn:uuid:8f6b4f5e-31fa-4a8a-9d0c-4c1d0b7c9b11';
