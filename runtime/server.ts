@@ -20,6 +20,7 @@ import { createPatchers } from './core/patch/patchers.js';
 import type { SearchServices } from './core/search/parse/search-context.js';
 import type { SearchSettings } from './core/search/search-settings.js';
 import type { ProfileServices, Services, View } from './core/services.js';
+import { actorsOf } from './exchange/actors.js';
 import { OwnBases } from './path/own-bases.js';
 import { parametersOf } from './search/parameters-of.js';
 import type { ExtractionThrottle } from './search/extraction-throttle.js';
@@ -123,7 +124,11 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       indexStatus: { notCurrent: (at) => current().indexStatus.notCurrent(at) },
       patchers: createPatchers(tables),
       deletesMultiple: config['delete.multiple'],
-      exchange: { documents: config['exchange.documents'], sourceId: config['exchange.sourceId'] },
+      exchange: {
+        documents: config['exchange.documents'],
+        sourceId: config['exchange.sourceId'],
+        actors: actorsOf(config['profiles.actors']),
+      },
       shipped: config['definitions.shipped'] ? SHIPPED : undefined,
       integrity: integrityOf(config, { tables, own, isShipped: isShippedBy(config) }),
       allowsExpunge: config['admin.expunge'],

@@ -18,6 +18,7 @@ import type { Reply } from '../core/call.js';
 import type { AnsweredCall, CallAudit, FailedCall } from '../core/call-audit.js';
 import { composePut } from '../core/write/compose-change.js';
 import type { Services } from '../core/services.js';
+import { transactionOf } from '../exchange/transaction-of.js';
 import type { Log } from '../observe/log.js';
 import { sqlitePathOf } from '../store/sqlite-path.js';
 import { VersionConflict } from '../store/store.js';
@@ -26,7 +27,7 @@ import { VersionConflict } from '../store/store.js';
 type AuditKind = Exclude<Config['audit.sink'], 'off' | undefined>;
 
 /** What the audit is made of. */
-export type AuditServices = Pick<Services, 'store' | 'extract' | 'refit' | 'limits' | 'tables'>;
+export type AuditServices = Pick<Services, 'store' | 'extract' | 'refit' | 'limits' | 'tables' | 'exchange'>;
 
 /** An audit that runs: of calls, and of the endpoints of the authorization server. */
 export interface RunningAudit extends CallAudit, Pick<Audit, 'token' | 'close'> {}
@@ -61,17 +62,25 @@ export async function prepareAudit(
     answered: (call, reply) => {
       if (call.interaction !== undefined && UNTOLD.has(call.interaction)) return;
       const { ids, isCut } = patientsOf(call, reply);
-      audit.rest(recordOf(call, reply.status, placeOf(call, reply, operationOf(call)), ids, { isCut }));
+      const transaction = transactionIn(call, reply);
+      audit.rest(recordOf(call, reply.status, placeOf(call, reply, operationOf(call)), ids, { isCut, transaction }));
     },
     failed: (call, error) => {
       // What is for everybody is no matter of the audit.
       if (call.interaction === 'capabilities') return;
       const [{ detail }] = error.issues;
       const place = { query: requestText(call, operationOf(call)) };
-      audit.rest(recordOf(call, error.status, place, [], { failure: detail ?? error.code }));
+      const transaction = transactionIn(call, undefined);
+      audit.rest(recordOf(call, error.status, place, [], { failure: detail ?? error.code, transaction }));
     },
     notes: () => patients.begin(),
   };
+
+  function transactionIn(call: FailedCall, reply: Reply | undefined): string | undefined {
+    const { documents, actors } = services.exchange;
+    const found = transactionOf(call, operationOf(call), reply, actors);
+    return found === 'ITI-105' && !documents ? undefined : found;
+  }
 
   /** All records are of one form: each read makes one. */
   function recordOf(
@@ -79,9 +88,10 @@ export async function prepareAudit(
     status: number,
     place: Place,
     named: readonly string[],
-    { failure, isCut }: { readonly failure?: string; readonly isCut?: boolean },
+    more: Pick<RestRecord, 'failure' | 'transaction'> & { readonly isCut?: boolean },
   ): RestRecord {
     const { type } = place;
+    const { failure, transaction, isCut } = more;
     const longest = isUnknown(principal) ? UNKNOWN_LONGEST : LONGEST;
     // Ids are any text where nothing has to be there.
     const id = place.id === undefined ? undefined : maskTokens(place.id).slice(0, longest.id);
@@ -91,7 +101,7 @@ export async function prepareAudit(
     const client = clientOf(principal ?? ANONYMOUS, trace?.address);
     const requestId = trace?.requestId ?? '';
     const time = Date.now();
-    return { client, time, requestId, interaction, type, id, versionId, status, failure, query, patients, hasMorePatients: isCut }; // prettier-ignore
+    return { client, time, requestId, interaction, transaction, type, id, versionId, status, failure, query, patients, hasMorePatients: isCut }; // prettier-ignore
   }
 
   function patientsOf(call: AnsweredCall, reply: Reply): PatientList {

@@ -94,6 +94,15 @@ export function words<const T extends readonly string[]>(
   };
 }
 
+/** Some of a list of names, or none. */
+export function names<const T extends string>(known: readonly T[], rest: Description): Setting<readonly T[]> {
+  const isKnown = (word: string): word is T => known.some((name) => name === word);
+  const list = words({ ...rest, initial: [] }, (word) => {
+    if (!isKnown(word)) throw new Error(`has to be a list of ${known.join(', ')}`);
+  });
+  return { ...list, initial: [], parse: (value) => list.parse(value).filter(isKnown) };
+}
+
 /** Algorithms of signatures, one at least. */
 export function algorithms(
   rest: Description & { readonly initial: readonly SignatureAlgorithm[] },

@@ -3,11 +3,12 @@ import type { JsonObject } from '../fhir/resource.js';
 import { JOBS_PER_CLIENT } from '../core/jobs.js';
 import { DEFAULT_SEARCH } from '../core/search/search-settings.js';
 import { whyNoSqlitePath } from '../store/sqlite-path.js';
+import { ACTOR_NAMES } from '../exchange/actors.js';
 import { AUTH_SETTINGS } from './auth-settings.js';
 import { maskPassword } from './mongo-url.js';
 import { INTEGRITY_SCHEMA, PROFILES_SCHEMA } from './schemas.js';
 import { address, choice, duration, integer, size, yesOrNo, type Setting } from './setting.js';
-import { json, oid, words } from './setting-kinds.js';
+import { json, names, oid, words } from './setting-kinds.js';
 import { TRANSPORT_SETTINGS } from './transport-settings.js';
 
 const MB = 1024 * 1024;
@@ -182,6 +183,9 @@ export const SETTINGS = {
   }),
   'exchange.sourceId': oid({
     help: 'OID of the source that submission sets of published documents name, as urn:oid:1.2.3; else the client is named',
+  }),
+  'profiles.actors': names(ACTOR_NAMES, {
+    help: `actors of exchange guides that the server is: ${ACTOR_NAMES.join(', ')}; each has its rules, and /metadata names it`,
   }),
   'admin.expunge': yesOrNo({
     help: 'whether $expunge and the deletion of history may remove versions for good',

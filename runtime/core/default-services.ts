@@ -2,6 +2,7 @@ import { FhirError } from '../fhir/errors.js';
 import { DEFAULT_LIMITS } from '../fhir/limits.js';
 import { OwnBases } from '../path/own-bases.js';
 import { utc } from '../search/values/zone.js';
+import { NO_ACTORS } from './actors.js';
 import { JSON_PATCHER } from './patch/patchers.js';
 import { DEFAULT_SEARCH } from './search/search-settings.js';
 import type { Services } from './services.js';
@@ -39,7 +40,7 @@ export const DEFAULT_SERVICES: DefaultServices = {
   integrity: undefined,
   fetchFile: undefined,
   deletesMultiple: false,
-  exchange: { documents: true },
+  exchange: { documents: true, actors: NO_ACTORS },
   baseUrl: undefined,
   authorization: undefined,
   patchers: JSON_PATCHER,

@@ -14,6 +14,7 @@ import type { Store } from '../store/store.js';
 import type { Fault } from '../validate/fault.js';
 import type { RuleChecker } from '../validate/rules/create-rule-checker.js';
 import type { Call, Reply } from './call.js';
+import type { Actors } from './actors.js';
 import type { CallAudit } from './call-audit.js';
 import type { IndexStatus } from './definitions/index-status.js';
 import type { OwnBases } from '../path/own-bases.js';
@@ -229,8 +230,12 @@ export interface SettingServices {
   readonly fetchFile: FetchFile | undefined;
   /** Whether a conditional delete may remove several resources. */
   readonly deletesMultiple: boolean;
-  /** How documents are published. `documents`: a DocumentReference with its document is taken apart; `sourceId`: the OID of the source. */
-  readonly exchange: { readonly documents: boolean; readonly sourceId?: string | undefined };
+  /** How documents are published. `documents`: a DocumentReference with its document is taken apart; `sourceId`: the OID of the source; `actors`: what the server is of exchange guides. */
+  readonly exchange: {
+    readonly documents: boolean;
+    readonly sourceId?: string | undefined;
+    readonly actors: Actors;
+  };
   /** Configured URL of the FHIR base; undefined: it follows from each request's `Host`. */
   readonly baseUrl: string | undefined;
   /** What `/metadata` says of authorization; undefined: the server has none. `cors`: pages of other origins may call; `issuer`: of another server, from which tokens come. */

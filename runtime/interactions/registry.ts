@@ -4,6 +4,7 @@ import { readBinary, vreadBinary } from './binary/binary-read.js';
 import { executeBundle } from './bundle/bundle.js';
 import { capabilities } from './capabilities/capabilities.js';
 import { deleteHistory, deleteHistoryVersion } from './history/delete-history.js';
+import { withDocumentReference } from '../exchange/retrieve.js';
 import { history } from './history/history.js';
 import { BINARY_PLANNERS, PLANNERS } from './write/plan-write.js';
 import { read } from './read/read.js';
@@ -17,7 +18,7 @@ type Handlers = ReadonlyMap<Interaction, InteractionHandler>;
 
 /** The interactions that are wired. What is missing here has no route, is in no `Allow`, and is claimed nowhere. */
 export const INTERACTIONS: Handlers = new Map<Interaction, InteractionHandler>([
-  ['read', read],
+  ['read', withDocumentReference(read)],
   ['vread', vread],
   ...handlers(PLANNERS),
   ['history-instance', history],
@@ -34,7 +35,7 @@ export const INTERACTIONS: Handlers = new Map<Interaction, InteractionHandler>([
 
 /** What the specification has differently for the type whose content is bytes. */
 const BINARY_INTERACTIONS: Handlers = new Map<Interaction, InteractionHandler>([
-  ['read', readBinary],
+  ['read', withDocumentReference(readBinary)],
   ['vread', vreadBinary],
   ...handlers(BINARY_PLANNERS),
 ]);

@@ -44,6 +44,8 @@ export interface RestRecord {
   readonly requestId: string;
   /** Absent: it was refused before it was known. */
   readonly interaction?: string | undefined;
+  /** The transaction of an exchange guide that it was: `ITI-67`. */
+  readonly transaction?: string | undefined;
   /** The type in the URL, and what else names what it was about. */
   readonly type?: string | undefined;
   readonly id?: string | undefined;

@@ -32,6 +32,21 @@ export function interactionCode(interaction: string): JsonObject {
   return interaction.startsWith('search-') ? concept(coding(system, 'search', 'search'), own) : concept(own);
 }
 
+/** Names of the transactions of IHE that events are about. */
+const TRANSACTIONS: Readonly<Record<string, string>> = {
+  'ITI-66': 'Find Document Lists',
+  'ITI-67': 'Find Document References',
+  'ITI-68': 'Retrieve Document',
+  'ITI-78': 'Patient Demographics Query',
+  'ITI-105': 'Simplified Publish',
+  'ITI-119': 'Patient Demographics Match',
+};
+
+/** A transaction of IHE. https://profiles.ihe.net/ITI */
+export function transactionCode(transaction: string): JsonObject {
+  return concept(coding('urn:ihe:event-type-code', transaction, TRANSACTIONS[transaction] ?? transaction));
+}
+
 /** Parts that agents take. */
 export const AGENTS = {
   application: concept(coding(DCM, '110150', 'Application')),
@@ -44,6 +59,7 @@ export const AGENTS = {
 export const ENTITIES = {
   patient: concept(coding(`${THO}/object-role`, '1', 'Patient')),
   resource: concept(coding(`${THO}/object-role`, '4', 'Domain Resource')),
+  report: concept(coding(`${THO}/object-role`, '3', 'Report')),
   security: concept(coding(`${THO}/object-role`, '13', 'Security Resource')),
   query: concept(coding(`${THO}/object-role`, '24', 'Query')),
   request: concept(

@@ -1,6 +1,7 @@
 import { formatInstant } from '../../fhir/instant.js';
 import type { AuditedClient, EventText, RestRecord } from './audit.js';
-import { CATEGORIES, ENTITIES, interactionCode, outcomeOf, UNKNOWN_CODE } from './codings.js';
+import type { JsonObject } from '../../fhir/resource.js';
+import { CATEGORIES, ENTITIES, interactionCode, outcomeOf, transactionCode, UNKNOWN_CODE } from './codings.js';
 import { clientPart, serverAgent, sourceOf } from './event-parts.js';
 import { patternOf } from './patterns.js';
 
@@ -18,12 +19,14 @@ export function createRestEvents(base: () => string): (record: RestRecord, to: E
   /** What events of one client and one kind have in common: most of each. Kept as long as the client object is. */
   const frames = new WeakMap<AuditedClient, Map<string, Uint8Array>>();
 
-  function frameFor({ client, interaction = '', status }: RestRecord): Uint8Array {
+  function frameFor({ client, interaction = '', transaction, status }: RestRecord): Uint8Array {
     let known = frames.get(client);
     if (known === undefined) frames.set(client, (known = new Map()));
-    const kind = status < 400 ? interaction : `${DENIED.has(status) ? 'denied' : 'failed'} ${interaction}`;
+    const what = transaction === undefined ? interaction : `${transaction} ${interaction}`;
+    const kind = status < 400 ? what : `${DENIED.has(status) ? 'denied' : 'failed'} ${what}`;
     let frame = known.get(kind);
-    if (frame === undefined) known.set(kind, (frame = encode(frameOf(client, interaction, status, base()))));
+    if (frame === undefined)
+      known.set(kind, (frame = encode(frameOf(client, { interaction, transaction, status }, base()))));
     return frame;
   }
 
@@ -56,12 +59,16 @@ function writePatient({ patients }: RestRecord, to: EventText): void {
 }
 
 /** From the outcome, of failures from the category, up to the entities. */
-function frameOf(told: AuditedClient, interaction: string, status: number, base: string): string {
+function frameOf(
+  told: AuditedClient,
+  { interaction = '', transaction, status }: Pick<RestRecord, 'interaction' | 'transaction' | 'status'>,
+  base: string,
+): string {
   const { action, client, server } = patternOf(interaction);
   const frame = {
     ...(status < 400 && { outcome: outcomeOf(status, undefined) }),
-    category: DENIED.has(status) ? [CATEGORIES.alert, CATEGORIES.rest] : [CATEGORIES.rest],
-    code: interaction === '' ? UNKNOWN_CODE : interactionCode(interaction),
+    category: [...(DENIED.has(status) ? [CATEGORIES.alert] : []), ...categoriesOf(interaction, transaction)],
+    code: codeOf(interaction, transaction),
     action,
     agent: [{ type: client, ...clientPart(told) }, serverAgent(base, server)],
     source: sourceOf(base),
@@ -70,12 +77,24 @@ function frameOf(told: AuditedClient, interaction: string, status: number, base:
   return `,${JSON.stringify(frame).slice('{'.length, -']}'.length)}`;
 }
 
+/** The profiles of a transaction of IHE have the interaction as a category. https://profiles.ihe.net/ITI/MHD */
+function categoriesOf(interaction: string, transaction: string | undefined): readonly JsonObject[] {
+  if (transaction === undefined) return [CATEGORIES.rest];
+  return [interactionCode(interaction === 'operation' ? 'search-type' : interaction), transactionCode(transaction)];
+}
+
+function codeOf(interaction: string, transaction: string | undefined): JsonObject {
+  if (transaction !== undefined) return CATEGORIES.rest;
+  return interaction === '' ? UNKNOWN_CODE : interactionCode(interaction);
+}
+
 const REFERENCE = encode('{"what":{"reference":"');
 const PATIENT_REFERENCE = encode('{"what":{"reference":"Patient/');
 const REQUEST = encode('{"what":{"identifier":{"value":"');
 const QUERY = encode(`{"role":${JSON.stringify(ENTITIES.query)},"query":"`);
 const QUERY_END = encode('"},');
 const IN_ROLE = {
+  report: encode(`"},"role":${JSON.stringify(ENTITIES.report)}},`),
   resource: encode(`"},"role":${JSON.stringify(ENTITIES.resource)}},`),
   patient: encode(`"},"role":${JSON.stringify(ENTITIES.patient)}},`),
   request: encode(`"}},"role":${JSON.stringify(ENTITIES.request)}}]}`),
@@ -86,7 +105,7 @@ const IN_ROLE = {
 
 /** And the end of the event. */
 function writeEntities(record: RestRecord, to: EventText): void {
-  const { type, id, versionId, query, patients, hasMorePatients, requestId } = record;
+  const { type, id, versionId, transaction, query, patients, hasMorePatients, requestId } = record;
   if (type !== undefined && id !== undefined) {
     to.bytes(REFERENCE);
     to.quoted(type);
@@ -96,7 +115,7 @@ function writeEntities(record: RestRecord, to: EventText): void {
       to.quoted('/_history/');
       to.quoted(versionId);
     }
-    to.bytes(IN_ROLE.resource);
+    to.bytes(transaction === 'ITI-68' ? IN_ROLE.report : IN_ROLE.resource);
   }
   for (const patient of patients) {
     to.bytes(PATIENT_REFERENCE);

@@ -184,6 +184,7 @@ function composeStatement(services: Services, currency: string | undefined, base
     name: 'Kiln',
     title: 'Kiln FHIR server',
     status: 'active',
+    ...describeActors(services),
     date: formatInstant(now.getTime()),
     kind: 'instance',
     software: PRODUCT,
@@ -208,6 +209,15 @@ function composeStatement(services: Services, currency: string | undefined, base
         ...(isServed('search-compartment') ? { compartment: tables.compartments.map(({ url }) => url) } : {}),
       },
     ],
+  };
+}
+
+/** The CapabilityStatements and guides of the actors that the server is. */
+function describeActors({ exchange: { actors } }: Services): JsonObject {
+  const { instantiates, guides } = actors;
+  return {
+    ...(instantiates.length > 0 && { instantiates: [...instantiates] }),
+    ...(guides.length > 0 && { implementationGuide: [...guides] }),
   };
 }
 

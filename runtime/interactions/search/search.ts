@@ -14,6 +14,7 @@ import { searchWarnings } from '../../core/search/present/warnings.js';
 import type { Services } from '../../core/services.js';
 import { shippedMatches } from '../../core/shipped/shipped-matches.js';
 import { SHIPPED_TYPES } from '../../core/shipped/shipped-pack.js';
+import { checkPatientNamed } from '../../exchange/named-patient.js';
 import type { Target } from '../../search/query/query.js';
 import type { UsedParameter } from '../../search/parse/used-by.js';
 import type { FindPage, StoredVersion } from '../../store/store.js';
@@ -53,6 +54,11 @@ export async function parseSearch(call: Call, services: Services): Promise<Asked
     services,
   );
   if (request.contained !== undefined) checkContainedScope(request, scope);
+  const names = walk.params.map(({ name }) => name);
+  checkPatientNamed(
+    { types: request.types, compartment: scope.compartment?.row.type, names },
+    services.exchange.actors,
+  );
   return { scope, walk, request };
 }
 

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
 import { openBodyWorkers } from '../../../runtime/body-workers/body-workers.js';
 import { startBodyWorker } from '../../../runtime/body-workers/start-thread.js';
+import { NO_ACTORS } from '../../../runtime/core/actors.js';
 import { DEFAULT_LIMITS } from '../../../runtime/fhir/limits.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { writeXml } from '../../../runtime/format/xml/write-xml.js';
@@ -487,8 +488,16 @@ export function publishing(store: Store): void {
     );
     afterAll(() => intake.close());
     const small = scopedServer(store, { rules, limits, large: intake });
-    const plain = scopedServer(store, { rules, limits, large: intake, exchange: { documents: false } });
-    const source = scopedServer(store, { rules, exchange: { documents: true, sourceId: 'urn:oid:1.2.3' } });
+    const plain = scopedServer(store, {
+      rules,
+      limits,
+      large: intake,
+      exchange: { documents: false, actors: NO_ACTORS },
+    });
+    const source = scopedServer(store, {
+      rules,
+      exchange: { documents: true, sourceId: 'urn:oid:1.2.3', actors: NO_ACTORS },
+    });
     let failure: Error | undefined;
     const broken = scopedServer(
       new Proxy(store, {
