@@ -1,4 +1,5 @@
-import type { ElementRow, PrimitiveRow, TypeRow } from '../contract/index.js';
+import type { PrimitiveRow, TypeRow } from '../contract/index.js';
+import { elementsOf, rowsByName } from '../contract/type-rows.js';
 import type { JsonObject } from '../fhir/resource.js';
 import { formsOf } from '../path/expression/type-index.js';
 
@@ -31,7 +32,7 @@ export function schemaOf(
   form: PrimitiveForm = 'full',
 ): JsonObject {
   const isPlain = form === 'plain';
-  const elements = allElements(type, tables.types);
+  const elements = elementsOf(type.name, rowsByName(tables.types));
   const properties: JsonObject = {};
   const required: string[] = [];
   if (type.kind === 'resource') {
@@ -67,11 +68,6 @@ export function anyResource(resourceTypes: readonly string[], form: PrimitiveFor
     required: ['resourceType'],
     additionalProperties: true,
   };
-}
-
-function allElements(type: TypeRow, types: readonly TypeRow[]): readonly ElementRow[] {
-  const base = types.find(({ name }) => name === type.base);
-  return [...(base === undefined ? [] : allElements(base, types)), ...type.elements];
 }
 
 /** The JSON form of a primitive. https://hl7.org/fhir/R5/datatypes.html#primitive */

@@ -1,4 +1,5 @@
 import { jsonName } from '../contract/json-name.js';
+import { elementsOf, rowsByName } from '../contract/type-rows.js';
 import type { ElementRow } from '../contract/types.js';
 import type { Tables } from '../contract/tables.js';
 
@@ -37,7 +38,7 @@ type Properties = ReadonlyMap<string, Property>;
 
 /** Makes the walk; what it needs of a type is worked out when its first value comes. */
 export function createReferenceWalk({ types, primitives }: Pick<Tables, 'types' | 'primitives'>): ReferenceWalk {
-  const rows = new Map(types.map((row) => [row.name, row]));
+  const rows = rowsByName(types);
   const isPrimitive = new Set(primitives.map(({ name }) => name));
   const known = new Map<string, Properties>();
   const none: Properties = new Map();
@@ -50,9 +51,7 @@ export function createReferenceWalk({ types, primitives }: Pick<Tables, 'types' 
     // Only names of the tables are kept, never what a resource makes up.
     if (first === undefined) return none;
     const properties = new Map<string, Property>();
-    for (let row = rows.get(name); row; row = row.base === undefined ? undefined : rows.get(row.base)) {
-      for (const element of row.elements) addElement(properties, element);
-    }
+    for (const element of elementsOf(name, rows)) addElement(properties, element);
     known.set(first.name, properties);
     return properties;
   }

@@ -1,4 +1,5 @@
 import { jsonName } from '../contract/json-name.js';
+import { elementsOf, rowsByName, type TypeRows } from '../contract/type-rows.js';
 import type { Tables } from '../contract/tables.js';
 import type { ElementRow, TypeRow } from '../contract/types.js';
 import { compilePrimitives } from './compile-primitives.js';
@@ -12,7 +13,7 @@ export type FindPlan = (type: string) => Plan;
 
 /** Makes plans from rows, one type at a time. */
 export function createFindPlan(tables: StructureTables): FindPlan {
-  const rows = new Map(tables.types.map((row) => [row.name, row]));
+  const rows = rowsByName(tables.types);
   const tests = compilePrimitives(tables.primitives);
   const plans = new Map<string, Plan>();
   return (type) => {
@@ -26,9 +27,7 @@ export function createFindPlan(tables: StructureTables): FindPlan {
   };
 }
 
-type Rows = ReadonlyMap<string, TypeRow>;
-
-function compile(row: TypeRow, rows: Rows, tests: ReadonlyMap<string, PrimitiveTest>): Plan {
+function compile(row: TypeRow, rows: TypeRows, tests: ReadonlyMap<string, PrimitiveTest>): Plan {
   const isResource = row.kind === 'resource';
   const properties = new Map<string, Property>();
   const add = (property: Property): void => void properties.set(property.key, property);
@@ -36,7 +35,7 @@ function compile(row: TypeRow, rows: Rows, tests: ReadonlyMap<string, PrimitiveT
   const needs: Need[] = [];
   let bits = 0;
   let either = 0;
-  for (const element of elementsOf(row, rows)) {
+  for (const element of elementsOf(row.name, rows)) {
     // ext-1 asks for what an extension holds; of other types only requirements and choices have to be remembered.
     const isEither = row.name === 'Extension' && (element.name === 'value' || element.name === 'extension');
     let bit = 0;
@@ -62,7 +61,7 @@ function propertiesOf(
   type: string,
   bit: number,
   inResource: boolean,
-  rows: Rows,
+  rows: TypeRows,
   tests: ReadonlyMap<string, PrimitiveTest>,
 ): readonly Property[] {
   const key = jsonName(element, type);
@@ -102,11 +101,7 @@ const typeName: Property = {
   plan: undefined,
 };
 
-function elementsOf(row: TypeRow, rows: Rows): readonly ElementRow[] {
-  return row.base === undefined ? row.elements : [...elementsOf(rowOf(rows, row.base), rows), ...row.elements];
-}
-
-function rowOf(rows: Rows, type: string): TypeRow {
+function rowOf(rows: TypeRows, type: string): TypeRow {
   const row = rows.get(type);
   if (row === undefined) throw new Error(`the tables have no type ${type}`);
   return row;

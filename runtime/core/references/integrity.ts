@@ -1,4 +1,5 @@
 import type { Tables } from '../../contract/tables.js';
+import { elementsOf, rowsByName } from '../../contract/type-rows.js';
 import { versionNumber } from '../../fhir/id.js';
 import type { Resource } from '../../fhir/resource.js';
 import type { LocalReference, OwnBases } from '../../path/own-bases.js';
@@ -170,16 +171,14 @@ export function isElementPath(
 ): boolean {
   const [type = '', ...names] = path.split('.');
   if (!resourceTypes.includes(type)) return false;
-  const rows = new Map(types.map((row) => [row.name, row]));
+  const rows = rowsByName(types);
   let reached: ReadonlySet<string> = new Set([type]);
   for (const name of names) {
     const next = new Set<string>();
     for (const each of reached) {
-      for (let row = rows.get(each); row; row = row.base === undefined ? undefined : rows.get(row.base)) {
-        for (const element of row.elements) {
-          const isNamed = name === element.name || (element.choice === true && name === `${element.name}[x]`);
-          if (isNamed) for (const one of element.types) next.add(one);
-        }
+      for (const element of elementsOf(each, rows)) {
+        const isNamed = name === element.name || (element.choice === true && name === `${element.name}[x]`);
+        if (isNamed) for (const one of element.types) next.add(one);
       }
     }
     reached = next;

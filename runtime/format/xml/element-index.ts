@@ -1,4 +1,5 @@
 import { jsonName } from '../../contract/json-name.js';
+import { lineOf, rowsByName } from '../../contract/type-rows.js';
 import type { Tables } from '../../contract/tables.js';
 import type { ElementRow, PrimitiveRow, TypeRow } from '../../contract/types.js';
 
@@ -42,7 +43,7 @@ export class ElementIndex {
   private readonly made = new Map<string, TypeProperties>();
 
   constructor(tables: FormatTables) {
-    this.rows = new Map(tables.types.map((row) => [row.name, row]));
+    this.rows = rowsByName(tables.types);
     this.primitives = new Map(tables.primitives.map((row) => [row.name, row]));
     this.resourceTypes = new Set(tables.resourceTypes);
   }
@@ -65,7 +66,8 @@ export class ElementIndex {
   }
 
   private make(type: string): TypeProperties {
-    const lineage = this.lineageOf(type);
+    const lineage = lineOf(type, this.rows);
+    if (lineage.length === 0) throw new Error(`the tables have no type ${type}`);
     const byName = new Map<string, Property>();
     for (const row of lineage.toReversed()) {
       for (const element of row.elements) {
@@ -81,17 +83,6 @@ export class ElementIndex {
       byName,
       lineage: lineage.map(({ name }) => name),
     };
-  }
-
-  private lineageOf(type: string): readonly TypeRow[] {
-    const lineage: TypeRow[] = [];
-    for (let name: string | undefined = type; name !== undefined;) {
-      const row = this.rows.get(name);
-      if (row === undefined) throw new Error(`the tables have no type ${name}`);
-      lineage.push(row);
-      name = row.base;
-    }
-    return lineage;
   }
 
   private property(row: ElementRow, type: string, order: number): Property {

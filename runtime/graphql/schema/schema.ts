@@ -14,6 +14,7 @@ import {
 } from 'graphql';
 
 import { jsonName } from '../../contract/json-name.js';
+import { elementsOf, rowsByName } from '../../contract/type-rows.js';
 import type { SearchRow } from '../../contract/search.js';
 import type { Tables } from '../../contract/tables.js';
 import type { ElementRow, TypeRow } from '../../contract/types.js';
@@ -78,7 +79,7 @@ export class TypeCatalog implements TypeSource {
     readonly tables: SchemaTables,
     private readonly options: Options,
   ) {
-    this.#rows = new Map(tables.types.map((row) => [row.name, row]));
+    this.#rows = rowsByName(tables.types);
     this.#rowNames = new Map(tables.types.map(({ name }) => [schemaName(name), name]));
     this.#primitives = new Set(tables.primitives.map(({ name }) => name));
     this.#resources = new Set(tables.resourceTypes);
@@ -273,18 +274,12 @@ export class TypeCatalog implements TypeSource {
     ]);
   }
 
-  /** The elements of a type with those of its bases, in order. */
-  elementsOf(row: TypeRow): readonly ElementRow[] {
-    const base = row.base === undefined ? undefined : this.#rows.get(row.base);
-    return base === undefined ? row.elements : [...this.elementsOf(base), ...row.elements];
-  }
-
   #rowFields(row: TypeRow): Map<string, FieldMaker> {
     const makers = new Map<string, FieldMaker>();
     if (row.kind === 'resource') {
       makers.set('resourceType', () => ({ type: NEEDED_CODE, extensions: facts({ is: 'resourceType' }) }));
     }
-    for (const element of this.elementsOf(row)) this.#addElement(makers, element);
+    for (const element of elementsOf(row.name, this.#rows)) this.#addElement(makers, element);
     if (row.name === REFERENCE) {
       makers.set('resource', () => ({
         type: this.#output(RESOURCE),
@@ -349,7 +344,7 @@ export class TypeCatalog implements TypeSource {
     const { fhirpath, count, offset } = LIST_ARGUMENTS;
     const args = new Map<string, GraphQLInputType>();
     const row = this.#rows.get(type);
-    for (const element of row === undefined || this.#resources.has(type) ? [] : this.elementsOf(row)) {
+    for (const element of row === undefined || this.#resources.has(type) ? [] : elementsOf(row.name, this.#rows)) {
       // A choice of fifty types is not filtered by its primitive ones in what introspection shows.
       const isShown = this.options.isWhole || (element.choice !== true && element.name !== 'id');
       for (const each of isShown ? element.types : []) {

@@ -1,4 +1,5 @@
-import type { ElementRow, Tables, TypeRow } from '../../contract/index.js';
+import type { ElementRow, Tables } from '../../contract/index.js';
+import { elementsOf, rowsByName, type TypeRows } from '../../contract/type-rows.js';
 import { FhirError } from '../../fhir/errors.js';
 
 const DEFINITIONS = 'http://hl7.org/fhir/StructureDefinition/';
@@ -14,31 +15,22 @@ export function boundValueSet(context: string, { types }: Pick<Tables, 'types'>)
   const [definition = '', path = ''] = context.split('#');
   const [root = '', ...names] = path.split('.');
   const isOwn = definition === `${DEFINITIONS}${root}`;
-  const found = isOwn ? elementAt(root, names, new Map(types.map((row) => [row.name, row]))) : undefined;
+  const found = isOwn ? elementAt(root, names, rowsByName(types)) : undefined;
   if (found?.binding !== undefined) return found.binding.valueSet;
   const why = found === undefined ? `The server knows no element ${quote(context)}; ${DEFINITIONS}Patient#Patient.gender is one` : `The element ${path} is bound to no value set`; // prettier-ignore
   throw new FhirError('terminology-not-found', why);
 }
 
-function elementAt(
-  root: string,
-  names: readonly string[],
-  types: ReadonlyMap<string, TypeRow>,
-): ElementRow | undefined {
+function elementAt(root: string, names: readonly string[], types: TypeRows): ElementRow | undefined {
   let found: ElementRow | undefined;
-  let type: string | undefined = root;
+  let type = root;
   for (const name of names) {
     const stem = name.replace(/\[x\]$/, '');
     found = elementsOf(type, types).find((each) => each.name === stem);
     if (found === undefined) return undefined;
-    type = found.types[0];
+    type = found.types[0] ?? '';
   }
   return found;
-}
-
-function elementsOf(type: string | undefined, types: ReadonlyMap<string, TypeRow>): readonly ElementRow[] {
-  const row = type === undefined ? undefined : types.get(type);
-  return row === undefined ? [] : [...elementsOf(row.base, types), ...row.elements];
 }
 
 function quote(text: string): string {

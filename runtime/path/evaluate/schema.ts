@@ -35,11 +35,11 @@ export interface Schema {
 }
 
 /** Makes a schema of types; what it knows of a type is put together when the type first comes. */
-export function createSchema(types: TypeIndex, elementsOf: (type: string) => readonly string[]): Schema {
+export function createSchema(types: TypeIndex): Schema {
   const known = new Map<string, Members>();
   const membersOf = (type: string): Members => {
     let members = known.get(type);
-    if (members === undefined) known.set(type, (members = collect(type, types, elementsOf)));
+    if (members === undefined) known.set(type, (members = collect(type, types)));
     return members;
   };
   return {
@@ -69,13 +69,12 @@ export function createSchema(types: TypeIndex, elementsOf: (type: string) => rea
   };
 }
 
-function collect(type: string, types: TypeIndex, elementsOf: (type: string) => readonly string[]): Members {
+function collect(type: string, types: TypeIndex): Members {
   const byElement = new Map<string, readonly Member[]>();
   const byKey = new Map<string, Member>();
   const elementOf = new Map<string, string>();
-  for (const name of elementsOf(type)) {
-    const element = types.element(type, name);
-    if (element === undefined) continue;
+  for (const element of types.elements(type)) {
+    const { name } = element;
     const forms = formsOf(element).map(([key, form]): Member => ({ key, other: `_${key}`, type: form }));
     byElement.set(name, forms);
     for (const form of forms) {

@@ -1,4 +1,5 @@
 import { jsonName } from '../../contract/json-name.js';
+import { elementsOf, rowsByName } from '../../contract/type-rows.js';
 import type { BindingRow, ElementRow, PrimitiveRow, TypeRow } from '../../contract/index.js';
 
 /** An element, as far as expressions go. */
@@ -26,6 +27,8 @@ export interface TypeIndex {
   /** The type and those that it specialises. */
   readonly ancestors: (name: string) => readonly string[];
   readonly element: (type: string, name: string) => IndexedElement | undefined;
+  /** All elements of a type, those of its bases first. */
+  readonly elements: (type: string) => readonly IndexedElement[];
 }
 
 /**
@@ -63,7 +66,7 @@ export function indexTypes(
   const withoutBase = new Set(primitives);
   const byName = new Map(structures.map((structure) => [structure.name, structure]));
   const elements = new Map<string, ReadonlyMap<string, IndexedElement>>();
-  const elementsOf = (type: string): ReadonlyMap<string, IndexedElement> => {
+  const byNameOf = (type: string): ReadonlyMap<string, IndexedElement> => {
     let known = elements.get(type);
     if (known === undefined) {
       known = new Map(byName.get(type)?.elements.map((element) => [element.name, element]));
@@ -83,23 +86,20 @@ export function indexTypes(
     isAbstract: (name) => byName.get(name)?.abstract === true || name === 'PrimitiveType',
     beside: (type, name) => (isPrimitive(type) ? BESIDE.get(name) : undefined),
     ancestors,
-    element: (type, name) => elementsOf(type).get(name),
+    element: (type, name) => byNameOf(type).get(name),
+    elements: (type) => [...byNameOf(type).values()],
   };
 }
 
 /** The same from the tables of a server, whose types leave out what their bases have. */
 export function indexRows(types: readonly TypeRow[], primitives: readonly PrimitiveRow[]): TypeIndex {
-  const rows = new Map(types.map((row) => [row.name, row]));
-  const elementsOf = ({ base, elements }: TypeRow): readonly IndexedElement[] => {
-    const above = base === undefined ? undefined : rows.get(base);
-    return above === undefined ? elements : [...elementsOf(above), ...elements];
-  };
+  const rows = rowsByName(types);
   const structures = types.map((row): IndexedType => {
     let all: readonly IndexedElement[] | undefined;
     return {
       ...{ name: row.name, kind: row.kind, ...(row.abstract && { abstract: row.abstract }) },
       get elements() {
-        return (all ??= elementsOf(row));
+        return (all ??= elementsOf(row.name, rows));
       },
     };
   });

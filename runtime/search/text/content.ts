@@ -1,4 +1,5 @@
 import { jsonName } from '../../contract/json-name.js';
+import { lineOf, rowsByName } from '../../contract/type-rows.js';
 import type { ElementRow, TypeRow } from '../../contract/types.js';
 import type { Tables } from '../../contract/tables.js';
 
@@ -19,7 +20,7 @@ const UNREAD: ReadonlySet<string> = new Set(['Reference.reference', 'SampledData
 
 /** Makes the walk; what it needs of a type is worked out when its first value comes. */
 export function createContentWalk({ types, primitives }: Pick<Tables, 'types' | 'primitives'>): ContentWalk {
-  const rows = new Map(types.map((row) => [row.name, row]));
+  const rows = rowsByName(types);
   const isPrimitive = new Set(primitives.map(({ name }) => name));
   const known = new Map<string, ReadonlyMap<string, Holds>>();
 
@@ -27,9 +28,7 @@ export function createContentWalk({ types, primitives }: Pick<Tables, 'types' | 
     let properties = known.get(name);
     if (properties === undefined) {
       const found = new Map<string, Holds>();
-      for (let row = rows.get(name); row; row = row.base === undefined ? undefined : rows.get(row.base)) {
-        for (const element of row.elements) addElement(found, row, element);
-      }
+      for (const row of lineOf(name, rows)) for (const element of row.elements) addElement(found, row, element);
       properties = found;
       // Only names of the tables are kept, never what a resource makes up.
       if (rows.has(name)) known.set(rows.get(name)!.name, properties);

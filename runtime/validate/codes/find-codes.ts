@@ -1,4 +1,5 @@
 import { jsonName } from '../../contract/json-name.js';
+import { lineOf, rowsByName } from '../../contract/type-rows.js';
 import type { Tables } from '../../contract/tables.js';
 import type { TypeRow } from '../../contract/types.js';
 import { isJson, type Json } from '../../path/evaluate/item.js';
@@ -63,13 +64,9 @@ export function createCodeFinder(tables: CodeFinderTables): CodeFinder {
 }
 
 function createFindPlan(tables: CodeFinderTables): (type: string) => Plan | undefined {
-  const types = new Map(tables.types.map((row) => [row.name, row]));
+  const types = rowsByName(tables.types);
   const primitives = new Set(tables.primitives.map(({ name }) => name));
   const plans = new Map<string, Plan>();
-  const lineOf = (row: TypeRow): readonly TypeRow[] => {
-    const base = row.base === undefined ? undefined : types.get(row.base);
-    return base === undefined ? [row] : [...lineOf(base), row];
-  };
   const childrenOf = ({ elements }: TypeRow): Child[] =>
     elements.flatMap((element) =>
       element.types.map((type): Child => {
@@ -82,9 +79,8 @@ function createFindPlan(tables: CodeFinderTables): (type: string) => Plan | unde
   return (type) => {
     const known = plans.get(type);
     if (known !== undefined) return known;
-    const row = types.get(type);
-    if (row === undefined) return undefined;
-    const line = lineOf(row);
+    const line = lineOf(type, types).toReversed();
+    if (line.length === 0) return undefined;
     const plan: Plan = {
       type,
       isCoded: line.some(({ name }) => name === 'Coding' || name === 'Quantity'),

@@ -1,10 +1,12 @@
+import type { Tables } from '../../contract/tables.js';
 import type { Resource } from '../../fhir/resource.js';
 import { compileExpression } from '../../path/evaluate/compile-expression.js';
 import { TooCostly, type Environment } from '../../path/evaluate/environment.js';
 import type { Evaluate } from '../../path/evaluate/function-types.js';
 import { ExpressionError } from '../../path/expression/expression-error.js';
 import { isJson, Item, type Json } from '../../path/evaluate/item.js';
-import { schemaOfTables, type SchemaTables } from '../../path/evaluate/schema-of-tables.js';
+import { createSchema } from '../../path/evaluate/schema.js';
+import { indexRows } from '../../path/expression/type-index.js';
 import { compileLibrary, type EvaluateLibrary } from '../../path/library/evaluate.js';
 import type { FhirTypes } from './fhir-types.js';
 import type { EvaluateRule, RuleFocus, RuleLookups } from './profile-deps.js';
@@ -43,7 +45,10 @@ type RuleEvaluation = (focus: RuleFocus, context: RuleContext) => readonly { rea
  *
  * @returns begins to evaluate for a request; what its rules cost together is bounded
  */
-export function createRuleEvaluator(types: FhirTypes, tables: SchemaTables): (request?: object) => EvaluateRule {
+export function createRuleEvaluator(
+  types: FhirTypes,
+  tables: Pick<Tables, 'types' | 'primitives'>,
+): (request?: object) => EvaluateRule {
   const compiled = new Map<string, RuleEvaluation>();
   let schema: Environment['schema'] | undefined;
   const compile = (expression: string, type: string): RuleEvaluation => {
@@ -54,7 +59,10 @@ export function createRuleEvaluator(types: FhirTypes, tables: SchemaTables): (re
       if (compiled.size >= KEPT) compiled.clear();
       const byLibrary = namesOf(expression).some((name) => LOOKING.has(name)) ? undecided : withLibrary(compileLibrary(expression, base)); // prettier-ignore
       const own = isPlain(expression) ? compileOwn(expression) : undefined;
-      found = own === undefined ? byLibrary : withOwn(own, () => (schema ??= schemaOfTables(tables)), byLibrary);
+      found =
+        own === undefined
+          ? byLibrary
+          : withOwn(own, () => (schema ??= createSchema(indexRows(tables.types, tables.primitives))), byLibrary);
       compiled.set(key, found);
     }
     return found;

@@ -1,4 +1,5 @@
 import { jsonName } from '../../contract/json-name.js';
+import { elementsOf, rowsByName } from '../../contract/type-rows.js';
 import type { Tables } from '../../contract/tables.js';
 import type { ElementRow, TypeRow } from '../../contract/types.js';
 
@@ -46,23 +47,17 @@ const INTERFACES = ['CanonicalResource', 'MetadataResource'];
 
 /** Indexes the tables; each type when it is asked for. */
 export function createFhirTypes(tables: TypeTables): FhirTypes {
-  const rows = new Map(tables.types.map((row) => [row.name, row]));
+  const rows = rowsByName(tables.types);
   const primitives = new Map(tables.primitives.map((row) => [row.name, row]));
   const indexes = new Map<string, TypeIndex>();
   const lines = new Map<string, readonly string[]>();
   let rules: ReadonlySet<string> | undefined;
 
-  function elementsOf(type: string): readonly ElementRow[] {
-    const row = rows.get(type);
-    if (row === undefined) return [];
-    return row.base === undefined ? row.elements : [...elementsOf(row.base), ...row.elements];
-  }
-
   function indexOf(type: string): TypeIndex {
     let index = indexes.get(type);
     if (index === undefined) {
       // Primitives have what every element has.
-      index = createIndex(elementsOf(primitives.has(type) ? 'Element' : type));
+      index = createIndex(elementsOf(primitives.has(type) ? 'Element' : type, rows));
       if (rows.has(type) || primitives.has(type)) indexes.set(type, index);
     }
     return index;

@@ -1,4 +1,5 @@
-import { schemaOfTables } from '../../path/evaluate/schema-of-tables.js';
+import { createSchema } from '../../path/evaluate/schema.js';
+import { indexRows } from '../../path/expression/type-index.js';
 import { isJson } from '../../path/evaluate/item.js';
 import { ERRORS } from '../../fhir/errors.js';
 import { createCodeFinder, type CodeFinder, type FoundCodes } from '../codes/find-codes.js';
@@ -61,7 +62,11 @@ function prepare(tables: RuleTables) {
   const codeTest = createCodeTests(tables.codes);
   return {
     find: createFindRulePlan(tables, codeTest),
-    tools: { schema: schemaOfTables(tables), codeTest, resourceTypes: new Set(tables.resourceTypes) },
+    tools: {
+      schema: createSchema(indexRows(tables.types, tables.primitives)),
+      codeTest,
+      resourceTypes: new Set(tables.resourceTypes),
+    },
   };
 }
 

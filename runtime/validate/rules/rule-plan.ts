@@ -1,4 +1,5 @@
 import { jsonName } from '../../contract/json-name.js';
+import { lineOf, rowsByName } from '../../contract/type-rows.js';
 import type { Tables } from '../../contract/tables.js';
 import type { BindingRow, ElementRow, InvariantRow, TypeRow } from '../../contract/types.js';
 import { compileExpression } from '../../path/evaluate/compile-expression.js';
@@ -69,7 +70,7 @@ export function createFindRulePlan(
   tables: RuleTables,
   codeTest: (valueSet: string) => CodeTest | undefined,
 ): FindRulePlan {
-  const types = new Map(tables.types.map((row) => [row.name, row]));
+  const types = rowsByName(tables.types);
   const primitives = new Set(tables.primitives.map(({ name }) => name));
   const rows = new Map(tables.invariants.map((row) => [row.id, row]));
   const rules = new Map<string, Rule>();
@@ -86,15 +87,11 @@ export function createFindRulePlan(
     const of = (severity: Rule['severity']): Rule[] => all.filter((rule) => rule.severity === severity);
     return { errors: of('error'), warnings: of('warning') };
   };
-  const lineOf = (row: TypeRow): readonly TypeRow[] => {
-    const base = row.base === undefined ? undefined : types.get(row.base);
-    return base === undefined ? [row] : [...lineOf(base), row];
-  };
 
   /** Of a choice between a concept and a Quantity the value set has concepts, and no units: `Specimen.collection.fastingStatus[x]`. */
   const isBound = ({ types: own }: ElementRow, type: string): boolean => {
     const row = own.includes('CodeableConcept') || own.includes('Coding') ? types.get(type) : undefined;
-    return row === undefined || !lineOf(row).some(({ name }) => name === 'Quantity');
+    return row === undefined || !lineOf(type, types).some(({ name }) => name === 'Quantity');
   };
 
   function childrenOf(element: ElementRow): Child[] {
@@ -121,7 +118,7 @@ export function createFindRulePlan(
     if (known !== undefined) return known;
     const row = types.get(type);
     if (row === undefined) return undefined;
-    const line = lineOf(row);
+    const line = lineOf(type, types).toReversed();
     const children = line.flatMap(({ elements }) => elements.flatMap(childrenOf));
     const plan: RulePlan = {
       type: row.name,

@@ -1,3 +1,4 @@
+import { elementsOf, rowsByName } from '../../../contract/type-rows.js';
 import type { Access } from '../../../auth/scopes/access.js';
 import { withinReach, type Reach } from '../../../auth/scopes/reach.js';
 import { FhirError } from '../../../fhir/errors.js';
@@ -92,13 +93,8 @@ export function checkContainedScope({ contained }: { readonly contained?: Contai
 
 /** The types whose resources may contain others. */
 export function containerTypes({ types, resourceTypes }: ServiceTables): readonly string[] {
-  const rows = new Map(types.map((row) => [row.name, row]));
-  return resourceTypes.filter((type) => {
-    for (let row = rows.get(type); row !== undefined; row = row.base === undefined ? undefined : rows.get(row.base)) {
-      if (row.elements.some(({ name }) => name === 'contained')) return true;
-    }
-    return false;
-  });
+  const rows = rowsByName(types);
+  return resourceTypes.filter((type) => elementsOf(type, rows).some(({ name }) => name === 'contained'));
 }
 
 /** The containers that a token shows, by type. */

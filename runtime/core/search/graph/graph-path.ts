@@ -1,4 +1,5 @@
 import type { PathStep } from '../../../contract/search.js';
+import { elementsOf, rowsByName } from '../../../contract/type-rows.js';
 import type { ElementRow, TypeRow } from '../../../contract/types.js';
 import { isObject } from '../../../path/visit.js';
 import { compilePath } from '../../../path/compile-path.js';
@@ -110,10 +111,7 @@ function referenceIn(value: unknown): string | undefined {
 }
 
 function elementOf(type: string, name: string, types: readonly TypeRow[]): ElementRow | undefined {
-  const row = types.find((each) => each.name === type);
-  if (row === undefined) return undefined;
-  const element = row.elements.find((each) => each.name === name);
-  return element ?? (row.base === undefined ? undefined : elementOf(row.base, name, types));
+  return elementsOf(type, rowsByName(types)).findLast((each) => each.name === name);
 }
 
 /** https://hl7.org/fhir/R5/formats.html#choice */

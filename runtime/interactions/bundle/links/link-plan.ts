@@ -1,4 +1,5 @@
 import type { ElementRow, Tables, TypeRow } from '../../../contract/index.js';
+import { elementsOf, rowsByName } from '../../../contract/type-rows.js';
 
 /** The tables that define which elements are references and URIs. */
 export type LinkTables = Pick<Tables, 'types'>;
@@ -51,7 +52,7 @@ export function linkPlans({ types }: LinkTables): (type: string) => LinkPlan | u
 }
 
 function compile(types: readonly TypeRow[]): (type: string) => LinkPlan | undefined {
-  const rows = new Map(types.map((row) => [row.name, row]));
+  const rows = rowsByName(types);
   const plans = new Map<string, LinkPlan>();
   const find = (name: string): LinkPlan | undefined => {
     const made = plans.get(name);
@@ -63,18 +64,13 @@ function compile(types: readonly TypeRow[]): (type: string) => LinkPlan | undefi
     const plan: LinkPlan = {
       // Types can be recursive, so the plan of each member is made when it is needed.
       get places() {
-        return (places ??= new Map(elementsOf(row, rows).flatMap((element) => placesOf(row.name, element, find))));
+        return (places ??= new Map(elementsOf(row.name, rows).flatMap((element) => placesOf(row.name, element, find))));
       },
     };
     plans.set(row.name, plan);
     return plan;
   };
   return find;
-}
-
-function elementsOf(row: TypeRow, rows: ReadonlyMap<string, TypeRow>): readonly ElementRow[] {
-  const base = row.base === undefined ? undefined : rows.get(row.base);
-  return base === undefined ? row.elements : [...elementsOf(base, rows), ...row.elements];
 }
 
 function placesOf(

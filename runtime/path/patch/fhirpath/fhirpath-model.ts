@@ -1,4 +1,5 @@
 import { jsonName } from '../../../contract/json-name.js';
+import { elementsOf, rowsByName, type TypeRows } from '../../../contract/type-rows.js';
 import type { Tables } from '../../../contract/tables.js';
 import type { TypeRow } from '../../../contract/types.js';
 import { indexRows, type TypeIndex } from '../../expression/type-index.js';
@@ -56,7 +57,7 @@ export interface PatchModel {
 
 /** Makes the model from tables; types are compiled when they are first asked for. */
 export function createPatchModel(tables: Pick<Tables, 'types' | 'primitives'>): PatchModel {
-  const rows = new Map(tables.types.map((row) => [row.name, row]));
+  const rows = rowsByName(tables.types);
   const primitives = new Map(tables.primitives.map((row) => [row.name, row]));
   const types = new Map<string, PatchType>();
   const type = (name: string): PatchType | undefined => {
@@ -84,15 +85,11 @@ export function createPatchModel(tables: Pick<Tables, 'types' | 'primitives'>): 
   };
 }
 
-function compile(
-  row: TypeRow,
-  rows: ReadonlyMap<string, TypeRow>,
-  primitives: ReadonlyMap<string, unknown>,
-): PatchType {
+function compile(row: TypeRow, rows: TypeRows, primitives: ReadonlyMap<string, unknown>): PatchType {
   const elements = new Map<string, PatchElement>();
   const keys = new Map<string, { element: PatchElement; type: string }>();
   const own = new Map<PatchElement, readonly PatchKey[]>();
-  for (const { name, types, choice, max, xml } of elementsOf(row, rows)) {
+  for (const { name, types, choice, max, xml } of elementsOf(row.name, rows)) {
     // Ids, the url of an extension and the text of a narrative are attributes, and XHTML: they have no children.
     const plain = xml !== undefined || (row.kind === 'resource' && name === 'id');
     const twins = !plain && types.some((type) => primitives.has(type));
@@ -103,9 +100,4 @@ function compile(
     own.set(element, named);
   }
   return { name: row.name, kind: row.kind, elements, keys, keysOf: (element) => own.get(element) ?? [] };
-}
-
-function elementsOf(row: TypeRow, rows: ReadonlyMap<string, TypeRow>): readonly TypeRow['elements'][number][] {
-  const base = row.base === undefined ? undefined : rows.get(row.base);
-  return base === undefined ? row.elements : [...elementsOf(base, rows), ...row.elements];
 }
