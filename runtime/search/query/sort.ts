@@ -14,7 +14,8 @@ export interface Sortable {
 }
 
 /**
- * Returns the value that a key sorts a resource by; undefined: it has none. Tokens go by code, references by the text of their target, quantities by canonical value where they have one, intervals by their low end ascending and by their
+ * Returns the value that a key sorts a resource by; undefined: it has none. Tokens go by code, references by the text of
+ * their target, quantities by canonical value where they have one, intervals by their low end ascending and by their
  * high end descending.
  */
 export function sortValue(key: SortKey, resource: Sortable): SortValue | undefined {
