@@ -42,6 +42,13 @@ const [WRITES_BEFORE, WRITES, WRITERS] = [400, 2000, 4];
 /** Resources of all that updates are drawn from, at most. */
 const SAMPLED = 20_000;
 
+/** Kinds whose names have one of these, separated by `|`, are measured alone. */
+const ONLY = process.env['KILN_BENCH_ONLY'];
+
+function isChosen({ name }: GrowthKind): boolean {
+  return ONLY === undefined || ONLY.split('|').some((each) => name.includes(each));
+}
+
 /** Milliseconds between two writes beside the searches. */
 const PAUSE = 100;
 
@@ -100,11 +107,11 @@ async function measureSize(size: number): Promise<readonly (readonly [name: stri
     if (url !== undefined) await new Promise((resolve) => setTimeout(resolve, MONGO_REST));
     const writer = writeBeside(subject.store);
     try {
-      for (const kind of GROWTH_KINDS) points.push(...(await measureKind(kind, records, subject)));
+      for (const kind of GROWTH_KINDS.filter(isChosen)) points.push(...(await measureKind(kind, records, subject)));
     } finally {
       await writer.stop();
     }
-    points.push(...(await measureWrites(size, subject)));
+    if (ONLY === undefined) points.push(...(await measureWrites(size, subject)));
   } finally {
     await subject.close();
   }
