@@ -22,17 +22,21 @@ interface PatientSearch {
   readonly types: readonly string[];
   /** The compartment that it looks in; absent: in none. */
   readonly compartment: string | undefined;
-  /** Names of its parameters, as they were sent. */
-  readonly names: readonly string[];
+  /** Its parameters, as they were sent. */
+  readonly params: readonly { readonly name: string; readonly value: string }[];
 }
 
+/** Parameters that name a patient: not those that ask for others, or whether there is one. */
+const NAMING = /^patient(?::Patient|:identifier)?(?:\.(?:_id|identifier))?$/;
+
 /**
- * Checks that a search for clinical data names the patient: by `patient`, by a chain on it, or by the compartment.
+ * Checks that a search for clinical data names the patient: by `patient`, by the identifier of it, or by the compartment.
  *
  * @throws FhirError `patient-required`
  */
-export function checkPatientNamed({ types, compartment, names }: PatientSearch, { needsPatient }: Actors): void {
-  if (!needsPatient || compartment === PATIENT || names.some((name) => /^patient(?:[:.]|$)/.test(name))) return;
+export function checkPatientNamed({ types, compartment, params }: PatientSearch, { needsPatient }: Actors): void {
+  if (!needsPatient || compartment === PATIENT || params.some(({ name, value }) => value !== '' && NAMING.test(name)))
+    return;
   const [first] = types.filter((type) => CLINICAL.has(type));
   if (first === undefined) return;
   const text = `A search for ${first} has to name its patient: patient=ID, or patient.identifier`;

@@ -54,11 +54,8 @@ export async function parseSearch(call: Call, services: Services): Promise<Asked
     services,
   );
   if (request.contained !== undefined) checkContainedScope(request, scope);
-  const names = walk.params.map(({ name }) => name);
-  checkPatientNamed(
-    { types: request.types, compartment: scope.compartment?.row.type, names },
-    services.exchange.actors,
-  );
+  const named = { types: request.types, compartment: scope.compartment?.row.type, params: walk.params };
+  checkPatientNamed(named, services.exchange.actors);
   return { scope, walk, request };
 }
 

@@ -185,7 +185,8 @@ export function exchangeActors(store: Store): void {
 
   describe('a search for clinical data names its patient', () => {
     it.each(CLINICAL)('%s', async (type) => {
-      for (const path of [`/${type}`, `/${type}?_id=x`, `/?_type=${type}`]) {
+      const others = ['patient=', 'patient:missing=false', 'patient.gender=male'].map((query) => `/${type}?${query}`);
+      for (const path of [`/${type}`, `/${type}?_id=x`, `/?_type=${type}`, ...others]) {
         const refused = await server.all.send('GET', path);
         expect([path, refused.status, refused.json().issue?.[0]?.details.coding[0].code]).toEqual([path, 400, 'patient-required']); // prettier-ignore
       }
