@@ -1,10 +1,11 @@
 import { MongoClient } from 'mongodb';
 import { expect, it } from 'vitest';
 
+import type { Change } from '../../runtime/store/store.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
 import { holder, identified } from './durability/child-guards.js';
 import { onEmptiedMongo } from './on-mongo.js';
-import { useStore } from './subject.js';
+import { deletion, put, useStore } from './subject.js';
 
 describeOnMongod('guards of a MongoDB store beyond the contract', () => {
   const subject = useStore(onEmptiedMongo);
@@ -24,6 +25,28 @@ describeOnMongod('guards of a MongoDB store beyond the contract', () => {
     } finally {
       await client.close();
     }
+  });
+
+  it('of references are touched where a target is held; one that has to be there costs one command, and none without targets', async () => {
+    const commands: string[] = [];
+    const store = await subject.reopen({ onCommand: (name) => commands.push(name) });
+    const target = { type: 'Patient', id: 'a', expression: 'Patient.link[0].other' };
+    const write = async (...changes: readonly Change[]): Promise<readonly string[]> => {
+      commands.length = 0;
+      await store.write(changes);
+      return commands.filter((name) => name !== 'hello' && name !== 'ping');
+    };
+    const three = ['x', 'y', 'z'].map((id) => ({ ...target, id }));
+    expect(await write(put('a', 0), put('x', 0), put('y', 0), put('z', 0))).toContain('commitTransaction');
+    expect(await write(put('b', 0))).toEqual(['insert']);
+    expect(await write({ ...put('c', 0), targets: three })).toEqual(['find', 'insert']);
+    expect(await write({ ...put('d', 0), targets: [{ ...target, isHeld: true }] })).toEqual([
+      ...['update', 'insert', 'find'],
+      'commitTransaction',
+    ]);
+    const plain = await write(put('b', 1, 'y'));
+    expect(await write({ ...put('b', 2, 'z'), targets: three })).toEqual(['find', ...plain]);
+    expect(await write(deletion('c', 1))).toEqual(plain.map(() => expect.any(String) as string));
   });
 
   it('those of many creations are looked at a hundred at a time', async () => {

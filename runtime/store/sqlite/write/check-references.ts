@@ -38,9 +38,11 @@ function prepare(db: Database, dictionary: Dictionary): ReferenceCheck {
     'SELECT 1 FROM resource r JOIN version v ON v.resource = r.key ' +
       'WHERE r.type = ? AND r.id = ? AND v.version = ? AND v.body IS NOT NULL',
   );
+  // The index has no rows without an id, which SQLite has to see.
   const selectReferrers = db.prepare<[string, number], ReferrerRow>(
-    'SELECT r.type, r.id, r.version, f.param FROM reference f JOIN resource r ON r.key = f.resource ' +
-      "WHERE f.target_id = ? AND f.target_type = ? AND f.base = 0 AND f.target_version = ''",
+    'SELECT r.type, r.id, r.version, f.param FROM reference f INDEXED BY reference_by_target ' +
+      'CROSS JOIN resource r ON r.key = f.resource ' +
+      "WHERE f.target_id = ? AND f.target_id <> '' AND f.target_type = ? AND f.base = 0 AND f.target_version = ''",
   );
 
   function isThere({ type, id, version }: RequiredTarget): boolean {
