@@ -40,7 +40,7 @@ describeOnMongod('guards of a MongoDB store beyond the contract', () => {
     expect(await write(put('a', 0), put('x', 0), put('y', 0), put('z', 0))).toContain('commitTransaction');
     expect(await write(put('b', 0))).toEqual(['insert']);
     expect(await write({ ...put('c', 0), targets: three })).toEqual(['find', 'insert']);
-    expect(await write({ ...put('d', 0), targets: [{ ...target, isHeld: true }] })).toEqual([
+    expect(await write({ ...put('d', 0), targets: [{ ...target, isHeld: true as const }] })).toEqual([
       ...['update', 'insert', 'find'],
       'commitTransaction',
     ]);

@@ -4,11 +4,12 @@ import type { Access } from '../../auth/scopes/access.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
+import type { Change } from '../../store/store.js';
 import type { Call } from '../call.js';
 import { checkEffects } from './check-parameters.js';
 import { checkedView, checkContent, lettersOf } from './checked-view.js';
 import { asksContent } from '../patch/patch-questions.js';
-import { hideTargets } from '../references/hidden-targets.js';
+import { hideTargets, isShown } from '../references/hidden-targets.js';
 import { liveVersion } from '../write/preconditions.js';
 import type { Services } from '../services.js';
 import { isJudged, isVisible } from './visibility.js';
@@ -35,11 +36,13 @@ async function guardPlan(plan: WritePlan, call: Call, services: Services): Promi
     resolveTarget: (view) => plan.resolveTarget(checkedView(view, call, services)),
     async decide(writeTarget, content) {
       if (asks) await checkAnswers(writeTarget, call, services);
-      const decided = await hidingTargets(
-        await decideUnquoted(plan, writeTarget, content, call, services),
+      const made = await decideUnquoted(plan, writeTarget, content, call, services);
+      const changes = await hideTargets(
+        await withSentTargets(made.changes, writeTarget, call, services),
         call,
         services,
       );
+      const decided = changes === made.changes ? made : { ...made, changes };
       for (const change of decided.changes) if (change.content !== undefined) checkContent(change, call, services);
       await checkEffects(decided.changes, writeTarget, lettersOf(call).writes, call, services);
       if (
@@ -52,10 +55,28 @@ async function guardPlan(plan: WritePlan, call: Call, services: Services): Promi
   };
 }
 
-/** What the token does not show of what is referred to counts as missing. */
-async function hidingTargets(decided: Decided, call: Call, services: Services): Promise<Decided> {
-  const changes = await hideTargets(decided.changes, call, services);
-  return changes === decided.changes ? decided : { ...decided, changes };
+/**
+ * Changes whose references have to lead somewhere, though the version before has them, where the token does not show that version: whether
+ * a reference that the client sends is taken would tell whether it is there.
+ */
+async function withSentTargets(
+  changes: readonly Change[],
+  { targets: [target] }: WriteTarget,
+  call: Call,
+  services: Services,
+): Promise<readonly Change[]> {
+  const { integrity } = services;
+  const live = liveVersion(target?.current);
+  if (integrity === undefined || live === undefined || (await isShown(live, call, services))) return changes;
+  const sent = call.patch === undefined ? undefined : JSON.stringify(call.patch);
+  return changes.map((change) => {
+    if (change.content === undefined || change.type !== live.type || change.id !== live.id) return change;
+    const asked = new Set(change.targets?.map(({ expression }) => expression));
+    const targets = integrity
+      .targetsOf(change.content, undefined)
+      ?.filter(({ type, id, expression }) => sent?.includes(`${type}/${id}`) !== false || asked.has(expression));
+    return targets === undefined || targets.length === 0 ? change : { ...change, targets };
+  });
 }
 
 /** Letters either of which shows what a resource holds. */

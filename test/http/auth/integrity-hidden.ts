@@ -63,6 +63,29 @@ export function hiddenReferences(store: Store): void {
       expect((await writer.send('POST', '/Observation', of(ids[name]))).status).toBe(status);
   });
 
+  it('who may not read a resource learns nothing of its references by sending them', async () => {
+    const id = word();
+    const body = (subject: string, status = 'final'): object => ({ ...of(subject), id, status });
+    expect((await all.send('PUT', `/Observation/${id}`, body(ids.hidden))).status).toBe(201);
+    const patch = (subject: string) => [{ op: 'replace', path: '/subject/reference', value: `Patient/${subject}` }];
+    const status = [{ op: 'replace', path: '/status', value: 'amended' }];
+    const json = { 'content-type': 'application/json-patch+json' };
+    const blind = server.as('system/Observation.u');
+    const answers: string[] = [];
+    for (const subject of [ids.hidden, ids.none]) {
+      const put = await blind.send('PUT', `/Observation/${id}`, body(subject, 'corrected'));
+      const patched = await blind.send('PATCH', `/Observation/${id}`, [...patch(subject), ...status], json);
+      expectRefusal(put, 409, 'reference-dangling', subject);
+      expectRefusal(patched, 409, 'reference-dangling', subject);
+      answers.push(without(put, subject) + without(patched, subject));
+    }
+    expect(answers[0]).toBe(answers[1]);
+    expect((await blind.send('PATCH', `/Observation/${id}`, status, json)).status).toBe(200);
+    const reader = server.as('system/Observation.ru');
+    expect((await reader.send('PUT', `/Observation/${id}`, body(ids.hidden, 'corrected'))).status).toBe(200);
+    expectRefusal(await reader.send('PUT', `/Observation/${id}`, body(ids.none)), 409, 'reference-dangling', ids.none);
+  });
+
   it('a publication finds its patient without scope on the type, as it does without integrity', async () => {
     const client = server.as('system/DocumentReference.c');
     const published = (subject: string): object => ({

@@ -1,6 +1,7 @@
 import type { Definitions } from '../../../../runtime/core/definitions/definitions.js';
 import type { Store } from '../../../../runtime/store/store.js';
 import { createStoredProfiles } from '../../../../runtime/core/validation/stored-profiles.js';
+import type { Integrity } from '../../../../runtime/core/references/integrity.js';
 import { newId } from '../../../../runtime/fhir/id.js';
 import { loadProfiles } from '../../../../runtime/tables.js';
 import { createRuleChecker } from '../../../../runtime/validate/rules/create-rule-checker.js';
@@ -57,12 +58,24 @@ export interface Asked {
  * A server with these resources, and no others but the parameters of the store, on a store.
  *
  * @param definitions those of the store, once it is open
+ * @param integrity what references of clients have to lead to; absent: anything
  */
-export function twinOn(store: Store, drafts: readonly Draft[], definitions: () => Definitions): Twin {
+export function twinOn(
+  store: Store,
+  drafts: readonly Draft[],
+  definitions: () => Definitions,
+  integrity?: Integrity,
+): Twin {
   const options = { baseUrl: BASE, live: () => definitions().current() };
   const { types, profile, store: own } = createStoredProfiles(store, tables, loadProfiles);
   const profiles = { types, profile, required: new Map<string, readonly string[]>() };
-  const server = jobsServer(own, { ...options, rules: createRuleChecker(tables), profiles, allowsExpunge: true });
+  const server = jobsServer(own, {
+    ...options,
+    rules: createRuleChecker(tables),
+    profiles,
+    allowsExpunge: true,
+    integrity,
+  });
   // Some Binaries nobody may touch who comes with a token.
   const open = useBundleServer(store, options);
   const instants: Instants = new Map();

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { OWN } from '../../../toy/own.js';
+import { tables } from '../../../../generated/tables.js';
+import { createIntegrity } from '../../../../runtime/core/references/integrity.js';
 import type { Definitions } from '../../../../runtime/core/definitions/definitions.js';
 import type { Store } from '../../../../runtime/store/store.js';
 import { openStore } from '../../../contract/open-store.js';
@@ -11,6 +14,9 @@ import { definitionsOn, settleIndex } from './leak-parameters.js';
 import { makeTwin, makeWorld, POLICIES } from './leak-twins.js';
 import { valuesOf } from './leak-values.js';
 import type { Draft } from './leak-world.js';
+
+/** References that clients write have to lead somewhere. */
+const WRITTEN = createIntegrity({ mode: 'written', paths: {} }, { tables, own: OWN, isShipped: () => false });
 
 /** For many requests on a machine that has other things to do, in milliseconds. */
 const PATIENCE = 120_000;
@@ -87,7 +93,8 @@ function useTwin(
   hasOthers = true,
 ): { readonly twin: Twin; readonly drafts: readonly Draft[] } {
   const { store, definitions } = useStore(subject);
-  const twin = twinOn(store, drafts, definitions);
+  // Where deletions are refused too, they tell that others refer, by intent.
+  const twin = twinOn(store, drafts, definitions, seed % 3 === 2 ? WRITTEN : undefined);
   beforeAll(async () => {
     await twin.arrange();
     await settleIndex(store, definitions(), seed % 2 === 0 ? undefined : 'Encounter.x-when');
