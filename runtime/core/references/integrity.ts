@@ -40,8 +40,6 @@ export interface Integrity {
   holds(content: Resource, to: ResourceKey): boolean;
   /** Whether something is there always, though it is not stored. */
   isShipped(key: ResourceKey): boolean;
-  /** Whether all references of a type hinder deletions. */
-  isEnforced(type: string): boolean;
 }
 
 /** What the rules are made of. */
@@ -66,41 +64,42 @@ export function createIntegrity(modes: IntegrityModes, parts: IntegrityParts): I
   const holding = tables.resourceTypes.filter((type) => has(type, 'enforced'));
   if (holding.length === 0 && !tables.resourceTypes.some((type) => has(type, 'written'))) return undefined;
 
-  function* checked(content: Resource): Generator<FoundReference & { readonly mode: IntegrityMode; at: string }> {
+  function checked(content: Resource): readonly CheckedPlace[] {
     const own = byType.get(content.resourceType);
-    if (own === undefined || (own.all === 'none' && own.elements.length === 0)) return;
-    for (const { named, path } of localReferences(content, parts)) {
-      const at = elementOf(content.resourceType, path);
-      const mode = own.elements.find(([prefix]) => isWithin(at, prefix))?.[1] ?? own.all;
-      if (mode === 'none' || isShipped(named)) continue;
-      yield { ...named, mode, at, expression: expressionOf(content.resourceType, path) };
-    }
+    if (own === undefined || (own.all === 'none' && own.elements.length === 0)) return [];
+    const modeOf = (path: ReferencePath): IntegrityMode => {
+      if (own.elements.length === 0) return own.all;
+      const element = elementOf(content.resourceType, path);
+      return own.elements.find(([prefix]) => isWithin(element, prefix))?.[1] ?? own.all;
+    };
+    return localReferences(content, parts).flatMap((place) => {
+      const mode = modeOf(place.path);
+      return mode === 'none' || isShipped(place.named) ? [] : [{ ...place, mode }];
+    });
   }
 
   return {
     holding,
     isShipped,
-    isEnforced: (type) => {
-      const own = byType.get(type);
-      return own?.all === 'enforced' && own.elements.every(([, mode]) => mode === 'enforced');
-    },
     targetsOf(content, before) {
+      const places = checked(content);
+      if (places.length === 0) return undefined;
+      const known = before === undefined ? undefined : new Set(checked(before).map(placeName));
       const targets: RequiredTarget[] = [];
-      let known: Set<string> | undefined;
-      for (const { mode, at, ...target } of checked(content)) {
-        known ??= before === undefined ? new Set() : new Set([...checked(before)].map(placeOf));
-        if (known.has(placeOf({ ...target, at }))) continue;
-        const isHeld = mode === 'enforced' && target.version === undefined;
+      for (const place of places) {
+        if (known?.has(placeName(place)) === true) continue;
+        const { mode, named, path } = place;
+        const target = { ...named, expression: expressionOf(content.resourceType, path) };
+        const isHeld = mode === 'enforced' && named.version === undefined;
         targets.push(isHeld ? { ...target, isHeld } : target);
       }
       return targets.length === 0 ? undefined : targets;
     },
     holds(content, { type, id }) {
-      for (const target of checked(content)) {
-        if (target.mode === 'enforced' && target.version === undefined && target.type === type && target.id === id)
-          return true;
-      }
-      return false;
+      return checked(content).some(
+        ({ mode, named }) =>
+          mode === 'enforced' && named.version === undefined && named.type === type && named.id === id,
+      );
     },
   };
 }
@@ -111,6 +110,10 @@ export function referencesOf(content: Resource, parts: IntegrityParts): readonly
   return localReferences(content, parts).flatMap(({ named, path }) =>
     parts.isShipped(named) ? [] : [{ ...named, expression: expressionOf(content.resourceType, path) }],
   );
+}
+
+interface CheckedPlace extends LocalPlace {
+  readonly mode: IntegrityMode;
 }
 
 interface LocalPlace {
@@ -132,8 +135,9 @@ function keyOf({ type, id, version }: LocalReference): LocalPlace['named'] {
   return version === undefined ? { type, id } : { type, id, version: versionNumber(version) ?? 0 };
 }
 
-function placeOf({ at, type, id, version }: Omit<FoundReference, 'expression'> & { readonly at: string }): string {
-  return `${at} ${type}/${id}/${version ?? ''}`;
+/** The same for what is referred to by the same element, wherever in a list. */
+function placeName({ named: { type, id, version }, path }: LocalPlace): string {
+  return `${elementOf('', path)} ${type}/${id}/${version ?? ''}`;
 }
 
 /** The element without places in lists: `Encounter.participant.actor`. */

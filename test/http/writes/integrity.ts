@@ -5,11 +5,14 @@ import { tables } from '../../../generated/tables.js';
 import { createIntegrity, type IntegrityModes } from '../../../runtime/core/references/integrity.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { createExtractor } from '../../../runtime/search/extract.js';
+import { mergeParameters, replacementParameters } from '../operations/replacement-support.js';
 import { batch, entry, transaction, useBundleServer } from '../bundles/bundle-server.js';
 import type { Answer, ToyServer } from '../server.js';
 import { expectRefusal, word } from '../write-server.js';
 
 const SHIPPED = 'StructureDefinition/Patient';
+const REPLACE = '/$svc.fhir.replace-references';
+const UNDO = '/$svc.fhir.undo-replace-references';
 
 /** A server on which references have to lead to what these modes say. */
 function serverWith(store: Store, mode: IntegrityModes['mode'], paths: IntegrityModes['paths'] = {}): ToyServer {
@@ -235,6 +238,42 @@ export function referenceIntegrity(store: Store): void {
       const lost = transaction(entry('POST', 'Basic', about(target)), entry('DELETE', target));
       refused(await server.send('POST', '', lost), 'Bundle.entry[0].resource.subject', target);
       expect((await server.send('GET', `/${target}`)).status).toBe(200);
+    });
+  });
+
+  describe.each(MODES)('operations that write, %s', (mode) => {
+    const server = servers[mode];
+    const patient = (id: string) => ({ resourceType: 'Patient', id });
+    const two = async (): Promise<readonly [string, string]> => [
+      await made(server, patient('x')),
+      await made(server, patient('x')),
+    ];
+
+    it('references are replaced beside others that were dangling before', async () => {
+      const [source, target] = await two();
+      const body = basic({ subject: { reference: source }, author: { reference: `Patient/${word()}` } });
+      const referrer = await made(servers.none, body);
+      const answer = await server.send('POST', REPLACE, replacementParameters(source, target));
+      expect(answer.status, answer.text).toBe(200);
+      expect((await server.send('GET', `/${referrer}`)).json().subject.reference).toBe(target);
+    });
+
+    it('a merge moves all that refers', async () => {
+      const [source, target] = await two();
+      const referrer = await made(server, about(source));
+      const answer = await server.send('POST', '/Patient/$merge', mergeParameters(source, target));
+      expect(answer.status, answer.text).toBe(200);
+      expect((await server.send('GET', `/${referrer}`)).json().subject.reference).toBe(target);
+    });
+
+    it('an undo is refused that would lead back to nothing', async () => {
+      const [source, target] = await two();
+      const referrer = await made(server, about(source));
+      expect((await server.send('POST', REPLACE, replacementParameters(source, target))).status).toBe(200);
+      expect((await servers.none.send('DELETE', `/${source}`)).status).toBe(200);
+      const undone = await server.send('POST', UNDO, replacementParameters(source, target));
+      expectRefusal(undone, 409, 'reference-dangling', source);
+      expect((await server.send('GET', `/${referrer}`)).json().subject.reference).toBe(target);
     });
   });
 

@@ -77,7 +77,7 @@ function* cut(changes: readonly Change[], preconditions: readonly Precondition[]
 /** A change without what only other stores have a use for. */
 function toPlain(change: Change): PlainChange {
   const { type, id, expected, amended } = change;
-  if (amended !== undefined || change.targets !== undefined || change.unreferred !== undefined) {
+  if (amended !== undefined || change.unreferred !== undefined) {
     const { content: _content, ...plain } = change;
     if (plain.body !== undefined) return plain;
     const { refuse: _refuse, ...deletion } = plain;
@@ -85,8 +85,7 @@ function toPlain(change: Change): PlainChange {
   }
   if (change.body === undefined) return { type, id, expected };
   // Written out: to leave a member out of a copy of all takes several times as long.
-  const { body, entries, contained } = change;
-  return contained === undefined
-    ? { type, id, expected, body, entries }
-    : { type, id, expected, body, entries, contained };
+  const { body, entries, contained, targets } = change;
+  const plain = contained === undefined ? { type, id, expected, body, entries } : { type, id, expected, body, entries, contained }; // prettier-ignore
+  return targets === undefined ? plain : Object.assign(plain, { targets });
 }
