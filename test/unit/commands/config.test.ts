@@ -65,7 +65,7 @@ describe('configuration', () => {
     }
     expect(variableOf('limits.bodyIdleTime')).toBe('KILN_LIMITS_BODY_IDLE_TIME');
     for (const setting of Object.values(SETTINGS)) {
-      if (setting.initial !== undefined) expect(setting.parse(setting.initial as JsonValue)).toBe(setting.initial);
+      if (setting.initial !== undefined) expect(setting.parse(setting.initial as JsonValue)).toEqual(setting.initial);
     }
   });
 

@@ -1,4 +1,4 @@
-import { describeOnMongod, newDatabase } from '../mongod/for-tests.js';
+import { describeOnMongod, newDatabase } from '../../mongod/for-tests.js';
 import { checkReferences } from './check-references.js';
 
 describeOnMongod('kiln check references on MongoDB', () => {

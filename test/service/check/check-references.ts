@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { command } from './auth.js';
+import { command } from '../auth.js';
 
 /** `kiln check references`, whatever the store. @param makeStore given a folder for files */
 export function checkReferences(makeStore: (folder: string) => string): void {
