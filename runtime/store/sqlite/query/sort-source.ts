@@ -2,8 +2,7 @@ import { least } from '../../../fhir/lists.js';
 import { type Condition, type SortKey, valuedBy } from '../../../search/query/query.js';
 import type { SortValue } from '../../../search/query/sort.js';
 import { systemsOf } from './compile/driver.js';
-import { column, indexedBy, listedOf, TABLES, type Table } from './compile/shape.js';
-import { boundValues } from './links/lists.js';
+import { column, indexedBy, INDEXES, isIn, TABLES, type Index, type Table } from './compile/shape.js';
 import type { Hit } from './hit.js';
 import type { Run } from './run.js';
 import type { SortColumns } from './sort-values.js';
@@ -21,34 +20,29 @@ export interface Ranked {
 interface SortIndex {
   readonly table: Table;
   readonly column: string;
-  readonly index: string;
+  readonly index: Index;
   /** Whether many share a value: each is read by itself, so that its resources come in the order of keys. */
-  readonly isShared?: boolean;
+  readonly isShared: boolean;
 }
 
+const BY: Readonly<Partial<Record<SortKey['by'], Index>>> = {
+  string: 'string_by_value',
+  number: 'number_by_low',
+  date: 'date_by_low',
+  uri: 'uri_by_value',
+  reference: 'reference_by_text',
+  token: 'token_by_value',
+  updated: 'resource_by_time',
+  id: 'resource_by_id',
+};
+
+const SHARED: ReadonlySet<SortKey['by']> = new Set(['uri', 'reference', 'token']);
+
 function indexOf({ by, isDescending }: SortKey): SortIndex | undefined {
-  switch (by) {
-    case 'string':
-      return { table: TABLES.string, column: 'folded', index: 'string_by_value' };
-    case 'number':
-      return { table: TABLES.number, column: 'low', index: 'number_by_low' };
-    case 'date':
-      return isDescending
-        ? { table: TABLES.date, column: 'high', index: 'date_by_high' }
-        : { table: TABLES.date, column: 'low', index: 'date_by_low' };
-    case 'uri':
-      return { table: TABLES.uri, column: 'value', index: 'uri_by_value', isShared: true };
-    case 'reference':
-      return { table: TABLES.reference, column: 'target', index: 'reference_by_text', isShared: true };
-    case 'token':
-      return { table: TABLES.token, column: 'code', index: 'token_by_value', isShared: true };
-    case 'updated':
-      return { table: TABLES.resource, column: 'updated', index: 'resource_by_time' };
-    case 'id':
-      return { table: TABLES.resource, column: 'id', index: 'resource_by_id' };
-    default:
-      return undefined;
-  }
+  const index = by === 'date' && isDescending ? 'date_by_high' : BY[by];
+  if (index === undefined) return undefined;
+  const { table, columns } = INDEXES[index];
+  return { table, column: columns[0]!, index, isShared: SHARED.has(by) };
 }
 
 /** Whether there is an index that has the values of a key in their order: values of several parameters are not in one. */
@@ -81,18 +75,17 @@ export function ranked(
   if (param === undefined) return [];
   const { isDescending } = sortKey;
   const key = column(D, source.table.key);
-  const listed = listedOf(source.table, D, boundValues([param]));
   const walk = {
     source,
     run,
     key,
     param,
     isDescending,
-    range: isHead ? sql`${listed} AND d.deleted = 0` : listed,
+    range: isIn(source.index, D, sql`${param}`),
     more: select(key),
     best: isHead ? run.check(where, key) : isBest(run, where, source, isDescending),
   };
-  return source.isShared === true ? byBlocks(walk, start) : byValue(walk, start);
+  return source.isShared ? byBlocks(walk, start) : byValue(walk, start);
 }
 
 interface Start {

@@ -4,7 +4,7 @@ import { rangeOf, type Arm, type Driver } from './index-range.js';
 import { boundValues } from '../links/lists.js';
 import { probe } from '../probes.js';
 import type { Run } from '../run.js';
-import { column, listedOf, orderIn, TABLES, type Bound, type RowTest } from './shape.js';
+import { column, INDEXES, isIn, TABLES, type Bound, type RowTest } from './shape.js';
 import { and, or, raw, sql, type Sql } from './sql.js';
 
 /** Bounds of one parameter that a resource has to fulfil together: one of each leaf's alternatives. */
@@ -135,11 +135,12 @@ function armOf(
   const row = raw(`d${depth}`);
   const isTime = table === 'resource';
   const key = column(row, isTime ? 'key' : 'resource');
-  const isIn = (i: number, of: Sql): Sql => and([within(bounded, spans[i]!, of), askRow(alternatives[i]!.tests, of)]);
+  const isInRange = (i: number, of: Sql): Sql =>
+    and([within(bounded, spans[i]!, of), askRow(alternatives[i]!.tests, of)]);
   const irregular = (owner: Sql): Sql =>
     sql`EXISTS (SELECT 1 FROM irregular i WHERE i.resource = ${owner} AND i.param = ${param})`;
   const apart = isIrregular ? [sql`NOT ${irregular(key)}`] : [];
-  const earlier = alternatives.slice(0, place).map((_, i) => isIn(i, row));
+  const earlier = alternatives.slice(0, place).map((_, i) => isInRange(i, row));
   const other = raw('o');
   return {
     key,
@@ -148,14 +149,14 @@ function armOf(
         table: tableOf(bounded, row),
         where: within(bounded, spans[place]!, row),
         open: () => within(bounded, { ...spans[place]!, from: -Infinity }, row),
-        order: orderIn(isTime ? 'resource_by_time' : `${table}_by_low`).map((name) => column(row, name)),
+        order: INDEXES[indexOf(bounded)].columns.map((name) => column(row, name)),
         asked: and([run.go(key), askRow(alternatives[place]!.tests, row), ...apart]),
       },
     ],
     isLazy: true,
     once: () => (earlier.length === 0 ? raw('1') : sql`NOT ${or(earlier)}`),
     holds: (owner) => sql`EXISTS (SELECT 1 FROM ${raw(table)} o ${TABLES[table].byKey}
-      WHERE ${column(other, isTime ? 'key' : 'resource')} = ${owner} AND ${isIn(place, other)}
+      WHERE ${column(other, isTime ? 'key' : 'resource')} = ${owner} AND ${isInRange(place, other)}
       ${isIrregular ? sql`AND NOT ${irregular(owner)}` : sql``})`,
   };
 }
@@ -201,16 +202,19 @@ function askRow(tests: readonly RowTest[], row: Sql): Sql {
   return and(tests.flatMap(({ shape, values }) => shape.predicate?.(row, boundValues(values)) ?? []));
 }
 
-function tableOf({ table }: Bounded, row: Sql): Sql {
-  return sql`${raw(table)} ${row} INDEXED BY ${raw(table === 'resource' ? 'resource_by_time' : `${table}_by_low`)}`;
+function indexOf({ table }: Bounded) {
+  return table === 'resource' ? 'resource_by_time' : (`${table}_by_low` as const);
+}
+
+function tableOf(bounded: Bounded, row: Sql): Sql {
+  return sql`${raw(bounded.table)} ${row} INDEXED BY ${raw(indexOf(bounded))}`;
 }
 
 /** The row is in a range of the index. */
-function within({ table, param }: Bounded, { from, to }: Span, row: Sql): Sql {
-  const end = column(row, table === 'resource' ? 'updated' : 'low');
+function within(bounded: Bounded, { from, to }: Span, row: Sql): Sql {
+  const end = column(row, bounded.table === 'resource' ? 'updated' : 'low');
   return and([
-    listedOf(TABLES[table], row, boundValues([param])),
-    ...(table === 'resource' ? [sql`${row}.deleted = 0`] : []),
+    isIn(indexOf(bounded), row, sql`${bounded.param}`),
     ...(from === -Infinity ? [] : [sql`${end} >= ${from}`]),
     sql`${end} <= ${to}`,
   ]);

@@ -6,7 +6,7 @@ import { isImplied } from './simplify.js';
 import { checkLink } from '../links/links.js';
 import { boundValues, from, listValues } from '../links/lists.js';
 import { column, indexedBy, ofParam, type Access, type Shape, type Values } from './shape.js';
-import { and, join, keyOf, or, raw, sql, type Sql } from './sql.js';
+import { and, keyOf, or, raw, sql, type Sql } from './sql.js';
 
 /** More alternatives than this go as a list. */
 export const MAX_INLINE = 8;
@@ -49,19 +49,9 @@ function checkGroup(all: LeafGroup, key: Sql, context: CompileContext): Sql {
     return exists(shape, 0, { key }, boundValues(alternatives[0]!), [or(predicates)], context);
   }
   const list = context.list(alternatives);
-  const lead = shapes.length > 1 ? leadingPart(group) : undefined;
+  const lead = leadingPart(group);
   if (lead !== undefined) return checkFromRows(group, lead, list, key, context);
-  if (shapes.length > 1 || shape.equal === undefined) {
-    const parts = checkParts(group, listValues('v'), { key }, context);
-    return sql`EXISTS (SELECT 1 FROM ${list} v WHERE ${parts})`;
-  }
-  const row = ROWS[0]!;
-  const own = shape.equal.map((name) => column(row, name));
-  const { finding = 0 } = shape;
-  const theirs = shape.equal.map((_, i) => listValues('v')(finding + i + 1));
-  const isListed = sql`(${join(own, ', ')}) IN (SELECT ${join(theirs, ', ')} FROM ${list} v)`;
-  // All are of one parameter: several there are only of canonical quantities, and those are no equalities.
-  return exists(shape, 0, { key }, boundValues(alternatives[0]!), [isListed], context);
+  return sql`EXISTS (SELECT 1 FROM ${list} v WHERE ${checkParts(group, listValues('v'), { key }, context)})`;
 }
 
 /** A part whose values are looked up in a list by those of a row: all of one parameter, and equal to something. */
@@ -83,7 +73,7 @@ function checkFromRows(group: LeafGroup, part: number, list: Sql, key: Sql, cont
   const shape = shapes[part]!;
   const row = ROWS[part]!;
   const place = places[part]!;
-  const theirs = from(listValues('v'), place + (shape.finding ?? 0));
+  const theirs = from(listValues('v'), place + shape.finding);
   const same = shape.equal!.map((name, i) => sql`${theirs(i + 1)} = ${column(row, name)}`);
   const others = checkParts(group, listValues('v'), { key, group: column(row, 'part_group') }, context, [part]);
   const alike = sql`EXISTS (WITH l AS MATERIALIZED (SELECT * FROM ${list})
@@ -93,7 +83,7 @@ function checkFromRows(group: LeafGroup, part: number, list: Sql, key: Sql, cont
 
 /** Alternatives that differ only in where their rows are found are one to a resource that is known. */
 function askedApart(group: LeafGroup): LeafGroup {
-  const { finding = 0 } = group.shapes[0] ?? {};
+  const finding = group.shapes[0]?.finding ?? 0;
   if (finding === 0) return group;
   const byAsked = new Map(
     group.alternatives.map((values) => [keyOf([values[0]!, ...values.slice(1 + finding)]), values]),
@@ -158,7 +148,7 @@ function exists(
   const row = ROWS[part]!;
   const where = [
     sql`${column(row, table.key)} = ${key}`,
-    access === undefined ? ofParam(table, row, values) : access.seek(row, values),
+    access === undefined ? ofParam(table, row, values(0)) : access.seek(row, values),
     ...(group === undefined ? [] : [sql`${column(row, 'part_group')} = ${group}`]),
     look(row, table.key),
     ...conditions,

@@ -11,12 +11,12 @@ import {
 import { isCovered } from '../../../../search/query/criterion.js';
 import { canonicalCode, codedCode } from '../../write/dictionary.js';
 import { tooCostly } from '../../file/too-costly.js';
-import { prefixed, toRowTests, updatedTest, type Names } from './row-tests.js';
+import { beginsWith, toRowTests, updatedTest, type Names } from './row-tests.js';
 import { beginningsOf, toMatch } from '../../write/words.js';
 import { placeTests } from './places.js';
-import { PRESENT, RESOURCE_ID, WORDS, WORDS_BEGIN, WORDS_FROM } from './shapes.js';
-import type { RowTest, Shape } from './shape.js';
-import { keyOf, type Value } from './sql.js';
+import { column, TABLES, type Index, type RowTest, type Shape } from './shape.js';
+import { keyOf, sql, type Value } from './sql.js';
+import { rowTest } from './terms.js';
 
 /** The dictionary as a search sees it: of one type. */
 export interface TypeNames {
@@ -54,7 +54,7 @@ const MOST = 200_000;
 
 function alternativesOf(leaf: Leaf, names: TypeNames): readonly (readonly RowTest[])[] {
   if ('ids' in leaf) {
-    return [...new Set(leaf.ids)].map((id) => [{ shape: RESOURCE_ID, values: [names.type, id] }]);
+    return [...new Set(leaf.ids)].map((id) => [rowTest('resource_by_id', names.type, { range: [['id', '=', id]] })]);
   }
   if ('updated' in leaf) return leaf.updated.map((ends) => [updatedTest(ends, names.type)]);
   if ('present' in leaf) return presence(leaf.param, leaf.present, names).map((test) => [test]);
@@ -94,11 +94,19 @@ function wordsTests(params: readonly number[], test: WordsTest): readonly RowTes
   const beginnings = beginningsOf(test);
   if (beginnings === undefined) return [{ shape: WORDS, values: [params[0]!, toMatch(params, test)] }];
   return params.flatMap((param) =>
-    beginnings.flatMap((text) =>
-      prefixed(text, WORDS_BEGIN, WORDS_FROM, (shape, ...values) => [{ shape, values: [param, ...values] }]),
-    ),
+    beginnings.map((text) => rowTest('beginning_by_text', param, { range: beginsWith('text', text) })),
   );
 }
+
+/** Words, as the full text of SQLite is asked for them: value 1. */
+const WORDS: Shape = {
+  name: 'words',
+  table: TABLES.words,
+  finding: 0,
+  accesses: [
+    { index: 'words', order: ['rowid'], seek: (row, values) => sql`${column(row, 'words')} MATCH ${values(1)}` },
+  ],
+};
 
 /** Whether an alternative of a composite is of codes with their systems and of canonical quantities: those are kept by themselves for each code. */
 export function isCoded([tokens = [], quantities = [], ...more]: Alternative): boolean {
@@ -136,19 +144,30 @@ function namesOf(code: string, part: number, { param, term }: TypeNames): Names 
   return { param: (unit) => param(unit === undefined ? code : canonicalCode(code, unit), part), term };
 }
 
+/** Indexes in which a row is there for each value. */
+const PRESENT: Readonly<Record<Exclude<PresenceLeaf['present'], 'composite'>, Index>> = {
+  token: 'token_by_value',
+  string: 'string_by_value',
+  date: 'date_by_low',
+  number: 'number_by_low',
+  quantity: 'number_by_low',
+  reference: 'reference_by_text',
+  uri: 'uri_by_value',
+  position: 'position_by_cell',
+  region: 'region_by_cell',
+};
+
 function presence(code: string, kind: PresenceLeaf['present'], names: TypeNames): readonly RowTest[] {
   if (kind !== 'composite') {
     const param = names.param(code, 0);
-    return param === undefined ? [] : [{ shape: PRESENT[kind], values: [param] }];
+    return param === undefined ? [] : [rowTest(PRESENT[kind], param, {})];
   }
   const parts: number[] = [];
   for (let param = names.param(code, 1); param !== undefined; param = names.param(code, parts.length + 1)) {
     parts.push(param);
   }
-  const shapes = new Set(
-    Object.values(PRESENT).filter(({ name }, i, all) => all.findIndex((each) => each.name === name) === i),
-  );
-  return parts.flatMap((param) => [...shapes].map((shape) => ({ shape, values: [param] })));
+  const indexes = [...new Set(Object.values(PRESENT))];
+  return parts.flatMap((param) => indexes.map((index) => rowTest(index, param, {})));
 }
 
 interface Grouped extends LeafGroup {

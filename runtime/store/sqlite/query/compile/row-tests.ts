@@ -1,5 +1,4 @@
 import type {
-  Interval,
   Ends,
   QuantityTest,
   ReferenceTest,
@@ -9,13 +8,17 @@ import type {
 } from '../../../../search/query/query.js';
 import { separatorsOf, urisAbove } from '../../../../search/query/uri.js';
 import { foldingsOf } from '../../../../search/values/fold.js';
-import { identifierShape, referenceShape, versionPrefixShape } from '../links/reference-shape.js';
-import type { Bound, RowTest, Shape } from './shape.js';
-import * as shapes from './shapes.js';
-import type { Sql, Value } from './sql.js';
-import { sql } from './sql.js';
-import { column, equals } from './shape.js';
-import { afterPrefix } from './text-range.js';
+import type { Index, RowTest } from './shape.js';
+import type { Value } from './sql.js';
+import {
+  intervalTest,
+  other,
+  rowTest,
+  type BoundComparison,
+  type Comparison,
+  type OtherTest,
+  type Terms,
+} from './terms.js';
 
 /** What the dictionary knows of a parameter, or of a part of a composite. */
 export interface Names {
@@ -29,111 +32,139 @@ export interface Names {
 export function toRowTests(test: ValueTest, names: Names): readonly RowTest[] {
   const param = names.param(test.is === 'quantity' ? test.canonical : undefined);
   if (param === undefined) return [];
-  const one = (shape: Shape, ...values: readonly Value[]): readonly RowTest[] => [
-    { shape, values: [param, ...values] },
-  ];
+  const one = (index: Index, terms: Terms): readonly RowTest[] => [rowTest(index, param, terms)];
+  const string = (terms: Terms): readonly RowTest[] => one('string_by_value', terms);
+  const uri = (...range: readonly Comparison[]): readonly RowTest[] => one('uri_by_value', { range });
   switch (test.is) {
     case 'token': {
-      if (test.system === undefined) {
-        if (test.code === undefined) return one(shapes.PRESENT.token);
-        return test.code === '' ? [] : one(shapes.TOKEN_CODE, test.code);
-      }
-      const system = systemNumber(test.system, names);
-      if (system === undefined || test.code === '') return [];
-      return test.code === undefined ? one(shapes.TOKEN_SYSTEM, system) : one(shapes.TOKEN_BOTH, test.code, system);
+      const { code } = test;
+      const system = test.system === undefined ? undefined : systemNumber(test.system, names);
+      if (code === '' || (test.system !== undefined && system === undefined)) return [];
+      const ofSystem = equal('system', system);
+      return one(
+        'token_by_value',
+        code === undefined ? { rest: ofSystem } : { range: [...equal('code', code), ...ofSystem] },
+      );
     }
     case 'token-code-begins':
       // An absent code is stored as an empty text, and begins with nothing.
-      if (test.lower === '') return one(shapes.tokenBegins(false), FIRST_TEXT, '');
-      return spelled(shapes.tokenBegins, test.lower, one);
+      if (test.lower === '') return one('token_by_value', { range: [['code', '>', '']] });
+      return spelled(test.lower).flatMap((found) =>
+        one('token_by_value', { found, rest: [other`instr(lower($.code), ${test.lower}) = 1`] }),
+      );
     case 'token-any-case':
     case 'token-other':
       return anyCaseTests(test, names, one);
     case 'of-type': {
-      const system = test.system === undefined ? [] : [systemNumber(test.system, names)];
-      if (!system.every((each) => each !== undefined) || test.value === '') return [];
-      return one(shapes.ofType(system.length > 0), test.value, test.code, ...system);
+      const system = test.system === undefined ? undefined : systemNumber(test.system, names);
+      if (test.value === '' || (test.system !== undefined && system === undefined)) return [];
+      return one('token_by_value', { range: equal('code', test.value), rest: [isOfType(test.code, system)] });
     }
     case 'string-begins':
-      return test.folded === ''
-        ? one(shapes.PRESENT.string)
-        : prefixed(test.folded, shapes.STRING_BEGINS, shapes.STRING_FROM, one);
+      return string({ range: beginsWith('folded', test.folded) });
     case 'string-contains':
-      return test.folded === '' ? one(shapes.PRESENT.string) : one(shapes.STRING_CONTAINS, test.folded);
+      return string({ rest: test.folded === '' ? [] : [other`instr($.folded, ${test.folded}) > 0`] });
     case 'string-ends':
-      return test.folded === '' ? one(shapes.PRESENT.string) : one(shapes.STRING_ENDS, test.folded);
-    case 'string-range': {
-      if (test.gte !== undefined && test.gte === test.lte) return one(shapes.STRING_FOLDED, test.gte);
-      const signs = SIGN_NAMES.filter((name) => test[name] !== undefined);
-      const texts = signs.map((name) => test[name] ?? '');
-      return one(shapes.stringRange(signs.map((name) => BOUND_SIGNS[name])), ...texts);
-    }
+      return string({ rest: test.folded === '' ? [] : [endsWith(test.folded)] });
+    case 'string-range':
+      return string({
+        range: test.gte !== undefined && test.gte === test.lte ? equal('folded', test.gte) : bounds('folded', test),
+      });
     case 'string-equals':
-      return foldingsOf(test.text).flatMap((folded) => one(shapes.STRING_EQUALS, folded, test.text));
+      // Few texts that differ are folded to the same.
+      return foldingsOf(test.text).flatMap((folded) =>
+        string({ found: equal('folded', folded), rest: equal('text', test.text) }),
+      );
     case 'date':
-    case 'number': {
-      const { bounds, values } = boundsOf(test);
-      return one(shapes.interval(test.is === 'date' ? shapes.DATE : shapes.NUMBER, bounds), ...values);
-    }
+    case 'number':
+      return [intervalTest(test.is, param, boundsOf(test))];
     case 'quantity':
-      return quantityTests(test, names, one);
+      return quantityTests(test, names, param);
     case 'reference':
-      return referenceTests(test, names, one);
-    case 'identifier':
-      return identifierTests(test, names, one);
+      return referenceTests(test, names, param);
+    case 'identifier': {
+      const system = test.system === undefined ? undefined : systemNumber(test.system, names);
+      if (test.value === '' || (test.system !== undefined && system === undefined)) return [];
+      const asked = [...equal('identifier', test.value), ...equal('identifier_system', system)];
+      return [referenceTest(param, asked, test.value === undefined ? [other`$.identifier <> ''`] : [])];
+    }
     case 'uri-equals':
-      return one(shapes.URI_EQUALS, test.value);
+      return uri(['value', '=', test.value]);
     case 'uri-below': {
       const { value } = test;
-      if (value.endsWith('/') || value === '') return prefixed(value, shapes.URI_BEGINS, shapes.URI_FROM, one);
-      const below = [...separatorsOf(value)].flatMap((separator) =>
-        prefixed(value + separator, shapes.URI_BEGINS, shapes.URI_FROM, one),
-      );
-      return [...one(shapes.URI_EQUALS, value), ...below];
+      if (value.endsWith('/') || value === '') return uri(...beginsWith('value', value));
+      const below = [...separatorsOf(value)].flatMap((separator) => uri(...beginsWith('value', value + separator)));
+      return [...uri(['value', '=', value]), ...below];
     }
     case 'uri-above':
-      return urisAbove(test.value).flatMap((value) => one(shapes.URI_EQUALS, value));
+      return urisAbove(test.value).flatMap((value) => uri(['value', '=', value]));
   }
 }
 
-/** A test of the parameter. */
-export type One = (shape: Shape, ...values: readonly Value[]) => readonly RowTest[];
+/** A column equals a value, where there is one. */
+function equal(name: string, value: Value | undefined): readonly Comparison[] {
+  return value === undefined ? [] : [[name, '=', value]];
+}
 
-/** The tests of one of two shapes for a text that begins so: between two bounds, or where nothing follows from one on. */
-export function prefixed(
-  prefix: string,
-  bounded: Shape,
-  open: Shape,
-  one: One,
-  ...more: readonly Value[]
-): readonly RowTest[] {
+/** A column begins with a text: it lies between two bounds, or where nothing follows from one on. */
+export function beginsWith(name: string, prefix: string): readonly Comparison[] {
+  if (prefix === '') return [];
   const after = afterPrefix(prefix);
-  return after === undefined ? one(open, prefix, ...more) : one(bounded, prefix, after, ...more);
+  return [[name, '>=', prefix], ...(after === undefined ? [] : [[name, '<', after] as const])];
 }
 
-/** Of codes that begin with a text in lower case, each spelling of its beginning by itself. */
-function spelled(
-  shape: (isBounded: boolean) => Shape,
-  lower: string,
-  one: One,
-  ...more: readonly Value[]
+/**
+ * The least text, by code points, that is greater than all that begin with this; undefined where there is none. Texts in
+ * between are exactly those that begin so.
+ */
+function afterPrefix(prefix: string): string | undefined {
+  const points = [...prefix];
+  for (let last = points.pop(); last !== undefined; last = points.pop()) {
+    const point = last.codePointAt(0) ?? 0;
+    // Surrogates are no characters.
+    if (point < 0x10ffff) return points.join('') + String.fromCodePoint(point === 0xd7ff ? 0xe000 : point + 1);
+  }
+  return undefined;
+}
+
+/** Stands for any system: none has a negative number. */
+const ANY = -1;
+
+/** An identifier is of a type. */
+function isOfType(code: string, system = ANY): OtherTest {
+  return other`EXISTS (SELECT 1 FROM token_of_type typed WHERE typed.resource = $.resource AND typed.param = $.param
+    AND typed.part_group = $.part_group AND typed.n = $.n AND typed.code = ${code} AND ${system} IN (-1, typed.system))`;
+}
+
+/** A folded text ends with another. Of texts with a null character SQLite counts what is before it, of blobs all. */
+function endsWith(end: string): OtherTest {
+  return other`substr(CAST($.folded AS BLOB), -length(CAST(${end} AS BLOB))) = CAST(${end} AS BLOB)`;
+}
+
+function anyCaseTests(
+  { is, system, lower }: TokenCaseTest,
+  names: Names,
+  one: (index: Index, terms: Terms) => readonly RowTest[],
 ): readonly RowTest[] {
-  return spellings(lower).flatMap((begin) => prefixed(begin, shape(true), shape(false), one, lower, ...more));
-}
-
-function anyCaseTests({ is, system, lower }: TokenCaseTest, names: Names, one: One): readonly RowTest[] {
   const number = system === undefined ? undefined : systemNumber(system, names);
   const isNowhere = system !== undefined && number === undefined;
-  const systems = number === undefined ? [] : [number];
-  const hasSystem = systems.length > 0;
+  const ofSystem = equal('system', number);
   if (is === 'token-other') {
-    if (isNowhere) return one(shapes.PRESENT.token);
-    const codes = lower === undefined ? [] : [lower];
-    return one(shapes.tokenOther(hasSystem, codes.length > 0), ...systems, ...codes);
+    if (system === undefined && lower === undefined) return [];
+    return one('token_by_value', { rest: isNowhere ? [] : [isOther(number, lower)] });
   }
   if (isNowhere) return [];
-  if (lower === undefined) return one(shapes.TOKEN_SYSTEM, ...systems);
-  return spelled((isBounded) => shapes.tokenAnyCase(isBounded, hasSystem), lower, one, ...systems);
+  if (lower === undefined) return one('token_by_value', { rest: ofSystem });
+  return spelled(lower).flatMap((found) =>
+    one('token_by_value', { found, rest: [other`lower($.code) = ${lower}`, ...ofSystem] }),
+  );
+}
+
+/** Not that system and that code, whatever the case of the code: whichever of both is given. */
+function isOther(system: number | undefined, lower: string | undefined): OtherTest {
+  if (system === undefined) return other`lower($.code) <> ${lower ?? ''}`;
+  if (lower === undefined) return other`$.system <> ${system}`;
+  return other`NOT ($.system = ${system} AND lower($.code) = ${lower})`;
 }
 
 /** The number of a system; 0 stands for none. */
@@ -144,8 +175,8 @@ function systemNumber(system: SystemTest, { term }: Names): number | undefined {
 /** How often letters are spelt in both cases at the beginning of a code: each doubles what is looked for. */
 const SPELT = 3;
 
-/** Beginnings of codes that are this in lower case, or the beginning of it. */
-function spellings(lower: string): readonly string[] {
+/** Where codes are that begin with a text in lower case: each spelling of its beginning by itself. */
+function spelled(lower: string): readonly (readonly Comparison[])[] {
   let begins = [''];
   let letters = 0;
   for (const point of lower) {
@@ -153,60 +184,45 @@ function spellings(lower: string): readonly string[] {
     if (isLetter && ++letters > SPELT) break;
     begins = begins.flatMap((begin) => (isLetter ? [begin + point.toUpperCase(), begin + point] : [begin + point]));
   }
-  return begins;
+  return begins.map((begin) => beginsWith('code', begin));
 }
 
-/** The least text that is not empty. */
-const FIRST_TEXT = '\u0000';
+const SIGNS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
-const SIGN_NAMES = ['gt', 'gte', 'lt', 'lte'] as const;
-const BOUND_SIGNS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
-
-function boundsOf({ low, high }: Ends): {
-  readonly bounds: readonly Bound[];
-  readonly values: readonly number[];
-} {
-  const listed = [...listBounds('low', low), ...listBounds('high', high)];
-  return { bounds: listed.map(({ bound }) => bound), values: listed.map(({ value }) => value) };
-}
-
-function listBounds(name: Bound['column'], bounds: Interval = {}) {
-  return (Object.keys(BOUND_SIGNS) as (keyof Interval)[]).flatMap((key) => {
-    const value = bounds[key];
-    return value === undefined ? [] : [{ bound: { column: name, sign: BOUND_SIGNS[key] }, value }];
+/** A column lies within bounds. */
+function bounds<C extends string, V extends Value>(
+  name: C,
+  given: Readonly<Partial<Record<keyof typeof SIGNS, V>>> = {},
+): readonly (readonly [C, BoundComparison[1], V])[] {
+  return (Object.keys(SIGNS) as (keyof typeof SIGNS)[]).flatMap((key) => {
+    const value = given[key];
+    return value === undefined ? [] : [[name, SIGNS[key], value] as const];
   });
+}
+
+function boundsOf({ low, high }: Ends): readonly BoundComparison[] {
+  return [...bounds('low', low), ...bounds('high', high)];
 }
 
 /** `meta.lastUpdated`, whose ends are alike. */
 export function updatedTest({ low, high }: Ends, type: number): RowTest {
-  const listed = [...listBounds('updated', low), ...listBounds('updated', high)];
-  const shape = shapes.updatedShape(listed.map(({ bound }) => bound));
-  return { shape, values: [type, ...listed.map(({ value }) => value)] };
+  return intervalTest('resource', type, [...bounds('updated', low), ...bounds('updated', high)]);
 }
 
-function quantityTests(test: QuantityTest, { term }: Names, one: One): readonly RowTest[] {
-  const { bounds, values } = boundsOf(test);
+function quantityTests(test: QuantityTest, { term }: Names, param: number): readonly RowTest[] {
   const { system, unit, canonical } = test;
-  if (canonical !== undefined || (system === undefined && unit === undefined)) {
-    return one(shapes.interval(shapes.NUMBER, bounds), ...values);
-  }
+  const within = (also: Terms['rest']): readonly RowTest[] => [intervalTest('number', param, boundsOf(test), also)];
+  if (canonical !== undefined || (system === undefined && unit === undefined)) return within([]);
   const number = system === undefined ? undefined : term(system);
   if (unit === '' || (system !== undefined && number === undefined)) return [];
-  if (number !== undefined) {
-    const columns = unit === undefined ? ['system'] : ['system', 'code'];
-    const also = { name: columns.join(), test: (row: Sql, v: (i: number) => Sql) => equals(row, columns, v, 0) };
-    return one(shapes.interval(shapes.NUMBER, bounds, also), ...values, number, ...(unit === undefined ? [] : [unit]));
-  }
-  const also = {
-    name: 'code or unit',
-    test: (row: Sql, v: (i: number) => Sql) => [sql`${v(0)} IN (${column(row, 'code')}, ${column(row, 'unit')})`],
-  };
-  return one(shapes.interval(shapes.NUMBER, bounds, also), ...values, unit ?? '');
+  return within(
+    number === undefined
+      ? [other`${unit ?? ''} IN ($.code, $.unit)`]
+      : [...equal('system', number), ...equal('code', unit)],
+  );
 }
 
-const BY_ID = ['target_id', 'base'];
-
-function referenceTests(test: ReferenceTest, { term }: Names, one: One): readonly RowTest[] {
+function referenceTests(test: ReferenceTest, { term }: Names, param: number): readonly RowTest[] {
   const { types, id, base, version, versionPrefix, url, fragment } = test;
   const baseNumber = base === undefined ? 0 : term(base);
   if (id !== undefined && baseNumber === undefined) return [];
@@ -214,34 +230,27 @@ function referenceTests(test: ReferenceTest, { term }: Names, one: One): readonl
   if (id === '' || version === '' || url === '' || fragment === '') return [];
   const numbers = types?.map(term).filter((number) => number !== undefined) ?? [];
   if (types !== undefined && numbers.length === 0) return [];
-  const isPlain = version === undefined && versionPrefix === undefined && url === undefined && fragment === undefined;
+  const ofType = numbers.length > 1 ? [other`$.target_type IN (${numbers})`] : equal('target_type', numbers[0]);
   // Most are of this kind, and a search may have thousands of them.
-  if (isPlain && id !== undefined) return one(referenceShape(BY_ID, numbers.length), id, baseNumber!, ...numbers);
-  const asked: [string, Value | undefined][] = [
-    ['target_id', id],
-    ['base', id === undefined ? undefined : baseNumber],
-    ['url', url],
-    ['target_version', version],
-    ['fragment', fragment],
-  ];
-  const given = asked.filter((each): each is [string, Value] => each[1] !== undefined);
-  const columns = given.map(([name]) => name);
-  const values = [...given.map(([, value]) => value), ...numbers];
-  if (versionPrefix !== undefined) return one(versionPrefixShape(columns, numbers.length), ...values, versionPrefix);
-  return one(referenceShape(columns, numbers.length), ...values);
+  const byId = id === undefined ? [] : [...equal('target_id', id), ...equal('base', baseNumber)];
+  const asked = [...byId, ...equal('url', url), ...equal('target_version', version), ...equal('fragment', fragment)];
+  const begins =
+    versionPrefix === undefined
+      ? []
+      : [other`substr($.target_version, 1, length(${versionPrefix})) = ${versionPrefix}`];
+  return [referenceTest(param, asked, [...ofType, ...begins])];
 }
 
-function identifierTests(
-  { system, value }: { readonly system?: SystemTest; readonly value?: string },
-  names: Names,
-  one: One,
-): readonly RowTest[] {
-  const number = system === undefined ? undefined : systemNumber(system, names);
-  if (value === '' || (system !== undefined && number === undefined)) return [];
-  const columns = [
-    ...(value === undefined ? [] : ['identifier']),
-    ...(number === undefined ? [] : ['identifier_system']),
-  ];
-  const values = [value, number].filter((each) => each !== undefined);
-  return one(identifierShape(columns), ...values);
+/** The first of these that is asked for finds references. */
+const INDEXED = new Map<string, Index>([
+  ['target_id', 'reference_by_target'],
+  ['url', 'reference_by_url'],
+  ['identifier', 'reference_by_identifier'],
+]);
+
+function referenceTest(param: number, asked: readonly Comparison[], more: NonNullable<Terms['rest']>): RowTest {
+  const [first, ...others] = asked;
+  const index = first === undefined ? undefined : INDEXED.get(first[0]);
+  if (index === undefined) return rowTest('reference_by_text', param, { rest: [...asked, ...more] });
+  return rowTest(index, param, { range: [first!], rest: [...others, ...more] });
 }

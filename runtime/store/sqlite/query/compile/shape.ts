@@ -1,4 +1,4 @@
-import { raw, sql, type Sql, type Value } from './sql.js';
+import { and, raw, sql, type Sql, type Value } from './sql.js';
 
 /** The value at a place of a test: bound to the statement, or a column of a list that is. */
 export type Values = (place: number) => Sql;
@@ -12,8 +12,6 @@ export interface Table {
   readonly param: 'param' | 'type';
   /** Makes a row be found by its resource, whatever the planner thinks. */
   readonly byKey: Sql;
-  /** Which rows are in the indexes by value; absent: all. */
-  readonly listed?: (row: Sql) => Sql;
 }
 
 /** A range of an index that holds all rows that fulfil a test, with those `beside` it. */
@@ -40,7 +38,7 @@ export interface Shape {
   readonly name: string;
   readonly table: Table;
   /** Values, from place 1 on, that say where rows are found and nothing that they have to fulfil. */
-  readonly finding?: number;
+  readonly finding: number;
   /** What a row has to fulfil that is of the parameter already; absent: nothing. */
   readonly predicate?: (row: Sql, values: Values) => Sql;
   /** Columns that have to equal the values after those of `finding`, and nothing else has to be; absent: it is not so simple. */
@@ -48,40 +46,6 @@ export interface Shape {
   /** Bounds of the ends of intervals, by the values from place 1 on. */
   readonly bounds?: readonly Bound[];
   readonly accesses: readonly Access[];
-}
-
-/** Name of an index; `words`: the full text, which is its own. */
-export type Index = string;
-
-/** Columns of the indexes behind those that every range has alike. */
-const COLUMNS: Readonly<Record<Index, readonly string[]>> = {
-  token_by_value: ['code', 'system', 'resource'],
-  string_by_value: ['folded', 'resource'],
-  date_by_low: ['low', 'high', 'resource'],
-  date_by_high: ['high', 'low', 'resource'],
-  number_by_low: ['low', 'high', 'resource'],
-  number_by_high: ['high', 'low', 'resource'],
-  reference_by_text: ['target', 'resource'],
-  reference_by_target: ['resource'],
-  reference_by_url: ['resource'],
-  reference_by_identifier: ['resource'],
-  uri_by_value: ['value', 'resource'],
-  position_by_cell: ['cell', 'x', 'y', 'z', 'resource'],
-  region_by_cell: ['cell', 'south', 'north', 'resource'],
-  beginning_by_text: ['text', 'resource'],
-  words: ['rowid'],
-  resource_by_id: ['key'],
-  resource_by_time: ['updated', 'key'],
-};
-
-/** The order of a range in which so many further columns are alike. */
-export function orderIn(index: Index, alike = 0): readonly string[] {
-  return COLUMNS[index]!.slice(alike);
-}
-
-/** Makes rows be found by an index. */
-export function indexedBy(index: Index): Sql {
-  return raw(index === TABLES.words.name ? '' : `INDEXED BY ${index}`);
 }
 
 /** What an end of an interval is compared with. */
@@ -100,43 +64,74 @@ function table(name: string): Table {
   return { name, key: 'resource', param: 'param', byKey: raw(`INDEXED BY sqlite_autoindex_${name}_1`) };
 }
 
-/** Without those of composites that other parameters cover. The condition of the indexes, word for word: SQLite asks for it. */
-function partlyListed(name: string): Table {
-  return { ...table(name), listed: (row) => sql`${column(row, 'part_group')} >= 0` };
-}
-
 /** The tables of index entries, and the resources themselves. */
 export const TABLES = {
-  token: partlyListed('token'),
+  token: table('token'),
   string: table('string'),
   date: table('date'),
-  number: partlyListed('number'),
+  number: table('number'),
   reference: table('reference'),
   uri: table('uri'),
   position: table('position'),
   region: table('region'),
   beginning: table('beginning'),
   words: { name: 'words', key: 'rowid', param: 'param', byKey: raw('') },
-  resource: { name: 'resource', key: 'key', param: 'type', byKey: raw('NOT INDEXED') } satisfies Table,
+  resource: { name: 'resource', key: 'key', param: 'type', byKey: raw('NOT INDEXED') },
+} as const satisfies Readonly<Record<string, Table>>;
+
+interface IndexShape {
+  readonly table: Table;
+  /** Columns besides the parameter, as far as rows come in their order. */
+  readonly columns: readonly string[];
+  /** What all rows of a partial index fulfil, word for word: SQLite asks for it. Rows of composites that other parameters cover are in none. */
+  readonly partial: readonly string[];
+}
+
+function index(name: keyof typeof TABLES, columns: readonly string[], ...partial: readonly string[]): IndexShape {
+  return { table: TABLES[name], columns, partial };
+}
+
+/** Indexes by value; `words` is the full text, which is its own. */
+export const INDEXES = {
+  token_by_value: index('token', ['code', 'system', 'resource'], 'part_group >= 0'),
+  string_by_value: index('string', ['folded', 'resource']),
+  date_by_low: index('date', ['low', 'high', 'resource']),
+  date_by_high: index('date', ['high', 'low', 'resource']),
+  number_by_low: index('number', ['low', 'high', 'resource'], 'part_group >= 0'),
+  number_by_high: index('number', ['high', 'low', 'resource'], 'part_group >= 0', 'high <> low'),
+  reference_by_text: index('reference', ['target', 'resource']),
+  reference_by_target: index('reference', ['target_id', 'resource'], "target_id <> ''"),
+  reference_by_url: index('reference', ['url', 'resource'], "url <> ''"),
+  reference_by_identifier: index('reference', ['identifier', 'resource'], "identifier <> ''"),
+  uri_by_value: index('uri', ['value', 'resource']),
+  position_by_cell: index('position', ['cell', 'x', 'y', 'z', 'resource']),
+  region_by_cell: index('region', ['cell', 'south', 'north', 'resource']),
+  beginning_by_text: index('beginning', ['text', 'resource']),
+  words: index('words', ['rowid']),
+  resource_by_id: index('resource', ['id', 'key'], 'deleted = 0'),
+  resource_by_time: index('resource', ['updated', 'key'], 'deleted = 0'),
 } as const;
+
+/** Name of an index. */
+export type Index = keyof typeof INDEXES;
+
+/** Makes rows be found by an index. */
+export function indexedBy(index: Index): Sql {
+  return raw(index === 'words' ? '' : `INDEXED BY ${index}`);
+}
 
 /** A column of a row. */
 export function column(row: Sql, name: string): Sql {
   return raw(`${row.text}.${name}`);
 }
 
-/** The columns of a row equal the values from `first` on. */
-export function equals(row: Sql, names: readonly string[], values: Values, first = 1): Sql[] {
-  return names.map((name, i) => sql`${column(row, name)} = ${values(first + i)}`);
-}
-
-/** The row is of the parameter, and in the indexes by value. */
-export function listedOf(table: Table, row: Sql, values: Values): Sql {
-  const { listed } = table;
-  return listed === undefined ? ofParam(table, row, values) : sql`${ofParam(table, row, values)} AND ${listed(row)}`;
+/** The row is of the parameter, and in an index. */
+export function isIn(index: Index, row: Sql, param: Sql): Sql {
+  const { table, partial } = INDEXES[index];
+  return and([ofParam(table, row, param), ...partial.map((condition) => column(row, condition))]);
 }
 
 /** The row is of the parameter. */
-export function ofParam({ param }: Table, row: Sql, values: Values): Sql {
-  return sql`${column(row, param)} = ${values(0)}`;
+export function ofParam(table: Table, row: Sql, param: Sql): Sql {
+  return sql`${column(row, table.param)} = ${param}`;
 }
