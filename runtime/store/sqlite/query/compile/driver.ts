@@ -3,15 +3,15 @@ import type { Condition, Leaf } from '../../../../search/query/query.js';
 import { conjunctsOf, isLink } from '../../../plan/conjuncts.js';
 import type { Path } from '../../../plan/cursor.js';
 import { throughLink } from '../links/through.js';
-import { asSingleValues, boundValues, from, listValues } from '../links/lists.js';
 import { probe } from '../probes.js';
 import type { Run } from '../run.js';
 import { findBetween } from './between.js';
-import { checkParts, MAX_INLINE } from './check.js';
-import { rangeOf, stepOf, type Arm, type Choice, type Driver, type Single } from './index-range.js';
+import { MAX_INLINE } from './check.js';
+import { rangeOf, stepOf, type Arm, type Choice, type Driver } from './index-range.js';
 import type { LeafGroup } from './leaf.js';
-import { column, indexedBy, TABLES, type Access, type Values } from './shape.js';
-import { and, or, raw, sql, type Sql } from './sql.js';
+import { armsOf, singleOf } from './ranges.js';
+import { TABLES } from './shape.js';
+import { and, or, sql } from './sql.js';
 
 /** More alternatives than this are not gone through one after the other. */
 const MOST_ARMS = 16;
@@ -67,23 +67,9 @@ function apartFrom(before: readonly Arm[], arm: Arm): Arm {
 function findLeaf(run: Run, condition: Leaf, choice: Choice, depth: number): Driver | undefined {
   const groups = run.groups(condition);
   if (groups.some(({ isListed }) => !isListed)) return undefined;
-  const options = groups.map((group, i) => cheapest(run, group, stepOf(choice, i), depth));
-  const own = options.flatMap((option) => option.arms);
-  const isLazy = own.length <= MOST_ARMS && own.every((arm) => arm.isLazy);
-  const arms: Arm[] = [];
-  for (const arm of own) arms.push(isLazy ? apartFrom([...arms], arm) : arm);
-  const single = options.length === 1 ? options[0]!.single : undefined;
-  return {
-    condition,
-    arms,
-    path: options.map(({ place }) => place),
-    count: options.reduce((sum, option) => sum + option.count, 0),
-    isExact: true,
-    isLazy,
-    isFar: false,
-    repeats: groups.some(({ shapes }) => shapes[0]?.table === TABLES.region),
-    ...(single && { single }),
-  };
+  const ways = groups.map((group, i) => cheapest(run, condition, group, stepOf(choice, i), depth));
+  const [only, ...others] = ways;
+  return { ...united(condition, ways), ...(others.length === 0 && only?.single && { single: only.single }) };
 }
 
 /** Few enough that nothing can be gained by counting more. */
@@ -165,19 +151,11 @@ function findAgain(run: Run, conditions: readonly Condition[], choice: Choice, d
   return { ...driver, path: choice.path! };
 }
 
-interface Option {
-  /** Which of the ways to find it. */
-  readonly place: number;
-  readonly arms: readonly Arm[];
-  readonly count: number;
-  readonly single?: Single;
-}
-
 /** Of a composite by the part, of an interval by the end that has the fewest rows. */
-function cheapest(run: Run, group: LeafGroup, { limit, path }: Choice, depth: number): Option {
-  let best: Option | undefined;
+function cheapest(run: Run, condition: Leaf, group: LeafGroup, { limit, path }: Choice, depth: number): Driver {
+  let best: Driver | undefined;
   let place = 0;
-  for (const [part, { accesses }] of group.shapes.entries()) {
+  for (const [part, { accesses, table }] of group.shapes.entries()) {
     for (const access of accesses) {
       const own = place++;
       if (path !== undefined && own !== path) continue;
@@ -185,88 +163,26 @@ function cheapest(run: Run, group: LeafGroup, { limit, path }: Choice, depth: nu
       const arms = parts.flatMap((each) => armsOf(run, group, part, each, depth));
       const count = path === undefined ? probe(run, arms.map(rangeOf), limit) : 0; // prettier-ignore
       if (best !== undefined && count >= best.count) continue;
+      const isLazy = arms.every((arm) => arm.isLazy);
       const single = singleOf(group, access);
-      best = { place: own, arms, count, ...(single && { single }) };
+      best = {
+        condition,
+        arms,
+        path: own,
+        count,
+        isExact: true,
+        isLazy,
+        isFar: false,
+        repeats: table === TABLES.region,
+      };
+      if (single !== undefined) best = { ...best, single };
     }
   }
-  return best ?? { place: -1, arms: [], count: 0 };
+  return best ?? { ...NOTHING, condition };
 }
 
-const ROW = raw('d');
-
-/**
- * Of one interval asked for by its bounds: of such values it is noted who has several, or a wide one. Without these, no rows are beside
- * the range.
- */
-function singleOf({ shapes, alternatives }: LeafGroup, access: Access): Single | undefined {
-  const [shape, ...others] = shapes;
-  const [only, ...more] = alternatives;
-  if (shape?.bounds === undefined || shape.table.key !== 'resource') return undefined;
-  if (only === undefined || others.length > 0 || more.length > 0) return undefined;
-  const values = boundValues(only);
-  const asked = and([access.seek(ROW, values), ...(access.rest === undefined ? [] : [access.rest(ROW, values)])]);
-  const rows = sql`FROM ${raw(shape.table.name)} d ${indexedBy(access.index)} WHERE ${asked}`;
-  return { key: column(ROW, shape.table.key), param: values(0), rows };
-}
-
-function armsOf(run: Run, group: LeafGroup, part: number, access: Access, depth: number): readonly Arm[] {
-  const { alternatives } = group;
-  if (alternatives.length <= MAX_INLINE) {
-    return alternatives.map((values) => armOf(run, group, part, access, boundValues(values), depth));
-  }
-  const single = asSingleValues(alternatives);
-  return [
-    single === undefined
-      ? armOf(run, group, part, access, listValues('v'), depth, run.list(alternatives))
-      : armOf(run, group, part, access, single.values, depth, sql`json_each(${single.json})`),
-  ];
-}
-
-function armOf(
-  run: Run,
-  group: LeafGroup,
-  part: number,
-  access: Access,
-  values: Values,
-  depth: number,
-  list?: Sql,
-): Arm {
-  const { table } = group.shapes[part]!;
-  const own = from(values, group.places[part]!);
-  const row = raw(`d${depth}`);
-  const key = column(row, table.key);
-  /** What a row has to fulfil that the index does not answer. */
-  const asked = (of: Sql, owner: Sql): readonly Sql[] => [
-    ...(access.rest === undefined ? [] : [access.rest(of, own)]),
-    ...(group.shapes.length === 1
-      ? []
-      : [checkParts(group, values, { key: owner, group: column(of, 'part_group') }, run, [part])]),
-  ];
-  const other = raw('o');
-  const inRange = (owner: Sql, more: readonly Sql[]): Sql => {
-    const of = column(other, table.key);
-    const tests = and([sql`${of} = ${owner}`, access.seek(other, own), ...more, ...asked(other, of)]);
-    return sql`EXISTS (SELECT 1 FROM ${raw(table.name)} o ${table.byKey} WHERE ${tests})`;
-  };
-  // Where all rows of a range have the same value those of a resource lie side by side. Each would open the same ranges, though.
-  const isOnce = (access.order.length === 1 && depth === 0) || table.key !== 'resource';
-  const source = sql`${raw(table.name)} ${row} ${indexedBy(access.index)}`;
-  return {
-    key,
-    levels: [
-      {
-        table: list === undefined ? source : sql`${list} v CROSS JOIN ${source}`,
-        where: access.seek(row, own),
-        ...(access.open && { open: () => access.open!(row, own) }),
-        order: access.order.map((name) => column(row, name)),
-        asked: and([run.go(key), ...asked(row, key)]),
-      },
-    ],
-    isLazy: list === undefined,
-    once: () => (isOnce ? raw('1') : sql`NOT ${inRange(key, [sql`o.n < ${column(row, 'n')}`, run.look(other, 'n')])}`),
-    holds: (owner) => inRange(owner, [run.look(other, table.key)]),
-  };
-}
+/** No row of a range. */
+const NOTHING = { arms: [], path: -1, count: 0, isExact: true, isLazy: true, isFar: false, repeats: false };
 
 /** The systems that a code has under a parameter. */
 export function systemsOf(run: Run, param: number, code: string): readonly number[] {

@@ -1,9 +1,11 @@
 import type { Database } from 'better-sqlite3';
 
+import { EVERYTHING, type Condition } from '../../../../search/query/query.js';
 import { compareText } from '../../../../search/query/compare-text.js';
 import type { ReferenceEntry } from '../../../../search/entry.js';
 import { runSteps, type CanonicalTarget, type IncludeStep, type VersionKey } from '../../../include-steps.js';
 import { collectIncludes, type Included } from '../../../includes.js';
+import type { Path } from '../../../plan/cursor.js';
 import type { PageQuery, ResourceKey, StoredVersion } from '../../../store.js';
 import { MAX_PAGE } from '../../read/history.js';
 import { openReader } from '../../read/read.js';
@@ -11,8 +13,10 @@ import { listKeys, type ContentReader, type Contents } from '../contents.js';
 import { openNamed } from './named.js';
 import type { ReadPage } from '../page.js';
 import { beginRun, type FindParts, type Trace } from '../run.js';
-import { openReferring } from './referring.js';
+import { selectDriven } from '../by-key.js';
+import { findDriver } from '../compile/driver.js';
 import { simplify } from '../compile/simplify.js';
+import { sql } from '../compile/sql.js';
 import { findHits } from '../search.js';
 
 /** What comes with a page; nothing where nothing is asked for. Inside its transaction. */
@@ -24,6 +28,9 @@ export type Includer = (
 
 /** Beside a page that is large itself there is room for so much still, in characters. */
 const LEAST_ROOM = 4 * 1024 * 1024;
+
+/** The one way from ids to what leads to them. */
+const BY_IDS: Path = [[[0], [0]]];
 
 type ReferenceRow = readonly [
   ofType: number,
@@ -42,7 +49,6 @@ export function openIncluded(db: Database, parts: FindParts, contents: ContentRe
   const { dictionary, interrupt } = parts;
   const reader = openReader(db, dictionary);
   const named = openNamed(db, parts);
-  const referring = openReferring(db, parts);
   const selectId = db.prepare<[number], string>('SELECT id FROM resource WHERE key = ?').pluck();
   // All come by one statement: to run two for each resource takes twice as long.
   const selectReferences = db
@@ -94,6 +100,31 @@ export function openIncluded(db: Database, parts: FindParts, contents: ContentRe
     return findHits(run, simplify(all), undefined, of.length).hits.map(({ key }) => selectId.get(key)!);
   }
 
+  /** Resources of a type that lead to some of these, each once. */
+  function sources(
+    { type, params, of, limit }: Extract<IncludeStep, { ask: 'sources' }>,
+    trace: Trace | undefined,
+  ): readonly ResourceKey[] {
+    const run = beginRun(parts, { type, where: EVERYTHING, sort: [], count: limit, total: 'none' }, trace);
+    if (run === undefined) return [];
+    const ways = [...new Set(of.map((each) => each.type))].flatMap(
+      (target): readonly { readonly by: Path; readonly where: Condition }[] => {
+        const ids = of.flatMap((each) => (each.type === target ? [each.id] : []));
+        // What has no URL is named by its id alone.
+        if (run.of(target)?.param('url') !== undefined)
+          return params.map((param) => ({ by: BY_IDS, where: { param, chain: [{ type: target, where: { ids } }] } }));
+        const any = ids.map((id) => ({ is: 'reference', types: [target], id }) as const);
+        return params.map((param) => ({ by: [0], where: { param, any } }));
+      },
+    );
+    const some = ways.map(({ where }) => where);
+    const driver = findDriver(run, { some }, { limit: 0, path: ways.map(({ by }) => by) })!;
+    const found = selectDriven(run, driver, EVERYTHING);
+    const ids = run.column<string>(sql`SELECT r.id FROM (SELECT DISTINCT key FROM (${found}) LIMIT ${limit}) k
+      CROSS JOIN resource r NOT INDEXED ON r.key = k.key`);
+    return ids.sort(compareText).map((id) => ({ type, id }));
+  }
+
   /** Current versions by one statement, as far as the next one that is named itself. */
   function* read(of: readonly VersionKey[]): Generator<StoredVersion | undefined> {
     for (let at = 0; at < of.length;) {
@@ -135,8 +166,8 @@ export function openIncluded(db: Database, parts: FindParts, contents: ContentRe
         return found;
       }
       case 'sources': {
-        const found = referring(step);
-        trace?.read(2 * found.length + step.of.length);
+        const found = sources(step, trace);
+        trace?.read(found.length);
         return found;
       }
       case 'within':
