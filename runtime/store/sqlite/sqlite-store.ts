@@ -24,7 +24,7 @@ import { isTooCostly } from './file/too-costly.js';
 import { openWriteSender } from './threads/send-write.js';
 import { withoutPassedTypes } from '../multi-type-search.js';
 import type { Stamp } from './write/write.js';
-import type { WriterOperations } from './threads/writer-operations.js';
+import type { WriterOperations } from './threads/writer-worker.js';
 
 /** More keys than this are read by a thread, in milliseconds' time. */
 const MANY = 100;

@@ -6,7 +6,7 @@ import type { BlobStore } from '../../store.js';
 import { PIECE } from '../write/blob-tables.js';
 import type { ReaderPool } from '../threads/reader-pool.js';
 import type { Thread } from '../threads/thread.js';
-import type { WriterOperations } from '../threads/writer-operations.js';
+import type { WriterOperations } from '../threads/writer-worker.js';
 
 /** Pieces of an upload that may be under way to the writer. */
 const AHEAD = 3;

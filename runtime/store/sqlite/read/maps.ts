@@ -18,7 +18,7 @@ export interface MapWriter {
     expected: string | undefined,
     value: string,
     expires: number | undefined,
-    now: number,
+    now?: number,
   ): boolean;
   delete(map: string, key: string): void;
   /** Removes some of what has expired. @returns whether there may be more */
@@ -91,7 +91,7 @@ export function openMapWriter(db: Database): MapWriter {
     `SELECT map, key FROM map_entry WHERE expires IS NOT NULL AND expires <= ? ORDER BY expires LIMIT ${AT_ONCE}`,
   );
   return {
-    swap(map, key, expected, value, expires, now) {
+    swap(map, key, expected, value, expires, now = Date.now()) {
       if (get(map, key, now) !== expected) return false;
       upsert.run(map, key, value, expires ?? null);
       return true;

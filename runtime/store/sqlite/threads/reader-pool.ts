@@ -1,5 +1,5 @@
 import { openSlowQueryCache } from '../../slow-query-cache.js';
-import type { ReaderOperations } from './reader-operations.js';
+import type { ReaderOperations } from './reader-worker.js';
 import { openReaderQueues, type Job, type Reader } from './reader-queues.js';
 import type { ThreadSettings } from '../settings.js';
 import { startWorker } from './start-thread.js';

@@ -1,5 +1,5 @@
 import { append } from '../../../fhir/lists.js';
-import type { ReaderOperations } from './reader-operations.js';
+import type { ReaderOperations } from './reader-worker.js';
 import type { Thread } from './thread.js';
 
 /** A thread that reads. */

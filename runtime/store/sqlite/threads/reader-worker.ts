@@ -1,3 +1,4 @@
+import type { Database } from 'better-sqlite3';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -6,14 +7,13 @@ import { connect } from '../file/connect.js';
 import { openDictionary } from '../write/dictionary.js';
 import { openExplain } from '../query/explain.js';
 import { openFinders } from '../query/find.js';
-import type { LinePage } from '../../store.js';
-import { openQueryInterrupt } from '../file/query-interrupt.js';
+import type { FindMultiTypeQuery, FindQuery, LinePage, ResourceKey } from '../../store.js';
+import { openQueryInterrupt, type QueryInterrupt } from '../file/query-interrupt.js';
 import { openHistory } from '../read/history.js';
 import { openMapReader } from '../read/maps.js';
 import { packError, type Answer, type Request } from './messages.js';
 import { openReader } from '../read/read.js';
 import { packPage } from './packed-page.js';
-import type { ReaderOperations } from './reader-operations.js';
 import { openScan } from '../read/scan.js';
 import type { ThreadSettings } from '../settings.js';
 
@@ -26,38 +26,47 @@ const { settings, stop, isForLong } = workerData as {
   isForLong: boolean;
 };
 
-/** A connection with its statements. */
-function open() {
-  // It may wait: no other thread does.
-  const { file, identity, isTemporary } = settings;
-  const db = connect(file, { cache: 8192, isTemporary, identity });
+/** What is done with a connection, each on one snapshot. */
+function openOperations(db: Database, interrupt: QueryInterrupt) {
   const dictionary = openDictionary(db);
-  const interrupt = openQueryInterrupt(db, stop);
   const reader = openReader(db, dictionary, interrupt);
-  const history = openHistory(db, dictionary, interrupt);
   const { find, findMultiType, findLines, countBy } = openFinders(db, dictionary, interrupt);
   const maps = openMapReader(db);
   const blobs = openBlobReader(db);
-  const operations: Omit<ReaderOperations, 'checkpoint' | 'reopen'> = {
-    history,
-    find: (query) => packPage(find(query)),
-    findMultiType: (query) => packPage(findMultiType(query)),
+  return {
+    history: openHistory(db, dictionary, interrupt),
+    find: (query: FindQuery) => packPage(find(query)),
+    findMultiType: (query: FindMultiTypeQuery) => packPage(findMultiType(query)),
     findLines,
     countBy,
     explain: openExplain(db, interrupt, find),
     scan: openScan(db, interrupt),
-    counts: () => reader.counts(),
-    readMany: (keys) => keys.map(({ type, id }) => reader.current(type, id)),
-    readVersion: (type, id, version) => reader.version(type, id, version),
+    counts: reader.counts,
+    readMany: (keys: readonly ResourceKey[]) => keys.map(({ type, id }) => reader.current(type, id)),
+    readVersion: reader.version,
     mapEntry: maps.get,
     mapEntries: maps.entries,
     scanMaps: maps.scan,
     findBlob: blobs.find,
     listBlobs: blobs.list,
     piece: blobs.piece,
-    look: () => void reader.look(),
+    look: reader.look,
   };
-  const snapshot = db.transaction((kind: keyof typeof operations, args: readonly unknown[]) =>
+}
+
+type Operations = ReturnType<typeof openOperations>;
+
+/** What reader threads do; and they write the log back into the file, beside the writer, and forget old statistics. */
+export type ReaderOperations = Operations & { checkpoint(): void; reopen(): void };
+
+/** A connection with its statements. */
+function open() {
+  // It may wait: no other thread does.
+  const { file, identity, isTemporary } = settings;
+  const db = connect(file, { cache: 8192, isTemporary, identity });
+  const interrupt = openQueryInterrupt(db, stop);
+  const operations = openOperations(db, interrupt);
+  const snapshot = db.transaction((kind: keyof Operations, args: readonly unknown[]) =>
     (operations[kind] as (...args: readonly unknown[]) => unknown)(...args),
   );
   return { db, interrupt, snapshot };

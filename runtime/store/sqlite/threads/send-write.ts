@@ -4,7 +4,7 @@ import { cutChanges } from '../../change-pieces.js';
 import type { Change, Precondition } from '../../store.js';
 import type { Thread } from './thread.js';
 import type { PlainChange } from '../write/write.js';
-import type { WriterOperations, Written } from './writer-operations.js';
+import type { WriterOperations, Written } from './writer-worker.js';
 
 /** Has writes done by the writer thread. */
 export interface WriteSender {

@@ -24,8 +24,8 @@ import { openStaging } from '../write/staging.js';
 import { openStatistics } from '../file/statistics.js';
 import { openWriteClock, type ClockMark } from '../file/clock.js';
 import { openWriteLock } from '../file/write-lock.js';
-import type { WriterOperations } from './writer-operations.js';
-import { openWriter } from '../write/write.js';
+import type { Precondition } from '../../store.js';
+import { openWriter, type PlainChange, type Stamp } from '../write/write.js';
 
 // Entry of the writer thread, the only one of the process that changes data. What came in while a commit was under way
 // goes into the next one together; a request that writes alone does not wait.
@@ -57,8 +57,11 @@ const statistics = openStatistics(db);
 const staging = openStaging();
 const garbage = createYoungCollector();
 
-const operations: WriterOperations & { clean(): boolean } = {
-  write(changes, _now, preconditions = []) {
+/** What became of a write; `broken`: the place of a precondition that does not hold, and nothing was written. */
+export type Written = { readonly stamps: readonly Stamp[] } | { readonly broken: number };
+
+const operations = {
+  write(changes: readonly PlainChange[], _now?: number, preconditions: readonly Precondition[] = []): Written {
     const broken = findBroken(preconditions);
     if (broken !== undefined) return { broken };
     fault('preconditions');
@@ -66,12 +69,15 @@ const operations: WriterOperations & { clean(): boolean } = {
     checkReferences(changes);
     return { stamps };
   },
-  stage(id, changes, preconditions) {
+  /** Takes a piece of a write, which others follow; no client is answered. */
+  stage(id: number, changes: readonly PlainChange[], preconditions: readonly Precondition[]): void {
     staging.add(id, { changes, preconditions });
     fault('stage');
   },
-  unstage: (id) => staging.drop(id),
-  writeStaged(id, changes, now, preconditions) {
+  /** Forgets the pieces of a write of which no more will come. */
+  unstage: staging.drop,
+  /** Does a write of which all pieces have come: so many changes and preconditions. */
+  writeStaged(id: number, changes: number, now: number | undefined, preconditions: number): Written {
     const whole = staging.get(id, changes, preconditions);
     return operations.write(whole.changes, now, whole.preconditions);
   },
@@ -79,22 +85,26 @@ const operations: WriterOperations & { clean(): boolean } = {
   reindex,
   amend: openAmender(db, dictionary, reindex),
   expunge: openExpunger(db, dictionary),
-  swap: (map, key, expected, value, expires, now = Date.now()) => maps.swap(map, key, expected, value, expires, now),
-  deleteEntry: (map, key) => maps.delete(map, key),
+  swap: maps.swap,
+  deleteEntry: maps.delete,
   beginBlob: () => blobs.begin(Date.now()),
-  addPiece(blob, n, bytes) {
+  addPiece(blob: number, n: number, bytes: Uint8Array): void {
     blobs.piece(blob, n, bytes, Date.now());
     garbage(bytes.length);
     fault('piece');
   },
-  finishBlob: (blob, key, size, sha256, now = Date.now()) => blobs.finish(blob, key, size, sha256, now),
-  dropBlob: (blob) => blobs.drop(blob),
-  deleteBlob: (key) => blobs.delete(key, Date.now()),
+  finishBlob: blobs.finish,
+  dropBlob: blobs.drop,
+  deleteBlob: (key: string) => blobs.delete(key, Date.now()),
   clean() {
     const more = maps.clean(Date.now());
     return blobs.clean(Date.now() - blobGrace) || more;
   },
 };
+
+/** What the writer thread does. `now` is given where a test has a clock of its own. */
+export type WriterOperations = Omit<typeof operations, 'clean'>;
+
 const perform = operations as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
 
 const commitGroup = openGroups(db, {

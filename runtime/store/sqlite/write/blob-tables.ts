@@ -28,7 +28,7 @@ export interface BlobWriter {
   begin(now: number): number;
   piece(blob: number, n: number, bytes: Uint8Array, now: number): void;
   /** Makes an upload visible under its key, in place of what was there. @throws Error where it was cleaned away */
-  finish(blob: number, key: string, size: number, sha256: string, now: number): void;
+  finish(blob: number, key: string, size: number, sha256: string, now?: number): void;
   delete(key: string, now: number): void;
   /** Gives up an upload. */
   drop(blob: number): void;
@@ -75,7 +75,7 @@ export function openBlobWriter(db: Database): BlobWriter {
       if (touch.run(now, blob).changes === 0) throw cleanedAway();
       piece.run(blob, n, bytes);
     },
-    finish(blob, key, size, sha256, now) {
+    finish(blob, key, size, sha256, now = Date.now()) {
       unname.run(now, key);
       if (name.run(key, size, sha256, now, blob).changes === 0) throw cleanedAway();
     },

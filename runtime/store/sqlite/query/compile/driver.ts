@@ -160,7 +160,8 @@ function cheapest(run: Run, condition: Leaf, group: LeafGroup, { limit, path }: 
       const own = place++;
       if (path !== undefined && own !== path) continue;
       const parts = access.beside === undefined ? [access] : [access, access.beside];
-      const arms = parts.flatMap((each) => armsOf(run, group, part, each, depth));
+      const all = parts.flatMap((each) => armsOf(run, group, part, each, depth));
+      const arms = all.map((arm, i) => apartFrom(all.slice(0, i), arm));
       const count = path === undefined ? probe(run, arms.map(rangeOf), limit) : 0; // prettier-ignore
       if (best !== undefined && count >= best.count) continue;
       const isLazy = arms.every((arm) => arm.isLazy);
