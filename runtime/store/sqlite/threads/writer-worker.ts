@@ -17,14 +17,13 @@ import { openGroups } from '../write/group.js';
 import { openLogKeeper } from '../file/log-keeper.js';
 import { openMapWriter } from '../read/maps.js';
 import type { Answer, Request } from './messages.js';
-import { openReindexer } from '../write/reindex.js';
 import { openRestorer } from '../write/restore.js';
 import type { ThreadSettings } from '../settings.js';
 import { openStaging } from '../write/staging.js';
 import { openStatistics } from '../file/statistics.js';
 import { openWriteClock, type ClockMark } from '../file/clock.js';
 import { openWriteLock } from '../file/write-lock.js';
-import type { Precondition } from '../../store.js';
+import type { Precondition, Reindexed } from '../../store.js';
 import { openWriter, type PlainChange, type Stamp } from '../write/write.js';
 
 // Entry of the writer thread, the only one of the process that changes data. What came in while a commit was under way
@@ -47,7 +46,6 @@ const write = openWriter(versions, dictionary, clock);
 const findBroken = openPreconditionCheck(db, dictionary, settings.preconditionBudget);
 const checkReferences = openReferenceCheck(db, dictionary);
 const restore = openRestorer(db, versions, dictionary, clock);
-const reindex = openReindexer(db, dictionary);
 const lock = openWriteLock(db, lockWait);
 const maps = openMapWriter(db);
 const blobs = openBlobWriter(db);
@@ -82,9 +80,9 @@ const operations = {
     return operations.write(whole.changes, now, whole.preconditions);
   },
   restore,
-  reindex,
-  amend: openAmender(db, dictionary, reindex),
-  expunge: openExpunger(db, dictionary),
+  reindex: (items: readonly Reindexed[]) => items.filter(versions.reindex).length,
+  amend: openAmender(db, dictionary, versions),
+  expunge: openExpunger(db, dictionary, versions),
   swap: maps.swap,
   deleteEntry: maps.delete,
   beginBlob: () => blobs.begin(Date.now()),

@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3';
 
 import { stampBody } from '../../body.js';
-import type { Amendment, Reindexed } from '../../store.js';
+import type { Amendment } from '../../store.js';
+import type { VersionAppender } from './append-version.js';
 import type { Dictionary } from './dictionary.js';
 
 /** An amendment without what only other stores have a use for. */
@@ -24,7 +25,7 @@ interface VersionRow {
 export function openAmender(
   db: Database,
   dictionary: Dictionary,
-  reindex: (items: readonly Reindexed[]) => number,
+  versions: VersionAppender,
 ): (amendment: PlainAmendment) => boolean {
   const select = db.prepare<[number, number, string], VersionRow>(
     'SELECT v.seq, v.updated, v.body, r.version AS current, a.times AS amended FROM resource r ' +
@@ -42,7 +43,7 @@ export function openAmender(
     update.run(stampBody(body, version, row.updated), row.seq);
     const amended = row.amended ?? 0;
     if (row.current === version)
-      reindex([{ type: name, id, version, amended, entries, ...(contained && { contained }) }]);
+      versions.reindex({ type: name, id, version, amended, entries, ...(contained && { contained }) });
     count.run(row.seq);
     return true;
   };

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { placeEntries } from '../../contained-resources.js';
 import type { Contained } from '../../../search/contained.js';
 import type { IndexEntry } from '../../../search/entry.js';
+import type { Reindexed } from '../../store.js';
 import type { Dictionary } from './dictionary.js';
 import type { Fault } from '../file/fault.js';
 import { openIndexWriter } from './index-entries.js';
@@ -12,6 +13,8 @@ import { openKeyGiver } from './resource-keys.js';
 /** What the table `resource` has of a resource. */
 export interface ResourceRow {
   readonly key: number;
+  /** Of its current version. */
+  readonly seq: number;
   readonly version: number;
   readonly updated: number;
   /** 1: its current version is a deletion. */
@@ -43,6 +46,14 @@ export interface VersionAppender {
   find(type: number, id: string): ResourceRow | undefined;
   /** Makes it the current one of its resource; its index entries, and what is within it, take the place of those before. */
   append(version: NewVersion): void;
+  /**
+   * Replaces index entries of the current version, as long as that is still as it was read, and nothing else of it.
+   *
+   * @returns whether it was
+   */
+  reindex(item: Reindexed): boolean;
+  /** Removes a resource whose versions are gone, by its key, with what is within it. */
+  remove(key: number): void;
 }
 
 /** Prepares the statements that append versions with their index entries. */
@@ -51,7 +62,7 @@ export function openVersionAppender(db: Database, dictionary: Dictionary, fault:
   const giveKey = openKeyGiver(db);
   const members = openContainedWriter(db, dictionary, index, giveKey);
   const selectResource = db.prepare<[number, string], ResourceRow>(
-    'SELECT r.key, r.version, r.updated, r.deleted, a.times AS amended FROM resource r ' +
+    'SELECT r.key, r.seq, r.version, r.updated, r.deleted, a.times AS amended FROM resource r ' +
       'LEFT JOIN amended a ON a.seq = r.seq WHERE r.type = ? AND r.id = ?',
   );
   const insertResource = db.prepare<[number, number, string, number, number, number, number]>(
@@ -65,8 +76,24 @@ export function openVersionAppender(db: Database, dictionary: Dictionary, fault:
   const insertVersion = db.prepare<[number, number, number, number, number, string | null]>(
     'INSERT INTO version (seq, type, resource, version, updated, body) VALUES (?, ?, ?, ?, ?, ?)',
   );
+  const remove = db.prepare<[number]>('DELETE FROM resource WHERE key = ?');
   return {
     find: (type, id) => selectResource.get(type, id),
+    reindex({ type: name, id, version, amended = 0, entries, contained = [] }) {
+      const type = dictionary.findTerm(name);
+      const row = type === undefined ? undefined : selectResource.get(type, id);
+      if (type === undefined || row?.version !== version || row.deleted === 1) return false;
+      if ((row.amended ?? 0) !== amended) return false;
+      index.replace(row.key, type, placeEntries({ type: name, id }, contained)(entries));
+      members.clear(row.key);
+      members.add({ ...row, type: name, id }, contained);
+      return true;
+    },
+    remove(key) {
+      index.clear(key);
+      members.clear(key);
+      remove.run(key);
+    },
     append({ type, name, id, before, seq, version, updated, body, entries, contained = [] }) {
       const deleted = body === null ? 1 : 0;
       const key = before?.key ?? giveKey();

@@ -1,10 +1,9 @@
 import type { Database } from 'better-sqlite3';
 
 import type { Expunge, Expunged, StoredVersion } from '../../store.js';
-import { openContainedWriter, isPlain } from './contained-resources.js';
+import type { VersionAppender } from './append-version.js';
+import { isPlain } from './contained-resources.js';
 import type { Dictionary } from './dictionary.js';
-import { openIndexWriter } from './index-entries.js';
-import { openKeyGiver } from './resource-keys.js';
 
 interface ResourceRow {
   readonly key: number;
@@ -20,80 +19,72 @@ interface VersionRow {
   readonly body: string | null;
 }
 
+const COLUMNS = 'v.seq, v.type, v.resource, v.version, v.updated, v.body';
+
 /** Removes versions for good. Inside a write transaction. */
-export function openExpunger(db: Database, dictionary: Dictionary): (expunge: Expunge) => Expunged {
-  const index = openIndexWriter(db, dictionary);
-  const members = openContainedWriter(db, dictionary, index, openKeyGiver(db));
+export function openExpunger(
+  db: Database,
+  dictionary: Dictionary,
+  versions: VersionAppender,
+): (expunge: Expunge) => Expunged {
   const removeVersion = db.prepare<[number]>('DELETE FROM version WHERE seq = ?');
   const removeAmended = db.prepare<[number]>('DELETE FROM amended WHERE seq = ?');
   const countRemoval = db.prepare('UPDATE clock SET removals = removals + 1');
-  const removeResource = db.prepare<[number]>('DELETE FROM resource WHERE key = ?');
   const selectId = db.prepare<[number], string>('SELECT id FROM resource WHERE key = ?').pluck();
   const selectPast = db.prepare<[number, number, number], VersionRow>(
-    'SELECT seq, type, resource, version, updated, body FROM version WHERE resource = ? AND seq <> ? ORDER BY version LIMIT ?',
+    `SELECT ${COLUMNS} FROM version v WHERE resource = ? AND seq <> ? ORDER BY version LIMIT ?`,
   );
-  const selectBySeq = db.prepare<[number], VersionRow>(
-    'SELECT seq, type, resource, version, updated, body FROM version WHERE seq = ?',
-  );
+  const selectBySeq = db.prepare<[number], VersionRow>(`SELECT ${COLUMNS} FROM version v WHERE seq = ?`);
 
   return (asked) => {
     const type = asked.type === undefined ? undefined : dictionary.findTerm(asked.type);
     if (asked.type !== undefined && type === undefined) return { count: 0, reported: [] };
-    const reported = asked.report === undefined ? undefined : dictionary.findTerm(asked.report);
-    const run = new ExpungeRun(asked.limit);
+    const reportedType = asked.report === undefined ? undefined : dictionary.findTerm(asked.report);
+    const reported: StoredVersion[] = [];
+    let left = asked.limit;
+    /** What is asked of a resource, and of its type. */
+    const isAsked = [...(type === undefined ? [] : ['r.type = ?']), ...(asked.id === undefined ? [] : ['r.id = ?'])];
+    const values = [...(type === undefined ? [] : [type]), ...(asked.id === undefined ? [] : [asked.id])];
 
     /** The resources that live, or that do not, and are asked for. */
     const resources = (deleted: 0 | 1): ResourceRow[] => {
-      const where = [
-        'deleted = ?',
-        ...(type === undefined ? [] : ['type = ?']),
-        ...(asked.id === undefined ? [] : ['id = ?']),
-      ];
       // What is within a resource goes with it.
-      const plain = `type IN (SELECT id FROM term WHERE ${isPlain('text')})`;
-      const sql = `SELECT key, seq FROM resource WHERE ${[...where, plain].join(' AND ')} LIMIT ?`;
-      const values = [deleted, ...(type === undefined ? [] : [type]), ...(asked.id === undefined ? [] : [asked.id])];
-      return db.prepare<unknown[], ResourceRow>(sql).all(...values, run.left);
+      const where = ['r.deleted = ?', ...isAsked, `r.type IN (SELECT id FROM term WHERE ${isPlain('text')})`];
+      const sql = `SELECT r.key, r.seq FROM resource r WHERE ${where.join(' AND ')} LIMIT ?`;
+      return db.prepare<unknown[], ResourceRow>(sql).all(deleted, ...values, left);
     };
 
     /** Past versions of what lives, all of them asked for, or one. */
     const past = (): VersionRow[] => {
-      const conditions = [
-        'v.seq <> r.seq',
-        ...(asked.id === undefined ? ['r.deleted = 0'] : []),
-        ...(type === undefined ? [] : ['v.type = ?']),
-        ...(asked.id === undefined ? [] : ['r.type = v.type AND r.id = ?']),
-      ];
-      const sql =
-        'SELECT v.seq, v.type, v.resource, v.version, v.updated, v.body FROM version v JOIN resource r ON r.key = v.resource ' +
-        `WHERE ${conditions.join(' AND ')} ORDER BY v.seq LIMIT ?`;
-      const values = [...(type === undefined ? [] : [type]), ...(asked.id === undefined ? [] : [asked.id])];
-      return db.prepare<unknown[], VersionRow>(sql).all(...values, run.left);
+      const where = ['v.seq <> r.seq', ...(asked.id === undefined ? ['r.deleted = 0'] : []), ...isAsked];
+      const sql = `SELECT ${COLUMNS} FROM version v JOIN resource r ON r.key = v.resource AND r.type = v.type
+        WHERE ${where.join(' AND ')} ORDER BY v.seq LIMIT ?`;
+      return db.prepare<unknown[], VersionRow>(sql).all(...values, left);
     };
 
     const remove = (row: VersionRow): void => {
-      if (row.type === reported) run.report(toVersion(row, asked.report ?? '', selectId.get(row.resource) ?? ''));
+      if (row.type === reportedType) reported.push(toVersion(row, asked.report!, selectId.get(row.resource) ?? ''));
       removeVersion.run(row.seq);
       removeAmended.run(row.seq);
-      run.removed();
+      left--;
     };
 
-    /** A resource with its versions, as far as the limit goes; its current version last. */
-    const removeWhole = ({ key, seq }: ResourceRow): void => {
-      selectPast.all(key, seq, run.left).forEach(remove);
-      const current = run.left === 0 ? undefined : selectBySeq.get(seq);
-      if (current === undefined) return;
-      remove(current);
-      index.clear(key);
-      members.clear(key);
-      removeResource.run(key);
+    /** Resources with their versions, as far as the limit goes; the current version of each last. */
+    const removeWhole = (rows: readonly ResourceRow[]): void => {
+      for (const { key, seq } of rows) {
+        if (left > 0) selectPast.all(key, seq, left).forEach(remove);
+        const current = left > 0 ? selectBySeq.get(seq) : undefined;
+        if (current === undefined) continue;
+        remove(current);
+        versions.remove(key);
+      }
     };
 
     const removeOne = (version: number): void => {
       const [row] = db
-        .prepare<unknown[], VersionRow & { current: number; deleted: number }>(
-          'SELECT v.*, r.seq AS current, r.deleted FROM resource r JOIN version v ON v.resource = r.key ' +
-            'WHERE r.type = ? AND r.id = ? AND v.version = ?',
+        .prepare<unknown[], VersionRow & { current: number }>(
+          `SELECT ${COLUMNS}, r.seq AS current FROM resource r JOIN version v ON v.resource = r.key
+           WHERE r.type = ? AND r.id = ? AND v.version = ?`,
         )
         .all(type, asked.id, version);
       if (row !== undefined && row.seq !== row.current) remove(row);
@@ -101,37 +92,13 @@ export function openExpunger(db: Database, dictionary: Dictionary): (expunge: Ex
 
     if (asked.version !== undefined) removeOne(asked.version);
     else {
-      if (asked.deleted === true) resources(1).forEach((row) => run.left > 0 && removeWhole(row));
-      if (asked.previous === true && run.left > 0) past().forEach(remove);
-      if (asked.current === true && run.left > 0) resources(0).forEach((row) => run.left > 0 && removeWhole(row));
+      if (asked.deleted === true) removeWhole(resources(1));
+      if (asked.previous === true && left > 0) past().forEach(remove);
+      if (asked.current === true && left > 0) removeWhole(resources(0));
     }
-    if (run.left < asked.limit) countRemoval.run();
-    return run.result();
+    if (left < asked.limit) countRemoval.run();
+    return { count: asked.limit - left, reported };
   };
-}
-
-/** How much is left to remove, and what was removed. */
-class ExpungeRun {
-  private count = 0;
-  private readonly reported: StoredVersion[] = [];
-
-  constructor(private readonly limit: number) {}
-
-  get left(): number {
-    return this.limit - this.count;
-  }
-
-  removed(): void {
-    this.count++;
-  }
-
-  report(version: StoredVersion): void {
-    this.reported.push(version);
-  }
-
-  result(): Expunged {
-    return { count: this.count, reported: this.reported };
-  }
 }
 
 function toVersion({ version, updated, body }: VersionRow, type: string, id: string): StoredVersion {
