@@ -5,7 +5,7 @@ import { join, raw, sql, type Sql } from './compile/sql.js';
 
 /** All resources of the type that fulfil a condition, in the order of keys. @param after begins behind this one */
 export function* walk(run: Run, where: Condition, after: number | undefined): Generator<number> {
-  for (const row of run.rows<{ readonly key: number }>(selectOfType(run, where, after))) yield row.key;
+  for (const [key] of run.rows<readonly [number]>(selectOfType(run, where, after))) yield key;
 }
 
 /** The same as a statement. */

@@ -23,7 +23,7 @@ function rowsIn(run: Run, range: Sql, most: number): number {
   const known = isKept ? run.probes.get(key) : undefined;
   if (known !== undefined && (known.count < known.most || known.most >= most)) return Math.min(known.count, most);
   const { text, values } = sql`SELECT count(*) AS n FROM (SELECT 1 ${range} LIMIT ${most})`;
-  const count = run.statements.prepare<{ readonly n: number }>(text).get(...values)!.n;
+  const count = run.statements<readonly [number]>(text).get(...values)![0];
   if (isKept) run.probes.set(key, { count, most });
   return count;
 }

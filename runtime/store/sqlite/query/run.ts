@@ -42,12 +42,12 @@ export interface Run extends FindParts, CompileContext {
   readonly query: FindQuery;
   /** The keys of its order. Without any resources come as they are found. */
   readonly sort: readonly SortKey[];
-  /** Rows of a statement. */
-  rows<Row>(statement: Sql): IterableIterator<Row>;
+  /** Rows of a statement, as lists of columns, one after the other. */
+  rows<Row extends readonly unknown[]>(statement: Sql): IterableIterator<Row>;
+  /** All of them. */
+  table<Row extends readonly unknown[]>(statement: Sql): Row[];
   /** The first column of all rows of a statement. */
   column<Value>(statement: Sql): Value[];
-  /** All rows of a statement, as lists of columns. */
-  table<Row extends readonly unknown[]>(statement: Sql): Row[];
   /** A search of another type within this one, in no order; undefined: there never was a resource of it. */
   of(type: string): Run | undefined;
   readonly trace: Trace | undefined;
@@ -91,6 +91,12 @@ function makeRun(
     term: dictionary.findTerm,
   };
   const groups = new Map<Leaf, readonly LeafGroup[]>();
+  const prepared = <Row extends readonly unknown[]>(statement: Sql) => {
+    const { text, values } = statement;
+    if (values.length > MAX_VALUES || text.length > MAX_LENGTH) throw tooCostly();
+    trace?.ran(statement);
+    return statements<Row>(text);
+  };
   // One literal: what spreads are in takes fifty times as long to make.
   const run: Run = {
     statements,
@@ -115,28 +121,12 @@ function makeRun(
     look: (row, column) => raw(trace === undefined ? '1' : interrupt.look(`${row.text}.${column}`)),
     go: ({ text }) =>
       raw(trace === undefined ? interrupt.sql(text) : `${interrupt.look(text)} AND ${interrupt.sql(text)}`),
-    rows<Row>(statement: Sql) {
-      checkSize(statement);
-      trace?.ran(statement);
-      return statements.prepare<Row>(statement.text).iterate(...statement.values);
-    },
-    column<Value>(statement: Sql) {
-      checkSize(statement);
-      trace?.ran(statement);
-      return statements.prepareColumn<Value>(statement.text).all(...statement.values);
-    },
-    table<Row extends readonly unknown[]>(statement: Sql) {
-      checkSize(statement);
-      trace?.ran(statement);
-      return statements.prepareTable<Row>(statement.text).all(...statement.values);
-    },
+    rows: <Row extends readonly unknown[]>(statement: Sql) => prepared<Row>(statement).iterate(...statement.values),
+    table: <Row extends readonly unknown[]>(statement: Sql) => prepared<Row>(statement).all(...statement.values),
+    column: <Value>(statement: Sql) => run.table<readonly [Value]>(statement).map(([value]) => value),
     check: (condition, key, depth) => check(condition, key, run, depth),
   };
   return run;
-}
-
-function checkSize({ text, values }: Sql): void {
-  if (values.length > MAX_VALUES || text.length > MAX_LENGTH) throw tooCostly();
 }
 
 /** The keys that sort something: none does after `_id`. */

@@ -12,8 +12,8 @@ import { raw, sql, type Sql } from './compile/sql.js';
 export interface Ranked {
   readonly key: number;
   readonly value: SortValue;
-  /** With the columns that were asked for besides. */
-  readonly row: object;
+  /** The columns that were asked for besides. */
+  readonly more: readonly unknown[];
 }
 
 /** An index that has the values of a key in their order. */
@@ -135,16 +135,13 @@ function isBest(run: Run, where: Condition, { table: { name }, column: by }: Sor
 function* rowsIn(walk: Walk, range: Sql, value?: SortValue): Generator<Ranked> {
   const { run, key, source, isDescending } = walk;
   const own = column(D, source.column);
-  const [read, order] =
-    value === undefined
-      ? [sql`, ${own} AS value`, sql`${own} ${raw(isDescending ? 'DESC' : 'ASC')}, ${key}`]
-      : [sql``, key];
-  const statement = sql`SELECT ${key} AS key ${read} ${walk.more} FROM ${raw(source.table.name)} d
+  const order = value === undefined ? sql`${own} ${raw(isDescending ? 'DESC' : 'ASC')}, ${key}` : key;
+  const statement = sql`SELECT ${key}, ${own} ${walk.more} FROM ${raw(source.table.name)} d
     ${indexedBy(source.index)} WHERE ${walk.range} ${range} AND ${run.go(key)} AND ${walk.best} ORDER BY ${order}`;
   let last: number | undefined;
-  for (const row of run.rows<{ readonly key: number; readonly value: string | number }>(statement)) {
-    if (row.key !== last) yield { key: row.key, value: value ?? [row.value], row };
-    last = row.key;
+  for (const [at, first, ...more] of run.rows<readonly [number, string | number, ...unknown[]]>(statement)) {
+    if (at !== last) yield { key: at, value: value ?? [first], more };
+    last = at;
   }
 }
 

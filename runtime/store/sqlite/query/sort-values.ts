@@ -78,7 +78,7 @@ export interface SortColumns {
   /** Each begins with a comma. @param key column of a resource's key */
   select(key: Sql): Sql;
   /** What a row has in them. */
-  read(row: object): readonly (SortValue | null)[];
+  read(columns: readonly unknown[]): readonly (SortValue | null)[];
 }
 
 /** The columns of some keys. */
@@ -89,13 +89,7 @@ export function sortColumns(run: Run, sort: readonly SortKey[]): SortColumns {
         columnsOf(run, sort, key).map(({ name, best }) => sql`, ${best} AS ${name}`),
         '',
       ),
-    read: (row) => {
-      const values = row as Readonly<Record<string, Value | null>>;
-      return sort.map((_key, i) => {
-        const value = values[`v${i}`] ?? null;
-        return value === null ? null : [value];
-      });
-    },
+    read: (columns) => columns.map((value) => (value === null ? null : [value as Value])),
   };
 }
 
@@ -120,11 +114,11 @@ export function inOrderOf(
   const [kept, total] = after === undefined ? ['MATERIALIZED', '(SELECT count(*) FROM found)'] : ['', '0'];
   const statement = sql`WITH found AS ${raw(kept)} (
       SELECT k.key AS key ${select(raw('k.key'))} FROM (SELECT DISTINCT key FROM (${keys})) k LIMIT -1)
-    SELECT *, ${raw(total)} AS total FROM found
+    SELECT ${raw(total)}, * FROM found
     WHERE ${after === undefined ? raw('1') : isBehind(columns, after)}
     ORDER BY ${join([...order, raw('key')], ', ')} LIMIT ${wanted}`;
-  const rows = [...run.rows<{ readonly key: number; readonly total: number }>(statement)];
-  return { total: rows[0]?.total ?? 0, hits: rows.map((row) => ({ key: row.key, values: read(row) })) };
+  const rows = run.table<readonly [number, number, ...unknown[]]>(statement);
+  return { total: rows[0]?.[0] ?? 0, hits: rows.map(([, key, ...columns]) => ({ key, values: read(columns) })) };
 }
 
 /** A row is alike in some columns, and beyond the place in the next one; or alike in all, with a greater key. */

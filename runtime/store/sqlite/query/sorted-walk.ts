@@ -48,11 +48,11 @@ function* inBlocks(
     block = [];
     return sorted;
   };
-  for (const { key, value, row } of source) {
+  for (const { key, value, more } of source) {
     const begun = block[0]?.values[0] ?? undefined;
     if (begun !== undefined && compareValues(begun, value) !== 0) yield* flush();
     run.interrupt.step();
-    block.push({ key, values: [value, ...read(row)] });
+    block.push({ key, values: [value, ...read(more)] });
   }
   yield* flush();
 }

@@ -187,14 +187,14 @@ const NOTHING = { arms: [], path: -1, count: 0, isExact: true, isLazy: true, isF
 
 /** The systems that a code has under a parameter. */
 export function systemsOf(run: Run, param: number, code: string): readonly number[] {
-  const next = run.statements.prepare<{ readonly system: number }>(
+  const next = run.statements<readonly [number]>(
     `SELECT system FROM token INDEXED BY token_by_value
      WHERE param = ? AND part_group >= 0 AND code = ? AND system > ? ORDER BY system LIMIT 1`,
   );
   const systems: number[] = [];
   for (let row = next.get(param, code, -1); row !== undefined;) {
-    systems.push(row.system);
-    row = next.get(param, code, row.system);
+    systems.push(row[0]);
+    row = next.get(param, code, row[0]);
   }
   return systems;
 }
