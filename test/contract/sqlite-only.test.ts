@@ -54,7 +54,7 @@ describe('a SQLite file', () => {
     const contained = Array.from({ length: 10 }, (_, n) => ({ type: n < 5 ? 'Drug' : 'Tool', id: `m${n}`, entries }));
     const db = new Database(join(subject.place, 'kiln.db'), { readonly: true });
     const count = (table: string): number => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get()!;
-    const counts = (): number[] => ['resource', 'member', ...INDEX_TABLES.map(({ name }) => name)].map(count);
+    const counts = (): number[] => ['resource', 'member', ...INDEX_TABLES].map(count);
     await store.write([put('a', 0)]);
     const before = counts();
     await store.write([{ ...put('a', 1), contained }]);

@@ -262,9 +262,9 @@ describe('index entries', () => {
   const countAll = () =>
     withFile((db) =>
       Object.fromEntries(
-        INDEX_TABLES.map(
-          ({ name }) => [name, db.prepare(`SELECT count(*) FROM ${name}`).pluck().get()] as const,
-        ).filter(([, count]) => count !== 0),
+        INDEX_TABLES.map((name) => [name, db.prepare(`SELECT count(*) FROM ${name}`).pluck().get()] as const).filter(
+          ([, count]) => count !== 0,
+        ),
       ),
     );
 

@@ -185,29 +185,20 @@ export const SCHEMA = `
 /** Steps that take a file from one version to the next, the first one from `FIRST_VERSION` on. Those that have shipped never change. */
 export const SCHEMA_STEPS: readonly string[] = [];
 
-const PLACE = ['param', 'part_group', 'n'] as const;
-
-/** Tables that hold index entries. The first column of each is `resource`, with which the primary key begins. */
+/** Tables that hold index entries. The first column of each is `resource`, with which the primary key begins; other values follow it. */
 export const INDEX_TABLES = [
-  { name: 'token', key: PLACE, values: ['system', 'code'] },
-  { name: 'token_of_type', key: [...PLACE, 'system', 'code'], values: [], repeats: true },
-  { name: 'string', key: PLACE, values: ['folded', 'text'] },
-  { name: 'date', key: PLACE, values: ['low', 'high'] },
-  { name: 'number', key: PLACE, values: ['value', 'low', 'high', 'system', 'code', 'unit'] },
-  {
-    name: 'reference',
-    key: PLACE,
-    values: [
-      ...['target_type', 'target_id', 'target_version', 'base', 'url', 'fragment'],
-      ...['identifier_system', 'identifier', 'target'],
-    ],
-  },
-  { name: 'uri', key: PLACE, values: ['value'] },
-  { name: 'position', key: PLACE, values: ['cell', 'x', 'y', 'z'] },
-  { name: 'region', key: PLACE, values: ['cell', 'south', 'west', 'north', 'east', 'lines'] },
-  { name: 'beginning', key: ['param', 'n'], values: ['text'] },
-  { name: 'irregular', key: ['param'], values: [] },
+  'token',
+  'token_of_type',
+  'string',
+  'date',
+  'number',
+  'reference',
+  'uri',
+  'position',
+  'region',
+  'beginning',
+  'irregular',
 ] as const;
 
 /** Name of a table that holds index entries. */
-export type IndexTableName = (typeof INDEX_TABLES)[number]['name'];
+export type IndexTableName = (typeof INDEX_TABLES)[number];

@@ -21,16 +21,7 @@ const FORM = /^[0-9a-z]{1,11}(?:\.[0-9a-z]{1,11}){4}$/;
 
 /** Reads the text again. @throws FhirError for text that is none */
 export function readHistoryCursor(text: string): HistoryCursor {
-  const numbers = FORM.test(text) ? text.split('.').map((part) => parseInt(part, 36)) : [];
-  const [last, floor, from, total, complete] = numbers;
-  if (
-    last === undefined ||
-    floor === undefined ||
-    from === undefined ||
-    total === undefined ||
-    complete === undefined
-  ) {
-    throw new FhirError('parameter-invalid', 'This is no page of a history');
-  }
+  if (!FORM.test(text)) throw new FhirError('parameter-invalid', 'This is no page of a history');
+  const [last = 0, floor = 0, from = 0, total = 0, complete = 0] = text.split('.').map((part) => parseInt(part, 36));
   return { last, floor, from, total, complete };
 }

@@ -4,20 +4,21 @@ import type { HistoryPage, HistoryQuery, StoredVersion } from '../../store.js';
 import type { Dictionary } from '../write/dictionary.js';
 import { completeAfter } from '../file/clock.js';
 import type { QueryInterrupt } from '../file/query-interrupt.js';
+import { openStatements } from '../query/compile/statements.js';
 import { rememberTotals } from './history-totals.js';
 import { readHistoryCursor, writeHistoryCursor, type HistoryCursor } from './history-cursor.js';
 
 /** Bytes of bodies after which a page ends early, for it is held in memory and crosses between threads. */
 export const MAX_PAGE = 16 * 1024 * 1024;
 
-interface HistoryRow {
-  readonly seq: number;
-  readonly type: string;
-  readonly id: string;
-  readonly version: number;
-  readonly updated: number;
-  readonly body: string | null;
-}
+type HistoryRow = readonly [
+  seq: number,
+  type: string,
+  id: string,
+  version: number,
+  updated: number,
+  body: string | null,
+];
 
 interface Place {
   readonly seq: number;
@@ -63,27 +64,23 @@ export function openHistory(
   };
   const order = { system: 'v.seq', type: 'v.seq', instance: 'v.version' };
 
-  const columns = 'v.seq, t.text AS type, r.id, v.version, v.updated, v.body';
+  const columns = 'v.seq, t.text, r.id, v.version, v.updated, v.body';
   const names = 'CROSS JOIN resource r ON r.key = v.resource CROSS JOIN term t ON t.id = v.type';
   const where = (scope: OneScope['name'], isInterval: boolean): string =>
     `v.seq < $last AND v.seq > $floor ${inScope[scope]} AND ${interrupt.sql('v.seq')}
      ${isInterval ? `AND (v.seq > $from OR ${isNotFollowed})` : ''}`;
 
-  function select(scope: OneScope['name'], isInterval: boolean) {
-    return db.prepare<[object], HistoryRow>(
+  const statements = openStatements(db);
+  const select = (scope: OneScope['name'], isInterval: boolean) =>
+    statements<HistoryRow>(
       `SELECT ${columns} FROM version v ${index[scope]} ${names}
        WHERE ${where(scope, isInterval)} ORDER BY ${order[scope]} DESC`,
     );
-  }
-
-  function selectPlaces(scope: OneScope['name'], isInterval: boolean) {
-    return db
-      .prepare<[object], number>(
-        `SELECT v.seq FROM version v ${index[scope]} WHERE ${where(scope, isInterval)} ORDER BY v.seq DESC LIMIT $most`,
-      )
-      .pluck();
-  }
-  const selectRow = db.prepare<[number], HistoryRow>(`SELECT ${columns} FROM version v ${names} WHERE v.seq = ?`);
+  const selectPlaces = (isInterval: boolean) =>
+    statements<readonly [number]>(
+      `SELECT v.seq FROM version v ${index.type} WHERE ${where('type', isInterval)} ORDER BY v.seq DESC LIMIT $most`,
+    );
+  const selectRow = db.prepare<[number], HistoryRow>(`SELECT ${columns} FROM version v ${names} WHERE v.seq = ?`).raw();
 
   function count(scope: OneScope['name'], isInterval: boolean) {
     // For all types the versions are counted type by type, because no smaller index has them in their order.
@@ -93,22 +90,7 @@ export function openHistory(
     const perResource = `SELECT count(*) FROM resource r CROSS JOIN version v INDEXED BY version_of_resource ON v.resource = r.key
       WHERE ${scope === 'type' ? 'r.type = $key AND' : scope === 'instance' ? 'r.key = $key AND' : ''}
       v.seq < $last AND v.seq > $floor AND ${interrupt.sql('v.seq')} AND (v.seq > $from OR ${isNotFollowed})`;
-    return db.prepare<[object], number>(isInterval ? perResource : plain).pluck();
-  }
-
-  const statements = new Map<string, ReturnType<typeof select>>();
-  const places = new Map<string, ReturnType<typeof selectPlaces>>();
-  const counts = new Map<string, ReturnType<typeof count>>();
-  function kept<T>(
-    cache: Map<string, T>,
-    scope: OneScope['name'],
-    isInterval: boolean,
-    make: (scope: OneScope['name'], isInterval: boolean) => T,
-  ): T {
-    const key = `${scope} ${isInterval}`;
-    const found = cache.get(key) ?? make(scope, isInterval);
-    cache.set(key, found);
-    return found;
+    return statements<readonly [number]>(isInterval ? perResource : plain);
   }
 
   /** The `seq` of the last version before this time; 0: none. */
@@ -146,7 +128,7 @@ export function openHistory(
     const from = at === undefined ? 0 : lastBefore(at.from + 1, newest.seq);
     const bounds = { last, floor, from };
     const countAfter = ({ name, key }: OneScope, after: number): number =>
-      kept(counts, name, at !== undefined, count).get({ ...bounds, floor: after, key }) ?? 0;
+      count(name, at !== undefined).get({ ...bounds, floor: after, key })![0];
     const isWhole = since === undefined && at === undefined;
     // There are as many instances as anybody cares to ask for, and few versions of each.
     const countOne = (one: OneScope): number =>
@@ -169,13 +151,13 @@ export function openHistory(
   ): Iterable<HistoryRow> {
     const bounds = { last, floor, from };
     if (scope.name !== 'types') {
-      yield* kept(statements, scope.name, isInterval, select).iterate({ ...bounds, key: scope.key });
+      yield* select(scope.name, isInterval).iterate({ ...bounds, key: scope.key });
       return;
     }
     // Of each type as many as there may be: between two versions of a rare one there may be all others.
-    const find = kept(places, 'type', isInterval, selectPlaces);
-    const found = scope.keys.flatMap((key) => find.all({ ...bounds, key, most })).sort((a, b) => b - a);
-    for (const seq of found.slice(0, most)) yield selectRow.get(seq)!;
+    const places = selectPlaces(isInterval);
+    const found = scope.keys.flatMap((key) => places.all({ ...bounds, key, most })).sort(([a], [b]) => b - a);
+    for (const [seq] of found.slice(0, most)) yield selectRow.get(seq)!;
   }
 
   return (query) => {
@@ -188,14 +170,18 @@ export function openHistory(
     const versions: StoredVersion[] = [];
     let size = 0;
     let last = cursor.last;
-    for (const row of rowsOf(scope, query.at !== undefined, cursor, query.count + 1)) {
+    for (const [seq, type, id, version, lastUpdated, body] of rowsOf(
+      scope,
+      query.at !== undefined,
+      cursor,
+      query.count + 1,
+    )) {
       if (versions.length === query.count || size >= MAX_PAGE) {
         return { versions, total, complete, next: writeHistoryCursor({ ...cursor, last }) };
       }
-      const version = { type: row.type, id: row.id, version: row.version, lastUpdated: row.updated };
-      versions.push(row.body === null ? version : { ...version, json: row.body });
-      size += row.body?.length ?? 0;
-      last = row.seq;
+      versions.push({ type, id, version, lastUpdated, ...(body !== null && { json: body }) });
+      size += body?.length ?? 0;
+      last = seq;
     }
     return { versions, total, complete };
   };

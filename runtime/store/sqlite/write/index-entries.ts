@@ -55,19 +55,10 @@ interface Owner {
 
 /** Prepares the statements that write index entries. */
 export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWriter {
-  const tables = INDEX_TABLES.map((shape) => openIndexTable(db, shape));
-  const table = (name: IndexTableName): IndexTable => tables[INDEX_TABLES.findIndex((each) => each.name === name)]!;
-  const token = table('token');
-  const tokenOfType = table('token_of_type');
-  const string = table('string');
-  const date = table('date');
-  const number = table('number');
-  const reference = table('reference');
-  const uri = table('uri');
-  const position = table('position');
-  const region = table('region');
-  const beginning = table('beginning');
-  const irregular = table('irregular');
+  const to = Object.fromEntries(INDEX_TABLES.map((name) => [name, openIndexTable(db, name)])) as Readonly<
+    Record<IndexTableName, IndexTable>
+  >;
+  const tables = Object.values(to);
   const words = openWordsWriter(db);
   const term = dictionary.term;
   /** Parameters of the resource that have dates or numbers, and whether they are irregular. */
@@ -93,7 +84,7 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
   function addCanonical({ unit, ...canonical }: CanonicalQuantity, owner: Owner): void {
     const { resource, type, code, part, group, n } = owner;
     const own = dictionary.param(type, canonicalCode(code, unit), part);
-    number.put([resource, own, group, n, canonical.value, ...ends(canonical), 0, '', '']);
+    to.number.put([resource, own, group, n, canonical.value, ...ends(canonical), 0, '', '']);
     noteRange(owner, own, widthOf(canonical), REGULAR_WIDTH.number);
   }
 
@@ -115,23 +106,23 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
   function addSimple(place: Place, entry: SimpleEntry): void {
     switch (entry.kind) {
       case 'token':
-        token.put([...place, term(entry.system), entry.code ?? '']);
-        for (const type of entry.ofType ?? []) tokenOfType.put([...place, term(type.system), type.code]);
+        to.token.put([...place, term(entry.system), entry.code ?? '']);
+        for (const type of entry.ofType ?? []) to.token_of_type.put([...place, term(type.system), type.code]);
         break;
       case 'string':
-        string.put([...place, entry.folded, entry.text]);
+        to.string.put([...place, entry.folded, entry.text]);
         break;
       case 'date':
-        date.put([...place, entry.low ?? EARLIEST, entry.high ?? LATEST]);
+        to.date.put([...place, entry.low ?? EARLIEST, entry.high ?? LATEST]);
         break;
       case 'number':
-        number.put([...place, entry.value, entry.value, entry.value, 0, '', '']);
+        to.number.put([...place, entry.value, entry.value, entry.value, 0, '', '']);
         break;
       case 'quantity':
-        number.put([...place, entry.value, ...ends(entry), term(entry.system), entry.code ?? '', entry.unit ?? '']);
+        to.number.put([...place, entry.value, ...ends(entry), term(entry.system), entry.code ?? '', entry.unit ?? '']);
         break;
       case 'reference':
-        reference.put([
+        to.reference.put([
           ...place,
           term(entry.type),
           entry.id ?? '',
@@ -145,7 +136,7 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
         ]);
         break;
       case 'uri':
-        uri.put([...place, entry.value]);
+        to.uri.put([...place, entry.value]);
         break;
     }
   }
@@ -153,12 +144,12 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
   function addPlace(place: Place, entry: PlaceEntry): void {
     if (entry.kind === 'position') {
       const { x, y, z } = toVector(entry);
-      position.put([...place, cellOf(entry), x, y, z]);
+      to.position.put([...place, cellOf(entry), x, y, z]);
       return;
     }
     const { south, west, north, east } = entry;
     const lines = Buffer.from(new Float64Array(entry.lines).buffer);
-    region.put([...place, cellOfBox(entry), south, west, north, east, lines]);
+    to.region.put([...place, cellOfBox(entry), south, west, north, east, lines]);
   }
 
   function put(resource: number, type: number, entries: readonly IndexEntry[], hasRows: boolean): void {
@@ -176,7 +167,7 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
       if (entry.kind === 'words') {
         const param = dictionary.param(type, entry.param, 0);
         texts.push(toTokens(param, entry.text));
-        for (const text of toBeginnings(entry)) beginning.put([resource, param, n++, text]);
+        for (const text of toBeginnings(entry)) to.beginning.put([resource, param, n++, text]);
         continue;
       }
       if (entry.kind !== 'composite') {
@@ -192,7 +183,7 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
       }
       n = addCoded(entry, resource, type, n);
     }
-    for (const [param, isIrregular] of ranges) if (isIrregular) irregular.put([resource, param]);
+    for (const [param, isIrregular] of ranges) if (isIrregular) to.irregular.put([resource, param]);
     for (const each of tables) each.end();
     if (texts.length > 0) words.add(resource, texts);
   }

@@ -1,17 +1,9 @@
 import type { Database } from 'better-sqlite3';
 
+import type { IndexTableName } from '../file/schema.js';
+
 /** The columns of a row, in the order of `IndexTable`'s columns: `resource` first. */
 export type IndexRow = readonly (number | string | Uint8Array)[];
-
-/** A table of index entries. */
-export interface IndexTableShape {
-  readonly name: string;
-  /** Columns of the primary key behind `resource`. */
-  readonly key: readonly string[];
-  readonly values: readonly string[];
-  /** An entry may give the same row twice: one is kept. */
-  readonly repeats?: true;
-}
 
 /** Writes rows of one table. Inside a write transaction only. */
 export interface IndexTable {
@@ -25,18 +17,20 @@ export interface IndexTable {
 }
 
 /** Prepares the statements of a table. */
-export function openIndexTable(db: Database, { name, key, values, repeats }: IndexTableShape): IndexTable {
-  const columns = ['resource', ...key, ...values];
-  const keyLength = 1 + key.length;
+export function openIndexTable(db: Database, name: IndexTableName): IndexTable {
+  const all = db.pragma(`table_info(${name})`) as readonly { readonly name: string; readonly pk: number }[];
+  const columns = all.map((column) => column.name);
+  const key = all.filter(({ pk }) => pk > 0).map((column) => column.name);
+  const keyLength = key.length;
+  // An entry may give a row that is nothing but a key twice: one is kept.
+  const orIgnore = keyLength === columns.length ? 'OR IGNORE' : '';
   const marks = columns.map(() => '?').join();
   const selectAll = db.prepare<[number], IndexRow>(`SELECT ${columns.join()} FROM ${name} WHERE resource = ?`).raw();
   const removeAll = db.prepare<[number]>(`DELETE FROM ${name} WHERE resource = ?`);
   const remove = db.prepare<unknown[]>(
-    `DELETE FROM ${name} WHERE resource = ?${key.map((column) => ` AND ${column} = ?`).join('')}`,
+    `DELETE FROM ${name} WHERE ${key.map((column) => `${column} = ?`).join(' AND ')}`,
   );
-  const insert = db.prepare<unknown[]>(
-    `INSERT ${repeats === true ? 'OR IGNORE ' : ''}INTO ${name} (${columns.join()}) VALUES (${marks})`,
-  );
+  const insert = db.prepare<unknown[]>(`INSERT ${orIgnore} INTO ${name} (${columns.join()}) VALUES (${marks})`);
   /** Rows from before that have not been put again, by their keys. */
   let before: Map<string, IndexRow> | undefined;
 
