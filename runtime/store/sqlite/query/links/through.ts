@@ -47,8 +47,16 @@ export function throughLink(
   if (ranges > MOST_COLLECTED) return undefined;
   const isLazy =
     targets.length <= MOST.targets && ranges <= MOST.arms && sides.every((side) => side === undefined || side.isLazy);
-  const arms =
-    'chain' in link ? chainArms(run, link, sides, isLazy, depth) : hasArms(run, link, sides[0], isLazy, depth);
+  const holds = (owner: Sql): Sql => run.check(link, owner);
+  const arms = sides.flatMap((side, i) =>
+    (side?.arms ?? []).flatMap((arm) => {
+      const ways = 'chain' in link ? chainWays(run, link, i, side!, arm, depth) : hasWays(run, link, side!, arm, depth);
+      return ways.map(({ key, levels, once }): Arm => {
+        // All rows of what is collected are wanted: none has to be distinguished from others.
+        return { key, levels: [...keysOf(side!, arm), ...levels], isLazy, once: isLazy ? once : () => raw('1'), holds };
+      });
+    }),
+  );
   return {
     condition: link,
     arms,
@@ -99,8 +107,8 @@ function keysOf({ beyond, rest }: OtherSide, { key, levels, once }: Arm): readon
   return [...levels.slice(0, -1), { ...last, asked: and([last.asked, beyond.check(rest, key)]), once }];
 }
 
-/** All rows are collected: none has to be distinguished from others. */
-const EACH = (): Sql => raw('1');
+/** Where references lead from a resource at the other side. */
+type Way = Pick<Arm, 'key' | 'levels' | 'once'>;
 
 function level(table: Sql, where: Sql, order: readonly Sql[], asked: Sql): Level {
   return { table, where, order, asked };
@@ -115,80 +123,63 @@ function rowsAt(depth: number): readonly [reference: Sql, resource: Sql, url: Sq
   return [raw(`j${depth}`), raw(`y${depth}`), raw(`w${depth}`)];
 }
 
-function chainArms(
+function chainWays(
   run: Run,
   link: Chain,
-  sides: readonly (OtherSide | undefined)[],
-  isLazy: boolean,
+  place: number,
+  { beyond }: OtherSide,
+  arm: Arm,
   depth: number,
-): readonly Arm[] {
+): readonly Way[] {
   const param = run.param(link.param);
   if (param === undefined) return [];
-  const arms: Arm[] = [];
   const [row, target, url] = rowsAt(depth);
   const key = sql`${row}.resource`;
   // Of several references of a resource the first counts that leads to any.
-  const isFirst = (): Sql =>
-    sql`NOT ${someLeads(link.chain, key, param, run, 0, (other) => sql`${other}.n < ${row}.n`)}`;
-  const holds = (owner: Sql): Sql => run.check(link, owner);
-  for (const [i, each] of link.chain.entries()) {
-    const side = sides[i];
-    if (side === undefined) continue;
-    const { beyond } = side;
-    const urls = beyond.param('url');
-    for (const arm of side.arms) {
-      const before = keysOf(side, arm);
-      const byId = and([sql`${row}.target_type = ${beyond.type} AND ${row}.base = 0`, run.go(key)]);
-      arms.push({
-        key,
-        levels: [
-          ...before,
-          level(sql`resource ${target} NOT INDEXED`, sql`${target}.key = ${arm.key}`, [], raw('1')),
-          level(
-            sql`reference ${row} INDEXED BY reference_by_target`,
-            sql`${row}.target_id = ${target}.id AND ${row}.target_id <> '' AND ${row}.param = ${param}`,
-            [key],
-            byId,
-          ),
-        ],
-        isLazy,
-        once: isLazy ? isFirst : EACH,
-        holds,
-      });
-      if (urls === undefined) continue;
-      // One canonical may lead to several: of these the first counts, by type and by key.
-      const lesser = (): readonly Sql[] => [
-        ...link.chain.slice(0, i).flatMap((other) => leadsToTarget(row, other, run, 0) ?? []),
-        ...[leadsToTarget(row, each, run, 0, (other) => sql`${other} < ${arm.key}`)!],
-      ];
-      arms.push({
-        key,
-        levels: [
-          ...before,
-          level(
-            sql`uri ${url} INDEXED BY sqlite_autoindex_uri_1`,
-            sql`${url}.resource = ${arm.key} AND ${url}.param = ${urls}`,
-            columns(url, 'part_group', 'n'),
-            isFirstOfUrl(url),
-          ),
-          level(
-            sql`reference ${row} INDEXED BY reference_by_url`,
-            sql`${row}.url = ${url}.value AND ${row}.url <> '' AND ${row}.param = ${param}`,
-            [key],
-            and([
-              sql`${row}.target_type IN (0, ${beyond.type})`,
-              isVersion(row, arm.key, beyond.param('version'), run.look, 0),
-              run.go(key),
-            ]),
-          ),
-        ],
-        isLazy,
-        once: isLazy ? () => and([isFirst(), sql`NOT ${or(lesser())}`]) : EACH,
-        holds,
-      });
-    }
-  }
-  return arms;
+  const once = (): Sql => sql`NOT ${someLeads(link.chain, key, param, run, 0, (other) => sql`${other}.n < ${row}.n`)}`;
+  const byId = {
+    key,
+    levels: [
+      level(sql`resource ${target} NOT INDEXED`, sql`${target}.key = ${arm.key}`, [], raw('1')),
+      level(
+        sql`reference ${row} INDEXED BY reference_by_target`,
+        sql`${row}.target_id = ${target}.id AND ${row}.target_id <> '' AND ${row}.param = ${param}`,
+        [key],
+        and([sql`${row}.target_type = ${beyond.type} AND ${row}.base = 0`, run.go(key)]),
+      ),
+    ],
+    once,
+  };
+  const urls = beyond.param('url');
+  if (urls === undefined) return [byId];
+  // One canonical may lead to several: of these the first counts, by type and by key.
+  const lesser = (): readonly Sql[] => [
+    ...link.chain.slice(0, place).flatMap((other) => leadsToTarget(row, other, run, 0) ?? []),
+    leadsToTarget(row, link.chain[place]!, run, 0, (other) => sql`${other} < ${arm.key}`)!,
+  ];
+  const byUrl = {
+    key,
+    levels: [
+      level(
+        sql`uri ${url} INDEXED BY sqlite_autoindex_uri_1`,
+        sql`${url}.resource = ${arm.key} AND ${url}.param = ${urls}`,
+        columns(url, 'part_group', 'n'),
+        isFirstOfUrl(url),
+      ),
+      level(
+        sql`reference ${row} INDEXED BY reference_by_url`,
+        sql`${row}.url = ${url}.value AND ${row}.url <> '' AND ${row}.param = ${param}`,
+        [key],
+        and([
+          sql`${row}.target_type IN (0, ${beyond.type})`,
+          isVersion(row, arm.key, beyond.param('version'), run.look, 0),
+          run.go(key),
+        ]),
+      ),
+    ],
+    once: () => and([once(), sql`NOT ${or(lesser())}`]),
+  };
+  return [byId, byUrl];
 }
 
 /** A resource may have one URL twice. */
@@ -197,74 +188,50 @@ function isFirstOfUrl(row: Sql): Sql {
     AND o.param = ${row}.param AND o.value = ${row}.value AND o.n < ${row}.n)`;
 }
 
-function hasArms(run: Run, link: Has, side: OtherSide | undefined, isLazy: boolean, depth: number): readonly Arm[] {
-  const param = side?.beyond.param(link.has.param);
-  if (side === undefined || param === undefined) return [];
+function hasWays(run: Run, link: Has, { beyond }: OtherSide, arm: Arm, depth: number): readonly Way[] {
+  const param = beyond.param(link.has.param);
+  if (param === undefined) return [];
   const [row, target, url] = rowsAt(depth);
-  const urls = run.param('url');
-  const holds = (owner: Sql): Sql => run.check(link, owner);
   // Of several that refer to a resource the first by key counts, and its first reference.
   const lesser = (other: Sql): Sql =>
     sql`${other}.resource <= ${row}.resource AND (${other}.resource < ${row}.resource OR ${other}.n < ${row}.n)`;
-  const references = (by: Sql): Level => {
-    const where = sql`${row}.resource = ${by} AND ${row}.param = ${param}`;
-    return level(
+  const references = (asked: Sql): Level =>
+    level(
       sql`reference ${row} INDEXED BY sqlite_autoindex_reference_1`,
-      where,
+      sql`${row}.resource = ${arm.key} AND ${row}.param = ${param}`,
       columns(row, 'part_group', 'n'),
-      run.go(sql`${row}.resource`),
+      and([run.go(sql`${row}.resource`), asked]),
     );
+  const key = sql`${target}.key`;
+  const byId = {
+    key,
+    levels: [
+      references(sql`${row}.target_type = ${run.type} AND ${row}.target_id <> '' AND ${row}.base = 0`),
+      level(
+        sql`resource ${target} INDEXED BY resource_by_id`,
+        sql`${target}.type = ${run.type} AND ${target}.id = ${row}.target_id AND ${target}.deleted = 0`,
+        [],
+        raw('1'),
+      ),
+    ],
+    once: () => sql`NOT ${refersById(link, key, run, 0, lesser)}`,
   };
-  return side.arms.flatMap((arm): readonly Arm[] => {
-    const before = keysOf(side, arm);
-    const referring = references(arm.key);
-    const byId = and([
-      referring.asked,
-      sql`${row}.target_type = ${run.type} AND ${row}.target_id <> '' AND ${row}.base = 0`,
-    ]);
-    const key = sql`${target}.key`;
-    const named: Arm = {
-      key,
-      levels: [
-        ...before,
-        { ...referring, asked: byId },
-        level(
-          sql`resource ${target} INDEXED BY resource_by_id`,
-          sql`${target}.type = ${run.type} AND ${target}.id = ${row}.target_id AND ${target}.deleted = 0`,
-          [],
-          raw('1'),
-        ),
-      ],
-      isLazy,
-      once: isLazy ? () => sql`NOT ${refersById(link, key, run, 0, lesser)}` : EACH,
-      holds,
-    };
-    if (urls === undefined) return [named];
-    const owner = sql`${url}.resource`;
-    return [
-      named,
-      {
-        key: owner,
-        levels: [
-          ...before,
-          {
-            ...referring,
-            asked: and([referring.asked, sql`${row}.url <> '' AND ${row}.target_type IN (0, ${run.type})`]),
-          },
-          level(
-            sql`uri ${url} INDEXED BY uri_by_value`,
-            sql`${url}.param = ${urls} AND ${url}.value = ${row}.url`,
-            [owner],
-            and([isVersion(row, owner, run.param('version'), run.look, 0), isFirstOfUrl(url)]),
-          ),
-        ],
-        isLazy,
-        once: isLazy
-          ? () =>
-              and([sql`NOT ${refersById(link, owner, run, 0)}`, sql`NOT ${refersByUrl(link, owner, run, 0, lesser)}`])
-          : EACH,
-        holds,
-      },
-    ];
-  });
+  const urls = run.param('url');
+  if (urls === undefined) return [byId];
+  const owner = sql`${url}.resource`;
+  const byUrl = {
+    key: owner,
+    levels: [
+      references(sql`${row}.url <> '' AND ${row}.target_type IN (0, ${run.type})`),
+      level(
+        sql`uri ${url} INDEXED BY uri_by_value`,
+        sql`${url}.param = ${urls} AND ${url}.value = ${row}.url`,
+        [owner],
+        and([isVersion(row, owner, run.param('version'), run.look, 0), isFirstOfUrl(url)]),
+      ),
+    ],
+    once: () =>
+      and([sql`NOT ${refersById(link, owner, run, 0)}`, sql`NOT ${refersByUrl(link, owner, run, 0, lesser)}`]),
+  };
+  return [byId, byUrl];
 }
