@@ -121,9 +121,9 @@ const runtimeRules = [
   ),
   forbid(
     'worker-entries-are-started-by-url',
-    'A worker entry sees everything; imported, it would pass that on to the room that imports it.',
+    'A worker entry sees everything; imported, but for its types, it would pass that on to the room that imports it.',
     {},
-    { path: worker },
+    { path: worker, dependencyTypesNot: ['type-only'] },
   ),
   forbid(
     'no-transport-or-driver-in-the-middle',

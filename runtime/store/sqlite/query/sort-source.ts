@@ -6,7 +6,7 @@ import { column, indexedBy, INDEXES, isIn, TABLES, type Index, type Table } from
 import type { Hit } from './hit.js';
 import type { Run } from './run.js';
 import type { SortColumns } from './sort-values.js';
-import { raw, sql, type Sql } from './compile/sql.js';
+import { and, raw, sql, type Sql } from './compile/sql.js';
 
 /** Resources that have a value, all that are to be compared by it alone. */
 export interface Ranked {
@@ -81,7 +81,7 @@ export function ranked(
     key,
     param,
     isDescending,
-    range: isIn(source.index, D, sql`${param}`),
+    range: and(isIn(source.index, D, sql`${param}`)),
     more: select(key),
     best: isHead ? run.check(where, key) : isBest(run, where, source, isDescending),
   };

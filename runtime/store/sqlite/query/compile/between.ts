@@ -72,8 +72,13 @@ function toDriver(
   const group = { shapes: [shape], places: [0], alternatives: [values], isListed: true };
   // Each resource is in one row, so that ranges before one need only be asked about that row.
   const arms = accesses.flatMap((access, i): readonly Arm[] => {
-    const earlier = accesses.slice(0, i).map(({ seek, rest }) => and([seek, rest].map((of) => of(rowAt(depth), NONE))));
-    return armsOf(run, group, 0, access, depth).map((arm) => ({ ...arm, once: () => sql`NOT ${or(earlier)}` }));
+    const once = (): Sql => {
+      const earlier = accesses
+        .slice(0, i)
+        .map(({ seek, rest }) => and([seek, rest].map((of) => of(rowAt(depth), NONE))));
+      return sql`NOT ${or(earlier)}`;
+    };
+    return armsOf(run, group, 0, access, depth).map((arm) => ({ ...arm, once }));
   });
   // Though there are none: a page that ended here goes on here when the last one has gone.
   if (shape.table !== TABLES.resource) arms.push(irregularArm(run, param, conditions, depth));
@@ -108,7 +113,7 @@ function accessOf(
   if (from === -Infinity || to === Infinity) return undefined;
   const index = name === 'resource' ? 'resource_by_time' : (`${name}_by_low` as const);
   const end = (row: Sql): Sql => column(row, INDEXES[index].columns[0]!);
-  const open: Access['seek'] = (row) => sql`${isIn(index, row, sql`${param}`)} AND ${end(row)} <= ${to}`;
+  const open: Access['seek'] = (row) => and([...isIn(index, row, sql`${param}`), sql`${end(row)} <= ${to}`]);
   return {
     index,
     order: INDEXES[index].columns,

@@ -1,4 +1,4 @@
-import { and, raw, sql, type Sql, type Value } from './sql.js';
+import { raw, sql, type Sql, type Value } from './sql.js';
 
 /** The value at a place of a test: bound to the statement, or a column of a list that is. */
 export type Values = (place: number) => Sql;
@@ -125,10 +125,10 @@ export function column(row: Sql, name: string): Sql {
   return raw(`${row.text}.${name}`);
 }
 
-/** The row is of the parameter, and in an index. */
-export function isIn(index: Index, row: Sql, param: Sql): Sql {
+/** The row is of the parameter, and in an index: all of these. */
+export function isIn(index: Index, row: Sql, param: Sql): readonly Sql[] {
   const { table, partial } = INDEXES[index];
-  return and([ofParam(table, row, param), ...partial.map((condition) => column(row, condition))]);
+  return [ofParam(table, row, param), ...partial.map((condition) => column(row, condition))];
 }
 
 /** The row is of the parameter. */

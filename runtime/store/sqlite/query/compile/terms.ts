@@ -1,6 +1,5 @@
 import { append } from '../../../../fhir/lists.js';
 import {
-  column,
   INDEXES,
   isIn,
   TABLES,
@@ -153,7 +152,7 @@ function print({ column: name, sign, at, texts }: Placed, row: Sql, values: Valu
       '',
     );
   }
-  return sql`${column(row, name!)} ${raw(sign!)} ${values(at)}`;
+  return sql`${raw(`${row.text}.${name} ${sign}`)} ${values(at)}`;
 }
 
 function allOf(terms: readonly Placed[]): NonNullable<Shape['predicate']> {
@@ -164,7 +163,7 @@ function accessOf(index: Index, range: readonly Placed[], rest: readonly Placed[
   const seek =
     (within: readonly Placed[]): Access['seek'] =>
     (row, values) =>
-      and([isIn(index, row, values(0)), ...within.map((term) => print(term, row, values))]);
+      and([...isIn(index, row, values(0)), ...within.map((term) => print(term, row, values))]);
   const isBound = range.some(({ sign }) => sign !== '=');
   return {
     index,

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
-import { EVERYTHING, type Condition } from '../../../../search/query/query.js';
+import { EVERYTHING, type Chain } from '../../../../search/query/query.js';
 import { compareText } from '../../../../search/query/compare-text.js';
 import type { ReferenceEntry } from '../../../../search/entry.js';
 import { runSteps, type CanonicalTarget, type IncludeStep, type VersionKey } from '../../../include-steps.js';
@@ -62,6 +62,15 @@ export function openIncluded(db: Database, parts: FindParts, contents: ContentRe
     )
     .raw();
 
+  const byIds = db
+    .prepare<[string, number, number, number], string>(
+      `SELECT DISTINCT r.id FROM json_each(?) k CROSS JOIN reference f INDEXED BY reference_by_target
+       CROSS JOIN resource r NOT INDEXED ON r.key = f.resource
+       WHERE f.target_id = k.value AND f.target_id <> '' AND f.param = ? AND f.target_type = ? AND f.base = 0
+       AND ${interrupt.sql('f.resource')} LIMIT ?`,
+    )
+    .pluck();
+
   function references(of: readonly ResourceKey[], params: readonly string[]): readonly (readonly ReferenceEntry[])[] {
     const codes = new Map<number, string>();
     for (const name of new Set(of.map(({ type }) => type))) {
@@ -100,29 +109,39 @@ export function openIncluded(db: Database, parts: FindParts, contents: ContentRe
     return findHits(run, simplify(all), undefined, of.length).hits.map(({ key }) => selectId.get(key)!);
   }
 
-  /** Resources of a type that lead to some of these, each once. */
+  /** What refers to resources of a type that have URLs, by the id or by a URL: as many as are wanted. */
+  function leading(type: string, link: Chain, limit: number, trace: Trace | undefined): readonly string[] {
+    const run = beginRun(parts, { type, where: EVERYTHING, sort: [], count: limit, total: 'none' }, trace)!;
+    const driver = findDriver(run, link, { limit: 0, path: BY_IDS })!;
+    return run.column(sql`SELECT DISTINCT r.id FROM (${selectDriven(run, driver, EVERYTHING)}) k
+      CROSS JOIN resource r NOT INDEXED ON r.key = k.key LIMIT ${limit}`);
+  }
+
   function sources(
     { type, params, of, limit }: Extract<IncludeStep, { ask: 'sources' }>,
     trace: Trace | undefined,
   ): readonly ResourceKey[] {
-    const run = beginRun(parts, { type, where: EVERYTHING, sort: [], count: limit, total: 'none' }, trace);
-    if (run === undefined) return [];
-    const ways = [...new Set(of.map((each) => each.type))].flatMap(
-      (target): readonly { readonly by: Path; readonly where: Condition }[] => {
-        const ids = of.flatMap((each) => (each.type === target ? [each.id] : []));
-        // What has no URL is named by its id alone.
-        if (run.of(target)?.param('url') !== undefined)
-          return params.map((param) => ({ by: BY_IDS, where: { param, chain: [{ type: target, where: { ids } }] } }));
-        const any = ids.map((id) => ({ is: 'reference', types: [target], id }) as const);
-        return params.map((param) => ({ by: [0], where: { param, any } }));
-      },
-    );
-    const some = ways.map(({ where }) => where);
-    const driver = findDriver(run, { some }, { limit: 0, path: ways.map(({ by }) => by) })!;
-    const found = selectDriven(run, driver, EVERYTHING);
-    const ids = run.column<string>(sql`SELECT r.id FROM (SELECT DISTINCT key FROM (${found}) LIMIT ${limit}) k
-      CROSS JOIN resource r NOT INDEXED ON r.key = k.key`);
-    return ids.sort(compareText).map((id) => ({ type, id }));
+    const source = dictionary.findTerm(type);
+    const found = new Set<string>();
+    for (const name of new Set(of.map((each) => each.type))) {
+      const target = dictionary.findTerm(name);
+      if (source === undefined || target === undefined) continue;
+      const ids = of.flatMap((each) => (each.type === name ? [each.id] : []));
+      for (const code of params) {
+        interrupt.step();
+        const param = dictionary.findParam(source, code, 0);
+        if (param === undefined) continue;
+        const some =
+          dictionary.findParam(target, 'url', 0) === undefined
+            ? byIds.all(JSON.stringify(ids), param, target, limit)
+            : leading(type, { param: code, chain: [{ type: name, where: { ids } }] }, limit, trace);
+        for (const id of some) found.add(id);
+      }
+    }
+    return [...found]
+      .sort(compareText)
+      .slice(0, limit)
+      .map((id) => ({ type, id }));
   }
 
   /** Current versions by one statement, as far as the next one that is named itself. */
@@ -167,7 +186,7 @@ export function openIncluded(db: Database, parts: FindParts, contents: ContentRe
       }
       case 'sources': {
         const found = sources(step, trace);
-        trace?.read(found.length);
+        trace?.read(2 * found.length + step.of.length);
         return found;
       }
       case 'within':
