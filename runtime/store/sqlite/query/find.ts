@@ -17,7 +17,6 @@ import { defineAmong } from './compile/places.js';
 import { openSeenSet } from './seen-set.js';
 import { openLineReader } from './lines.js';
 import { openPageReader } from './page.js';
-import { openProbeCache } from './probe-cache.js';
 import { beginRun, sortedBy, type FindParts, type Run, type Trace, withoutAbsent } from './run.js';
 import { findHits, type Found } from './search.js';
 import { simplify } from './compile/simplify.js';
@@ -51,7 +50,7 @@ export function openFindParts(
     interrupt,
     lists: openLists(db, interrupt),
     met: openSeenSet(db, interrupt),
-    probes: openProbeCache(),
+    probes: new Map(),
     limits,
   };
 }

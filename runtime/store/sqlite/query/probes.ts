@@ -15,15 +15,27 @@ export function probe(run: Run, ranges: readonly Sql[], limit: number): number {
   return count;
 }
 
+/** How long a count holds, in milliseconds, and how many are kept. */
+const LIFETIME = 5000;
+const MOST = 2000;
+
+/** Longer conditions are counted each time. */
+const LONGEST_KEY = 4000;
+
 /** As many as are asked for, or fewer. */
-function rowsIn(run: Run, range: Sql, most: number): number {
+function rowsIn({ probes, statements }: Run, range: Sql, most: number): number {
   // The numbers of lists are given anew to each search; a list itself hardly comes again.
   const isKept = !range.text.includes('kiln_list') && !range.text.includes('json_each');
   const key = isKept ? `${range.text} ${keyOf(range.values)}` : '';
-  const known = isKept ? run.probes.get(key) : undefined;
-  if (known !== undefined && (known.count < known.most || known.most >= most)) return Math.min(known.count, most);
+  const now = performance.now();
+  const known = isKept ? probes.get(key) : undefined;
+  if (known !== undefined && known.until > now && (known.count < known.most || known.most >= most))
+    return Math.min(known.count, most);
   const { text, values } = sql`SELECT count(*) AS n FROM (SELECT 1 ${range} LIMIT ${most})`;
-  const count = run.statements<readonly [number]>(text).get(...values)![0];
-  if (isKept) run.probes.set(key, { count, most });
+  const count = statements<readonly [number]>(text).get(...values)![0];
+  if (isKept && key.length <= LONGEST_KEY) {
+    if (probes.size >= MOST) probes.clear();
+    probes.set(key, { count, most, until: now + LIFETIME });
+  }
   return count;
 }

@@ -12,7 +12,6 @@ import type { Lists } from './links/lists.js';
 import type { PlanUsed } from '../../plan/explain.js';
 import type { PlanLimits } from '../../plan/limits.js';
 import type { SeenSet } from './seen-set.js';
-import type { ProbeCache } from './probe-cache.js';
 import { raw, type Sql } from './compile/sql.js';
 import type { Statements } from './compile/statements.js';
 
@@ -23,7 +22,8 @@ export interface FindParts {
   readonly interrupt: QueryInterrupt;
   readonly lists: Lists;
   readonly met: SeenSet;
-  readonly probes: ProbeCache;
+  /** Counts that were made a moment ago: so many rows were found where so many were asked for. */
+  readonly probes: Map<string, { readonly count: number; readonly most: number; readonly until: number }>;
   readonly limits: PlanLimits;
 }
 

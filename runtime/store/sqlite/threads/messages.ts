@@ -1,4 +1,4 @@
-import { FhirError, type ErrorCode } from '../../../fhir/errors.js';
+import { FhirError } from '../../../fhir/errors.js';
 import { ReferencesBroken, type BrokenReferences } from '../../references.js';
 import { VersionConflict } from '../../store.js';
 import { translateSqliteError } from '../file/sqlite-errors.js';
@@ -21,20 +21,8 @@ export type Answer =
 
 /** An error in a form that crosses between threads: structured clones lose the class. */
 export type PackedError =
-  | {
-      readonly is: 'conflict';
-      readonly type: string;
-      readonly key: string;
-      readonly expected: number;
-      readonly actual: number;
-    }
-  | {
-      readonly is: 'fhir';
-      readonly code: ErrorCode;
-      readonly text: string;
-      readonly diagnostics: string | undefined;
-      readonly headers: Readonly<Record<string, string>>;
-    }
+  | { readonly is: 'conflict'; readonly args: ConstructorParameters<typeof VersionConflict> }
+  | { readonly is: 'fhir'; readonly args: ConstructorParameters<typeof FhirError> }
   | { readonly is: 'references'; readonly broken: BrokenReferences }
   | { readonly is: 'defect'; readonly message: string; readonly stack: string | undefined };
 
@@ -42,13 +30,13 @@ export type PackedError =
 export function packError(thrown: unknown): PackedError {
   const error = translateSqliteError(thrown);
   if (error instanceof VersionConflict) {
-    const { type, id, expected, actual } = error;
-    return { is: 'conflict', type, key: id, expected, actual };
+    return { is: 'conflict', args: [error.type, error.id, error.expected, error.actual] };
   }
   if (error instanceof ReferencesBroken) return { is: 'references', broken: error.broken };
   if (error instanceof FhirError) {
     const { code, message, headers, issues } = error;
-    return { is: 'fhir', code, text: message, diagnostics: issues[0].diagnostics, headers };
+    const { diagnostics } = issues[0];
+    return { is: 'fhir', args: [code, message, { headers, ...(diagnostics !== undefined && { diagnostics }) }] };
   }
   if (error instanceof Error) return { is: 'defect', message: error.message, stack: error.stack };
   return { is: 'defect', message: String(error), stack: undefined };
@@ -56,19 +44,10 @@ export function packError(thrown: unknown): PackedError {
 
 /** The error again, on the other side. */
 export function unpackError(packed: PackedError): Error {
-  switch (packed.is) {
-    case 'conflict':
-      return new VersionConflict(packed.type, packed.key, packed.expected, packed.actual);
-    case 'fhir': {
-      const { code, text, headers, diagnostics } = packed;
-      return new FhirError(code, text, diagnostics === undefined ? { headers } : { headers, diagnostics });
-    }
-    case 'references':
-      return new ReferencesBroken(packed.broken);
-    case 'defect': {
-      const error = new Error(packed.message);
-      if (packed.stack !== undefined) error.stack = packed.stack;
-      return error;
-    }
-  }
+  if (packed.is === 'conflict') return new VersionConflict(...packed.args);
+  if (packed.is === 'fhir') return new FhirError(...packed.args);
+  if (packed.is === 'references') return new ReferencesBroken(packed.broken);
+  const error = new Error(packed.message);
+  if (packed.stack !== undefined) error.stack = packed.stack;
+  return error;
 }

@@ -1,7 +1,7 @@
 import type { Chain, Has, Link, Target } from '../../../../search/query/query.js';
 import { tooCostly } from '../../file/too-costly.js';
 import type { CompileContext } from '../compile/compile-context.js';
-import { and, or, raw, sql, type Sql } from '../compile/sql.js';
+import { and, join, or, raw, sql, type Sql } from '../compile/sql.js';
 
 /** Longest condition on other resources, in characters: what is around it has to find room, too. */
 const LONGEST = 500_000;
@@ -106,17 +106,8 @@ export function isVersion(
 }
 
 function checkHas(link: Has, key: Sql, context: CompileContext, depth: number): Sql {
-  const { has } = link;
-  if (context.param('url') === undefined) return refersById(link, key, context, depth);
-  const source = context.of(has.type);
-  const param = source?.param(has.param);
-  if (source === undefined || param === undefined) return NOTHING;
-  const found = raw(`s${depth}`);
-  const referring = raw(`l${depth}.resource`);
-  // What is asked of the source would double with each link if either way asked it.
-  return sql`EXISTS (SELECT 1 FROM (SELECT ${referring} AS key ${byId(param, key, context, depth)}
-    UNION ALL SELECT ${referring} ${byUrl(param, key, context, depth)} ${APART}) ${found}
-    WHERE ${askSource(has, sql`${found}.key`, source, depth)})`;
+  const ways = context.param('url') === undefined ? [byId] : [byId, byUrl];
+  return refersBy(ways, link, key, context, depth);
 }
 
 /**
@@ -125,7 +116,7 @@ function checkHas(link: Has, key: Sql, context: CompileContext, depth: number): 
  * @param also what the row of the reference has to fulfil besides
  */
 export function refersById(link: Has, key: Sql, context: CompileContext, depth: number, also?: (row: Sql) => Sql): Sql {
-  return refersBy(byId, link, key, context, depth, also);
+  return refersBy([byId], link, key, context, depth, also);
 }
 
 /** References of a parameter that name the resource with this key by its type and id. */
@@ -153,25 +144,26 @@ export function refersByUrl(
   depth: number,
   also?: (row: Sql) => Sql,
 ): Sql {
-  return context.param('url') === undefined ? NOTHING : refersBy(byUrl, link, key, context, depth, also);
+  return context.param('url') === undefined ? NOTHING : refersBy([byUrl], link, key, context, depth, also);
 }
 
 function refersBy(
-  rows: typeof byId,
+  ways: readonly (typeof byId)[],
   { has }: Has,
   key: Sql,
   context: CompileContext,
   depth: number,
-  also: ((row: Sql) => Sql) | undefined,
+  also?: (row: Sql) => Sql,
 ): Sql {
   const source = context.of(has.type);
   const param = source?.param(has.param);
   if (source === undefined || param === undefined) return NOTHING;
   const row = raw(`l${depth}`);
-  return sql`EXISTS (SELECT 1 ${rows(param, key, context, depth)} ${also === undefined ? sql`` : sql`AND ${also(row)}`}
-    AND ${askSource(has, sql`${row}.resource`, source, depth)})`;
-}
-
-function askSource({ where }: Has['has'], key: Sql, source: CompileContext, depth: number): Sql {
-  return and([source.go(key), source.check(where, key, depth + 1)]);
+  const more = also === undefined ? sql`` : sql`AND ${also(row)}`;
+  const askSource = (of: Sql): Sql => and([source.go(of), source.check(has.where, of, depth + 1)]);
+  const found = ways.map((rows) => sql`SELECT ${row}.resource AS key ${rows(param, key, context, depth)} ${more}`);
+  if (found.length === 1) return sql`EXISTS (${found[0]!} AND ${askSource(sql`${row}.resource`)})`;
+  // What is asked of the source would double with each link if either way asked it.
+  const s = raw(`s${depth}`);
+  return sql`EXISTS (SELECT 1 FROM (${join(found, ' UNION ALL ')} ${APART}) ${s} WHERE ${askSource(sql`${s}.key`)})`;
 }
