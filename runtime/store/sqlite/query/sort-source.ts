@@ -1,4 +1,3 @@
-import { least } from '../../../fhir/lists.js';
 import { type Condition, type SortKey, valuedBy } from '../../../search/query/query.js';
 import type { SortValue } from '../../../search/query/sort.js';
 import { systemsOf } from './compile/driver.js';
@@ -6,7 +5,7 @@ import { column, indexedBy, INDEXES, isIn, TABLES, type Index, type Table } from
 import type { Hit } from './hit.js';
 import type { Run } from './run.js';
 import type { SortColumns } from './sort-values.js';
-import { and, raw, sql, type Sql } from './compile/sql.js';
+import { and, join, raw, sql, type Sql } from './compile/sql.js';
 
 /** Resources that have a value, all that are to be compared by it alone. */
 export interface Ranked {
@@ -131,13 +130,23 @@ function isBest(run: Run, where: Condition, { table: { name }, column: by }: Sor
     THEN ${asked} AND NOT EXISTS (SELECT 1 ${own('o')} AND ${better}) ELSE 0 END`;
 }
 
-/** Rows of a walk, each resource once: it may have its best value twice. @param value of all of them; absent: each has another */
-function* rowsIn(walk: Walk, range: Sql, value?: SortValue): Generator<Ranked> {
+/** So many ranges are merged; rows of more are put in order. */
+const MOST_MERGED = 100;
+
+/**
+ * Rows of a walk in one of some ranges, each resource once: it may have its best value twice. SQLite merges ranges, so that it reads no
+ * more of them than are wanted.
+ *
+ * @param value of all rows; absent: each has another
+ */
+function* rowsIn(walk: Walk, ranges: readonly Sql[], value?: SortValue): Generator<Ranked> {
   const { run, key, source, isDescending } = walk;
-  const own = column(D, source.column);
-  const order = value === undefined ? sql`${own} ${raw(isDescending ? 'DESC' : 'ASC')}, ${key}` : key;
-  const statement = sql`SELECT ${key}, ${own} ${walk.more} FROM ${raw(source.table.name)} d
-    ${indexedBy(source.index)} WHERE ${walk.range} ${range} AND ${run.go(key)} AND ${walk.best} ORDER BY ${order}`;
+  const selects = ranges.map(
+    (range) => sql`SELECT ${key}, ${column(D, source.column)} ${walk.more} FROM ${raw(source.table.name)} d
+    ${indexedBy(source.index)} WHERE ${walk.range} ${range} AND ${run.go(key)} AND ${walk.best}`,
+  );
+  const order = raw(value === undefined ? `2 ${isDescending ? 'DESC' : 'ASC'}, 1` : '1');
+  const statement = sql`${join(selects, ' UNION ALL ')} ORDER BY ${order}`;
   let last: number | undefined;
   for (const [at, first, ...more] of run.rows<readonly [number, string | number, ...unknown[]]>(statement)) {
     if (at !== last) yield { key: at, value: value ?? [first], more };
@@ -147,10 +156,10 @@ function* rowsIn(walk: Walk, range: Sql, value?: SortValue): Generator<Ranked> {
 
 function* byValue(walk: Walk, start: Start | undefined): Generator<Ranked> {
   const own = column(D, walk.source.column);
-  if (start === undefined) return yield* rowsIn(walk, sql``);
+  if (start === undefined) return yield* rowsIn(walk, [sql``]);
   const [value] = start.value;
-  yield* rowsIn(walk, sql`AND ${own} = ${value!} AND ${walk.key} > ${start.key}`);
-  yield* rowsIn(walk, sql`AND ${own} ${raw(walk.isDescending ? '<' : '>')} ${value!}`);
+  yield* rowsIn(walk, [sql`AND ${own} = ${value!} AND ${walk.key} > ${start.key}`]);
+  yield* rowsIn(walk, [sql`AND ${own} ${raw(walk.isDescending ? '<' : '>')} ${value!}`]);
 }
 
 /** Rows value by value. */
@@ -159,29 +168,10 @@ function* byBlocks(walk: Walk, start: Start | undefined): Generator<Ranked> {
   const own = column(D, walk.source.column);
   for (const text of distinct(walk, first)) {
     const range = sql`AND ${own} = ${text} AND ${walk.key} > ${text === first ? start!.key : -1}`;
-    if (walk.source.table === TABLES.token) yield* ofCode(walk, range, text);
-    else yield* rowsIn(walk, range, [text]);
-  }
-}
-
-/** Rows of a code, each resource once. The index has them by system, so those of all systems are merged. */
-function* ofCode(walk: Walk, range: Sql, code: string): Generator<Ranked> {
-  const each = systemsOf(walk.run, walk.param, code).map((system) => {
-    const rows = rowsIn(walk, sql`${range} AND d.system = ${system}`, [code]);
-    return { rows, next: rows.next() };
-  });
-  try {
-    for (;;) {
-      const key = least(each.flatMap(({ next }) => (next.done === true ? [] : next.value.key)));
-      const same = each.filter(({ next }) => next.done !== true && next.value.key === key);
-      const [first] = same;
-      if (first === undefined) return;
-      yield first.next.value as Ranked;
-      for (const source of same) source.next = source.rows.next();
-    }
-  } finally {
-    // A statement that is not read to its end keeps the connection busy.
-    for (const { rows } of each) rows.return(undefined);
+    // The index has the rows of a code by system.
+    const systems = walk.source.table === TABLES.token ? systemsOf(walk.run, walk.param, text) : [];
+    const isMerged = systems.length > 0 && systems.length <= MOST_MERGED;
+    yield* rowsIn(walk, isMerged ? systems.map((system) => sql`${range} AND d.system = ${system}`) : [range], [text]);
   }
 }
 
