@@ -92,6 +92,8 @@ export interface Call {
   readonly wantsContent?: true;
   readonly conditions: Conditions;
   readonly prefer: Preferences;
+  /** Header `X-Provenance`: what is to be stored beside what is written. */
+  readonly provenance?: Resource;
   /** Header `Accept-Language`, as it was sent. */
   readonly languages?: string;
   /** Absolute URL of the FHIR base as the client sees it, without a trailing slash. */

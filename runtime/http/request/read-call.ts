@@ -19,6 +19,7 @@ import { ownContent } from './operation-bodies.js';
 import { readForm } from './read-form.js';
 import { parseBody, reportsFaults, type ParsedBody } from './read-large.js';
 import { readPatchBody } from './read-patch.js';
+import { readProvenance } from './read-provenance.js';
 import { checkUrlId } from '../router.js';
 
 /** Makes the call. Checked in this order: conditions, the format of the body, what the URL names, the body's content. */
@@ -90,6 +91,7 @@ export async function readCall(
   if (content !== undefined) call.content = content;
   if (wantsContent) call.wantsContent = true;
   if (row.method === 'DELETE' && row.interaction === 'operation') call.isDeletion = true;
+  if (headers['x-provenance'] !== undefined && row.method !== 'GET') call.provenance = readProvenance(req, row);
   if (headers['accept-language'] !== undefined) call.languages = headers['accept-language'];
   if (SEARCHES.test(row.interaction)) call.signal = closedWith(res);
   else if (LONG.test(row.interaction)) call.signal = abortedWith(res);

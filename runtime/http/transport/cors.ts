@@ -52,6 +52,7 @@ const HEADERS = [
   'Prefer',
   'Range',
   'X-Correlation-Id',
+  'X-Provenance',
   'X-Request-Id',
   'X-Security-Context',
 ].join(', ');

@@ -1,0 +1,91 @@
+import { authorize } from '../../core/access/authorize.js';
+import type { Call } from '../../core/call.js';
+import type { Services } from '../../core/services.js';
+import { callToWrite } from '../../core/write/before-write.js';
+import type { WritePlanner, WriteTarget } from '../../core/write/write-plan.js';
+import { FhirError } from '../../fhir/errors.js';
+import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import type { OwnBases } from '../../path/own-bases.js';
+import type { Change } from '../../store/store.js';
+
+const PROVENANCE = 'Provenance';
+
+/** Stands for the target of a Provenance until it is known. */
+const UNKNOWN_TARGET = 'urn:uuid:00000000-0000-4000-8000-000000000000';
+
+/**
+ * Makes of a planner one that stores the Provenance of the header `X-Provenance` together with what it writes, or neither. The version that is
+ * written becomes its target. Where nothing is written, there is nothing to tell of. It needs the scope to create a Provenance.
+ * https://hl7.org/fhir/R5/http.html#provenance
+ *
+ * @param planCreate plans the creation of the Provenance, its access check included
+ */
+export function withProvenance(planner: WritePlanner, planCreate: WritePlanner): WritePlanner {
+  return async (call, services) => {
+    const { provenance } = call;
+    if (provenance === undefined) return planner(call, services);
+    const own = await provenanceCall(call, provenance, services);
+    const plan = await planner(call, services);
+    const record = await planCreate(own, services);
+    let recordTarget: WriteTarget | undefined;
+    return {
+      ...plan,
+      keys: [...plan.keys, ...record.keys],
+      async resolveTarget(view) {
+        recordTarget = await record.resolveTarget(view);
+        return plan.resolveTarget(view);
+      },
+      async decide(writeTarget, content) {
+        const decided = await plan.decide(writeTarget, content);
+        const [written] = decided.changes;
+        if (written === undefined || recordTarget === undefined) return decided;
+        const about = withTarget(provenance, written, services.own);
+        const recorded = await record.decide(recordTarget, about);
+        return {
+          changes: [...decided.changes, ...recorded.changes],
+          reply(versions) {
+            services.audit.answered(own, recorded.reply(versions.slice(decided.changes.length)));
+            return decided.reply(versions.slice(0, decided.changes.length));
+          },
+        };
+      },
+    };
+  };
+}
+
+/** The creation of the Provenance as a call of its own, authorized. @throws FhirError `scope-missing` */
+async function provenanceCall(call: Call, provenance: Resource, services: Services): Promise<Call> {
+  const { principal, trace, base, signal } = call;
+  const own: Call = {
+    interaction: 'create',
+    type: PROVENANCE,
+    params: new URLSearchParams(),
+    conditions: {},
+    prefer: {},
+    // The structure asks for a target.
+    body: { ...provenance, target: [{ reference: UNKNOWN_TARGET }] },
+    ...{ principal, base },
+    ...(trace !== undefined && { trace }),
+    ...(signal !== undefined && { signal }),
+  };
+  authorize(own, principal.access, services);
+  return services.beforeWrite === undefined ? own : callToWrite(own, services);
+}
+
+/** @throws FhirError `header-invalid` where it names another resource than that which is written */
+function withTarget(provenance: Resource, { type, id, expected }: Change, bases: OwnBases): Resource {
+  const version = expected + 1;
+  const { target = [] } = provenance;
+  const named: readonly JsonValue[] = Array.isArray(target) ? target : [target];
+  const isSame = (reference: JsonValue | undefined): boolean => {
+    const local = typeof reference === 'string' ? bases.readLocal(reference) : undefined;
+    if (local?.type !== type || local.id !== id) return false;
+    return local.version === undefined || String(local.version) === String(version);
+  };
+  if (!named.every((each) => isObject(each) && isSame(each['reference']))) {
+    const text = `X-Provenance has a target other than ${type}/${id}, which is written; leave target out, and the server fills it in`;
+    throw new FhirError('header-invalid', text);
+  }
+  const reference: JsonObject = { reference: `${type}/${id}/_history/${version}` };
+  return { ...provenance, target: [reference] };
+}
