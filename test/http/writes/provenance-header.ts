@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
+import { tables } from '../../../generated/tables.js';
+import { createIntegrity } from '../../../runtime/core/references/integrity.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { neededBy, scopedServer } from '../auth/scoped.js';
 import { entry, transaction } from '../bundles/bundle-server.js';
+import { OWN } from '../../toy/own.js';
 import type { Answer } from '../server.js';
 
 const AGENT = [{ who: { display: 'someone' } }];
@@ -21,6 +24,10 @@ const told = (more: object = {}): Record<string, string> => ({
 /** The header `X-Provenance`, whatever the store. */
 export function provenanceHeader(store: Store): void {
   const server = scopedServer(store);
+  const modes = { mode: 'enforced', paths: {} } as const;
+  const strict = scopedServer(store, {
+    integrity: createIntegrity(modes, { tables, own: OWN, isShipped: () => false }),
+  });
   const { all } = server;
   let count = 0;
   const newId = (): string => `told-${++count}`;
@@ -55,6 +62,14 @@ export function provenanceHeader(store: Store): void {
     const updated = await all.send('PUT', `/Patient?_id=${id}`, { ...PATIENT, id }, told());
     expect(updated.status, updated.text).toBe(201);
     expect(await targetsOf(`Patient/${id}`)).toEqual([`Patient/${id}/_history/1`]);
+  });
+
+  it('leads to what is written with it where references have to lead somewhere', async () => {
+    const made = await strict.all.send('POST', '/Patient', PATIENT, told());
+    expect(made.status, made.text).toBe(201);
+    const lost = told({ agent: [{ who: { reference: 'Practitioner/none' } }] });
+    expect((await strict.all.send('POST', '/Patient', PATIENT, lost)).status).toBe(409);
+    expect(await targetsOf(nameIn(made))).toEqual([`${nameIn(made)}/_history/1`]);
   });
 
   it('may name what is written, and nothing else', async () => {
