@@ -4,12 +4,15 @@ import type { Access } from '../../auth/scopes/access.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
-import type { Change } from '../../store/store.js';
+import { expecting, type Change, type StoredVersion } from '../../store/store.js';
 import type { Call } from '../call.js';
 import { checkEffects } from './check-parameters.js';
 import { checkedView, checkContent, lettersOf } from './checked-view.js';
 import { asksContent } from '../patch/patch-questions.js';
-import { hideTargets, isShown } from '../references/hidden-targets.js';
+import { hideTargets, isShown, leadsToNothing } from '../references/hidden-targets.js';
+import { sentNames } from '../references/sent-names.js';
+import { composePut } from '../write/compose-change.js';
+import { readStored } from '../read-stored.js';
 import { liveVersion } from '../write/preconditions.js';
 import type { Services } from '../services.js';
 import { isJudged, isVisible } from './visibility.js';
@@ -61,22 +64,52 @@ async function guardPlan(plan: WritePlan, call: Call, services: Services): Promi
  */
 async function withSentTargets(
   changes: readonly Change[],
-  { targets: [target] }: WriteTarget,
+  { targets: [target], exists }: WriteTarget,
   call: Call,
   services: Services,
 ): Promise<readonly Change[]> {
   const { integrity } = services;
   const live = liveVersion(target?.current);
-  if (integrity === undefined || live === undefined || (await isShown(live, call, services))) return changes;
-  const sent = call.patch === undefined ? undefined : JSON.stringify(call.patch);
+  if (integrity === undefined || live === undefined || exists === true) return changes;
+  if (await isShown(live, call, services)) return changes;
+  const names = call.patch === undefined ? undefined : await sentNames(call.patch);
+  if (changes.length === 0) return withUnchanged(live, names, call, services);
   return changes.map((change) => {
     if (change.content === undefined || change.type !== live.type || change.id !== live.id) return change;
     const asked = new Set(change.targets?.map(({ expression }) => expression));
     const targets = integrity
       .targetsOf(change.content, undefined)
-      ?.filter(({ type, id, expression }) => sent?.includes(`${type}/${id}`) !== false || asked.has(expression));
+      ?.filter(({ type, id, expression }) => names?.has(`${type}/${id}`) !== false || asked.has(expression));
     return targets === undefined || targets.length === 0 ? change : { ...change, targets };
   });
+}
+
+/**
+ * The change that a write makes which changes nothing: none, unless a reference that the client sends leads to nothing. Then it is what the
+ * store refuses, as it would with any other reference to that.
+ *
+ * @param names what a patch names; undefined: the whole content was sent
+ */
+async function withUnchanged(
+  live: StoredVersion,
+  names: ReadonlySet<string> | undefined,
+  call: Call,
+  services: Services,
+): Promise<readonly Change[]> {
+  const { store, integrity } = services;
+  const { type, id, version } = live;
+  // The text is empty where a transaction has no room for it.
+  const { json } = live.json === '' ? { ...(await store.readVersion(type, id, version)) } : live;
+  if (json === undefined) return [];
+  const content = await readStored(json, services);
+  const targets = integrity
+    ?.targetsOf(content, undefined)
+    ?.filter((each) => names?.has(`${each.type}/${each.id}`) !== false);
+  if (targets === undefined || targets.length === 0) return [];
+  const put = await composePut(content, id, undefined, services, { tags: 'as-sent' });
+  if (put === undefined) return [];
+  const change: Change = { ...put, ...expecting(live), targets };
+  return (await leadsToNothing(change, call, services)) ? [change] : [];
 }
 
 /** Letters either of which shows what a resource holds. */

@@ -40,6 +40,14 @@ export async function hideTargets<C extends Change>(
   return marked;
 }
 
+/** Whether a target of a change is missing, or counts as missing. */
+export async function leadsToNothing(change: Change, looking: Looking, services: VisibilityServices): Promise<boolean> {
+  const [{ targets = [] } = change] = await hideTargets([change], looking, services);
+  for (const target of targets)
+    if (target.isHidden === true || (await read(target, services))?.json === undefined) return true;
+  return false;
+}
+
 async function isTargetHidden(
   target: RequiredTarget,
   looking: Looking,

@@ -86,6 +86,38 @@ export function hiddenReferences(store: Store): void {
     expectRefusal(await reader.send('PUT', `/Observation/${id}`, body(ids.none)), 409, 'reference-dangling', ids.none);
   });
 
+  it('who may not read a resource learns nothing of its references by sending them as they are', async () => {
+    const id = word();
+    const body = (subject: string): object => ({ ...of(subject), id });
+    expect((await all.send('PUT', `/Observation/${id}`, body(ids.hidden))).status).toBe(201);
+    const operation = (subject: string) => ({ op: 'replace', path: '/subject/reference', value: `Patient/${subject}` });
+    const xml = (text: string, more = '') =>
+      '<diff xmlns:f="http://hl7.org/fhir">' +
+      `<replace sel="f:Observation/f:subject/f:reference/@value">${text}</replace>${more}</diff>`;
+    const amended = '<replace sel="f:Observation/f:status/@value">amended</replace>';
+    const blind = server.as('system/Observation.u');
+    const send = (type: string, patch: unknown) =>
+      blind.send('PATCH', `/Observation/${id}`, patch, { 'content-type': `application/${type}-patch+json`.replace('xml-patch+json', 'xml-patch+xml') }); // prettier-ignore
+    const ways: readonly ((subject: string) => Promise<Answer>)[] = [
+      (subject) => blind.send('PUT', `/Observation/${id}`, body(subject)),
+      (subject) => blind.send('POST', '', transaction(entry('PUT', `Observation/${id}`, body(subject)))),
+      (subject) => send('json', [operation(subject)]),
+      (subject) => send('xml', xml(`Patient/${subject}`)),
+      (subject) => send('xml', xml(`Patient&#47;${subject}`, amended)),
+      (subject) => send('xml', xml(`Patient<![CDATA[/]]>${subject}`, amended)),
+    ];
+    for (const way of ways) {
+      const [right, wrong] = [await way(ids.hidden), await way(ids.none)];
+      expectRefusal(right, 409, 'reference-dangling', ids.hidden);
+      expect(without(right, ids.hidden)).toBe(without(wrong, ids.none));
+    }
+    // What leads somewhere, and who may read, go on as ever.
+    expect((await all.send('PUT', `/Observation/${id}`, body(ids.seen))).status).toBe(200);
+    const writer = server.as('system/Observation.u system/Patient.r');
+    const same = await writer.send('PUT', `/Observation/${id}`, body(ids.seen));
+    expect([same.status, same.headers['etag']]).toEqual([200, 'W/"2"']);
+  });
+
   it('a publication finds its patient without scope on the type, as it does without integrity', async () => {
     const client = server.as('system/DocumentReference.c');
     const published = (subject: string): object => ({
