@@ -33,6 +33,8 @@ export async function readCall(
   const { headers } = req;
   const conditions = readConditions(req);
   checkConditions(conditions, row);
+  const isTold = headers['x-provenance'] !== undefined && row.method !== 'GET';
+  const provenance = isTold ? readProvenance(req, row) : undefined;
   let content: SentContent | undefined;
   let body: JsonValue | undefined;
   let bodyFault: FhirError | undefined;
@@ -91,7 +93,7 @@ export async function readCall(
   if (content !== undefined) call.content = content;
   if (wantsContent) call.wantsContent = true;
   if (row.method === 'DELETE' && row.interaction === 'operation') call.isDeletion = true;
-  if (headers['x-provenance'] !== undefined && row.method !== 'GET') call.provenance = readProvenance(req, row);
+  if (provenance !== undefined) call.provenance = provenance;
   if (headers['accept-language'] !== undefined) call.languages = headers['accept-language'];
   if (SEARCHES.test(row.interaction)) call.signal = closedWith(res);
   else if (LONG.test(row.interaction)) call.signal = abortedWith(res);

@@ -18,13 +18,14 @@ export function readProvenance({ headers }: IncomingMessage, { interaction }: Pi
     throw invalid('goes with the create, update or patch of one resource; a Bundle has an entry for the Provenance');
   const value = parse(String(headers['x-provenance']));
   if (isObject(value) && value['resourceType'] === 'Provenance') return value as Resource;
-  throw invalid('has to be a Provenance resource as JSON');
+  throw invalid('has to be a Provenance resource as JSON, in UTF-8');
 }
 
 /** Undefined: it is no JSON. */
 function parse(text: string): JsonValue | undefined {
   try {
-    return readJson(text);
+    // Node takes the bytes of a header for ISO 8859-1.
+    return readJson(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'latin1')));
   } catch {
     return undefined;
   }

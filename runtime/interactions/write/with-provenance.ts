@@ -2,11 +2,10 @@ import { authorize } from '../../core/access/authorize.js';
 import type { Call } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { callToWrite } from '../../core/write/before-write.js';
-import type { WritePlanner, WriteTarget } from '../../core/write/write-plan.js';
+import type { Target, WritePlanner, WriteTarget } from '../../core/write/write-plan.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import type { OwnBases } from '../../path/own-bases.js';
-import type { Change } from '../../store/store.js';
 
 const PROVENANCE = 'Provenance';
 
@@ -25,8 +24,9 @@ export function withProvenance(planner: WritePlanner, planCreate: WritePlanner):
     const { provenance } = call;
     if (provenance === undefined) return planner(call, services);
     const own = await provenanceCall(call, provenance, services);
-    const plan = await planner(call, services);
+    // First, because the plan for a Binary has stored its content.
     const record = await planCreate(own, services);
+    const plan = await planner(call, services);
     let recordTarget: WriteTarget | undefined;
     return {
       ...plan,
@@ -36,11 +36,13 @@ export function withProvenance(planner: WritePlanner, planCreate: WritePlanner):
         return plan.resolveTarget(view);
       },
       async decide(writeTarget, content) {
-        const decided = await plan.decide(writeTarget, content);
-        const [written] = decided.changes;
-        if (written === undefined || recordTarget === undefined) return decided;
-        const about = withTarget(provenance, written, services.own);
+        const [target] = writeTarget.targets;
+        if (target === undefined || recordTarget === undefined) return plan.decide(writeTarget, content);
+        // Whether or not something is written: a refusal must not tell whether what is there is the same.
+        const about = withTarget(own.body as Resource, provenance, { type: writeTarget.type, ...target }, services.own);
         const recorded = await record.decide(recordTarget, about);
+        const decided = await plan.decide(writeTarget, content);
+        if (decided.changes.length === 0) return decided;
         return {
           changes: [...decided.changes, ...recorded.changes],
           reply(versions) {
@@ -63,7 +65,7 @@ async function provenanceCall(call: Call, provenance: Resource, services: Servic
     conditions: {},
     prefer: {},
     // The structure asks for a target.
-    body: { ...provenance, target: [{ reference: UNKNOWN_TARGET }] },
+    body: { ...provenance, target: provenance['target'] ?? [{ reference: UNKNOWN_TARGET }] },
     ...{ principal, base },
     ...(trace !== undefined && { trace }),
     ...(signal !== undefined && { signal }),
@@ -72,20 +74,29 @@ async function provenanceCall(call: Call, provenance: Resource, services: Servic
   return services.beforeWrite === undefined ? own : callToWrite(own, services);
 }
 
-/** @throws FhirError `header-invalid` where it names another resource than that which is written */
-function withTarget(provenance: Resource, { type, id, expected }: Change, bases: OwnBases): Resource {
-  const version = expected + 1;
-  const { target = [] } = provenance;
-  const named: readonly JsonValue[] = Array.isArray(target) ? target : [target];
+/**
+ * A Provenance about the version that a write makes of its target.
+ *
+ * @param sent the same as the header has it
+ * @throws FhirError `header-invalid` where it names another resource than that which is written
+ */
+function withTarget(
+  provenance: Resource,
+  { target: named = [] }: Resource,
+  { type, id, current }: Target & { readonly type: string },
+  bases: OwnBases,
+): Resource {
+  const version = (current?.version ?? 0) + 1;
   const isSame = (reference: JsonValue | undefined): boolean => {
-    const local = typeof reference === 'string' ? bases.readLocal(reference) : undefined;
+    const local = bases.readLocal(reference);
     if (local?.type !== type || local.id !== id) return false;
-    return local.version === undefined || String(local.version) === String(version);
+    return local.version === undefined || local.version === String(version);
   };
-  if (!named.every((each) => isObject(each) && isSame(each['reference']))) {
+  const references = (named as readonly JsonValue[]).filter(isObject);
+  if (!references.every((each) => isSame(each['reference']))) {
     const text = `X-Provenance has a target other than ${type}/${id}, which is written; leave target out, and the server fills it in`;
     throw new FhirError('header-invalid', text);
   }
-  const reference: JsonObject = { reference: `${type}/${id}/_history/${version}` };
-  return { ...provenance, target: [reference] };
+  const target: JsonObject = { ...references[0], reference: `${type}/${id}/_history/${version}` };
+  return { ...provenance, target: [target] };
 }

@@ -37,6 +37,7 @@ export function mountHooks(store: string): void {
       return undefined;
     });
     fhir.on.beforeWrite('Observation', (observation) => ({ ...observation, status: observation.status ?? 'final' }));
+    fhir.on.beforeWrite('Provenance', (provenance) => ({ ...provenance, language: 'fr' }));
     fhir.on.beforeWrite('Basic', () => ({ resourceType: 'Basic', code: 'no CodeableConcept' as never }));
     fhir.on.afterWrite('*', (version) => void written.push(version));
     fhir.on.afterWrite('Patient', () => Promise.reject(new Error('after')));
@@ -79,6 +80,22 @@ export function mountHooks(store: string): void {
         status: 201,
         json: { language: 'en' },
       });
+    });
+
+    it('changes the Provenance that is sent beside a write', async () => {
+      const provenance = {
+        resourceType: 'Provenance',
+        recorded: '2026-01-02T03:04:05Z',
+        agent: [{ who: { display: 'x' } }],
+      };
+      const answer = await fetch(`${base}/Patient/told`, {
+        method: 'PUT',
+        headers: { 'Content-Type': FHIR_JSON, 'X-Provenance': JSON.stringify(provenance) },
+        body: JSON.stringify({ ...patientOf('Good'), id: 'told' }),
+      });
+      expect(answer.status).toBe(201);
+      const [{ resource }] = (await stored('/Provenance?target=Patient/told')).entry;
+      expect(resource).toMatchObject({ language: 'fr', target: [{ reference: 'Patient/told/_history/1' }] });
     });
 
     it('changes what a patch makes', async () => {

@@ -6,7 +6,7 @@ import type { Store } from '../../../runtime/store/store.js';
 import { neededBy, scopedServer } from '../auth/scoped.js';
 import { entry, transaction } from '../bundles/bundle-server.js';
 import { OWN } from '../../toy/own.js';
-import type { Answer } from '../server.js';
+import { FHIR_JSON, type Answer } from '../server.js';
 
 const AGENT = [{ who: { display: 'someone' } }];
 const PATIENT = { resourceType: 'Patient', active: true };
@@ -87,6 +87,44 @@ export function provenanceHeader(store: Store): void {
     expect(await targetsOf(`Patient/${id}`)).toEqual([`Patient/${id}/_history/1`]);
   });
 
+  it('is read as UTF-8', async () => {
+    const header = told({ agent: [{ who: { display: 'Zoë 東京' } }] })['x-provenance']!;
+    const sent = { 'x-provenance': Buffer.from(header).toString('latin1'), 'content-type': FHIR_JSON };
+    // With a text Node sends the headers as UTF-8 as well.
+    const body = Buffer.from(JSON.stringify(PATIENT));
+    const made = await all.send('POST', '/Patient', body, sent);
+    expect(made.status, made.text).toBe(201);
+    expect((await all.send('GET', `/Provenance?target=${nameIn(made)}`)).text).toContain('Zoë 東京');
+    const other = told({ agent: [{ who: { display: 'Zoë' } }] });
+    expect((await all.send('POST', '/Patient', body, { ...sent, ...other })).status).toBe(400);
+  });
+
+  it('that is refused leaves no bytes of a Binary behind', async () => {
+    const before = await store.blobs.list('');
+    for (const agent of [undefined, [{ who: { display: 1 } }]]) {
+      const header = { ...told({ agent }), 'content-type': 'text/plain' };
+      expect((await all.send('POST', '/Binary', 'left behind', header)).status).toBeGreaterThanOrEqual(400);
+    }
+    expect(await store.blobs.list('')).toEqual(before);
+  });
+
+  it('that is refused does not tell whether the content is another', async () => {
+    const id = newId();
+    expect((await all.send('PUT', `/Patient/${id}`, { ...PATIENT, id, gender: 'male' })).status).toBe(201);
+    const client = server.as('system/Patient.u system/Provenance.c?recorded=2020');
+    for (const [header, status] of [
+      [told({ target: [{ reference: 'Patient/other' }] }), 400],
+      [told(), 403],
+    ] as const) {
+      const answers = [];
+      for (const gender of ['male', 'female'])
+        answers.push(await client.send('PUT', `/Patient/${id}`, { ...PATIENT, id, gender }, header));
+      expect(answers.map((each) => each.status)).toEqual([status, status]);
+      expect(answers[0]!.text).toBe(answers[1]!.text);
+    }
+    expect(await targetsOf(`Patient/${id}`)).toEqual([]);
+  });
+
   it('is not stored where nothing is written', async () => {
     const id = newId();
     const identifier = [{ system: 'urn:told', value: id }];
@@ -104,6 +142,8 @@ export function provenanceHeader(store: Store): void {
       ['another resource', 400, { 'x-provenance': JSON.stringify(PATIENT) }],
       ['an unknown element', 400, told({ nothing: 1 })],
       ['no agent', 400, told({ agent: undefined })],
+      ['a target that is no list', 400, told({ target: {} })],
+      ['an empty list of targets', 400, told({ target: [] })],
     ];
     it.each(broken)('%s', async (_what, status, header) => {
       const id = newId();
