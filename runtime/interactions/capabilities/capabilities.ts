@@ -44,6 +44,12 @@ const BUNDLES = ['transaction', 'batch'] as const;
 /** Values of `mode`. https://hl7.org/fhir/R5/http.html#capabilities */
 const MODES = ['full', 'normative', 'terminology'] as const;
 
+/**
+ * References that are stored as they are. `enforced` is not claimed, whatever the configuration says: what was written before that may lead
+ * to nothing. https://hl7.org/fhir/R5/valueset-reference-handling-policy.html
+ */
+const REFERENCE_POLICY = ['literal', 'logical'] as const;
+
 const SECURITY_SERVICE = 'http://terminology.hl7.org/CodeSystem/restful-security-service';
 
 /** How access is given: SMART, and IHE IUA. */
@@ -168,6 +174,7 @@ function composeStatement(services: Services, currency: string | undefined, base
       ...(codes.includes('vread') ? { readHistory: true } : {}),
       ...(codes.includes('read') ? { conditionalRead: 'full-support' } : {}),
       ...(codes.includes('update') ? { updateCreate: true } : {}),
+      referencePolicy: [...REFERENCE_POLICY],
       ...describeConditions(codes, routed, services),
       ...(codes.includes('search-type') ? withControls(describeSearch(type, services, includable), controls) : {}),
       ...describeOperations(

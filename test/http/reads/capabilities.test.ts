@@ -39,6 +39,7 @@ describe('capabilities: GET [base]/metadata (http.html#capabilities)', () => {
         'search-type',
       ]);
       expect(row.operation).toBeUndefined();
+      expect(row.referencePolicy).toEqual(['literal', 'logical']);
       expect(row.searchInclude).toEqual(row.type === 'Observation' ? ['*', 'Observation:subject'] : undefined);
       expect(row.searchRevInclude).toEqual(row.type === 'Patient' ? ['*', 'Observation:subject'] : undefined);
     }
