@@ -18,6 +18,7 @@ export type FailedCall = Partial<
     | 'content'
     | 'principal'
     | 'trace'
+    | 'isProvided'
   >
 >;
 

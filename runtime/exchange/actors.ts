@@ -24,6 +24,13 @@ const ACTORS = {
     guides: [MHD_GUIDE],
     transactions: ['ITI-66', 'ITI-67', 'ITI-68'],
   },
+  'document-recipient': {
+    instantiates: ['DocumentRecipient', 'DocumentRecipient.UnContained', 'DocumentRecipient.Fdoc'].map(
+      (name) => `${MHD}/CapabilityStatement/IHE.MHD.${name}|${MHD_VERSION}`,
+    ),
+    guides: [MHD_GUIDE],
+    transactions: ['ITI-65'],
+  },
   'document-access-provider': {
     instantiates: [`${EU}/CapabilityStatement/EEHRxF-DocumentAccessProvider`],
     guides: [MHD_GUIDE, EU_GUIDE],

@@ -7,10 +7,18 @@ export const PROFILES = {
   minimalSubmissionSet: `${MHD}/StructureDefinition/IHE.MHD.Minimal.SubmissionSet`,
 } as const;
 
+/** Canonicals of the profiles of Bundles that provide documents, by how much metadata they ask for. */
+export const PROVIDE_PROFILES = {
+  minimal: `${MHD}/StructureDefinition/IHE.MHD.Minimal.ProvideBundle`,
+  unContained: `${MHD}/StructureDefinition/IHE.MHD.UnContained.Comprehensive.ProvideBundle`,
+  comprehensive: `${MHD}/StructureDefinition/IHE.MHD.Comprehensive.ProvideBundle`,
+} as const;
+
 /** URLs of the extensions. */
 export const EXTENSIONS = {
   sourceId: `${MHD}/StructureDefinition/ihe-sourceId`,
   designationType: `${MHD}/StructureDefinition/ihe-designationType`,
+  sourcePatient: 'http://hl7.org/fhir/StructureDefinition/documentreference-sourcepatient',
 } as const;
 
 /** Code system of the types of identifiers: uniqueId, entryUUID. */

@@ -1,31 +1,15 @@
-import { FhirError, type Issue } from '../fhir/errors.js';
+import { FhirError } from '../fhir/errors.js';
 import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
-import { elementsAt, hasCode, objectsOf } from './elements.js';
-import { IDENTIFIER_TYPES, PROFILES, type SharingCode } from './mhd.js';
-
-/** How often an element has to be there, in each element that could have it. */
-interface PublishRule {
-  /** Below DocumentReference. */
-  readonly path: string;
-  readonly min?: 1;
-  readonly max?: 0 | 1;
-  /** The value that it has to have, where it is there. */
-  readonly value?: string;
-  /** The type of the identifiers that are counted. */
-  readonly type?: 'uniqueId' | 'entryUUID';
-  /** The rule is about a DocumentReference that claims the profile. */
-  readonly claimed?: true;
-  /** Absent: XDSRegistryMetadataError. */
-  readonly code?: SharingCode;
-}
+import { elementsAt } from './elements.js';
+import { PROFILES } from './mhd.js';
+import { brokenRules, type ExchangeRule } from './rules.js';
 
 /** IHE.MHD.SimplifiedPublish.DocumentReference 5.1.0, as far as it goes beyond the structure of the type. IHE MHD 5.1.0, 2:3.105.4.1.3 */
-const PUBLISH_RULES: readonly PublishRule[] = [
+const PUBLISH_RULES: readonly ExchangeRule[] = [
   { path: 'modifierExtension', max: 0 },
-  { path: 'identifier', type: 'uniqueId', min: 1, max: 1, claimed: true },
   { path: 'identifier', type: 'uniqueId', max: 1 },
   { path: 'identifier', type: 'entryUUID', max: 0 },
-  { path: 'status', min: 1, value: 'current' },
+  { path: 'status', min: 1, values: ['current'] },
   { path: 'docStatus', max: 0 },
   { path: 'category', max: 1 },
   { path: 'subject', min: 1, code: 'XDSUnknownPatientId' },
@@ -68,47 +52,12 @@ export function isPublishProfile(canonical: JsonValue): canonical is string {
   return typeof canonical === 'string' && canonical.split('|', 1)[0] === PROFILES.simplifiedPublish;
 }
 
+/** A DocumentReference that claims the profile has the identifier of the document; else the server adds one. */
+const CLAIMED_RULE: ExchangeRule = { path: 'identifier', type: 'uniqueId', min: 1, max: 1 };
+
 /** @throws FhirError with an issue for each rule that is broken */
 export function checkPublishRules(resource: Resource): void {
-  const isClaimed = claimsPublish(resource);
-  const [first, ...others] = PUBLISH_RULES.flatMap((rule) =>
-    rule.claimed === true && !isClaimed ? [] : faultsOf(resource, rule),
-  ).filter(
-    ({ expression, text }, i, all) =>
-      all.findIndex((each) => each.expression === expression && each.text === text) === i,
-  );
+  const rules = claimsPublish(resource) ? [CLAIMED_RULE, ...PUBLISH_RULES] : PUBLISH_RULES;
+  const [first, ...others] = brokenRules(resource, rules);
   if (first !== undefined) throw FhirError.of([first, ...others]);
-}
-
-function faultsOf(resource: Resource, { path, min, max, value, type, code }: PublishRule): readonly Issue[] {
-  const names = path.split('.');
-  const name = names.pop() ?? '';
-  const what = type === undefined ? name : `${name} of type ${type}`;
-  const issue = (text: string, expression: string): Issue => ({
-    code: 'publication-invalid',
-    ...{ text: `${expression}: ${text}`, expression, sharing: code ?? 'XDSRegistryMetadataError' },
-  });
-  return elementsAt(resource, names).flatMap(({ element, at }) => {
-    const all = valuesOf(element, name);
-    const counted =
-      type === undefined
-        ? all
-        : objectsOf(element, name).filter((each) => hasCode(each['type'], IDENTIFIER_TYPES, type));
-    const expression = `${at}.${name}`;
-    if (counted.length < (min ?? 0)) return [issue(`a document that is published needs ${what}`, expression)];
-    if (counted.length > (max ?? Infinity)) {
-      return [
-        issue(max === 0 ? `a document that is published has no ${what}` : `only one ${what} may be there`, expression),
-      ];
-    }
-    return value === undefined || counted.every((each) => each === value)
-      ? []
-      : [issue(`has to be ${value}`, expression)];
-  });
-}
-
-function valuesOf(element: JsonValue, name: string): readonly JsonValue[] {
-  const value = isObject(element) ? element[name] : undefined;
-  if (value === undefined) return [];
-  return Array.isArray(value) ? value : [value];
 }

@@ -15,7 +15,7 @@ import { checkPublishRules, isPublication } from './publish-rules.js';
 import { openRelated } from './related.js';
 import { inElement, readSentDocument, type SentDocument } from './sent-document.js';
 import { openSubject, type FoundSubject } from './subject.js';
-import { storedReference, submissionSetOf } from './take-apart.js';
+import { storedReference, submissionSetOf, withAbsoluteUrls } from './take-apart.js';
 
 /**
  * Makes of a planner of creates one that publishes documents: a DocumentReference that brings its document is taken apart, and stored together
@@ -28,7 +28,17 @@ export function withPublish(planner: WritePlanner): WritePlanner {
     const isPublished = services.exchange.documents && isObject(body) && isPublication(body as Resource);
     // Of a large body with faults there is only the head.
     const isWhole = isPublished && (parsedBodyOf(body as Resource)?.faults ?? []).length === 0;
-    return isWhole ? planPublication(call, body as Resource, planner, services) : planner(call, services);
+    if (isWhole) return planPublication(call, body as Resource, planner, services);
+    return call.isProvided === true ? planProvided(call, planner, services) : planner(call, services);
+  };
+}
+
+/** Documents of a transaction that provides them have absolute URLs, so that a client that reads the DocumentReference elsewhere finds them. */
+async function planProvided(call: Call, planner: WritePlanner, services: Services): Promise<WritePlan> {
+  const plan = await planner(call, services);
+  return {
+    ...plan,
+    decide: (writeTarget, content) => plan.decide(writeTarget, content && withAbsoluteUrls(content, call.base)),
   };
 }
 

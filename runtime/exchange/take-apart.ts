@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
 import { formatInstant } from '../fhir/instant.js';
-import { hasCode, objectsOf } from './elements.js';
+import { hasCode, objectsOf, textOf } from './elements.js';
 import { EXTENSIONS, IDENTIFIER_TYPES, LIST_TYPES, PROFILES, URI_SYSTEM } from './mhd.js';
 import { isPublishProfile } from './publish-rules.js';
 import type { SentDocument } from './sent-document.js';
@@ -27,6 +27,22 @@ export function storedReference(
     identifier: withUniqueId(sent, uniqueId),
     ...(subject !== undefined && isObject(sent['subject']) && { subject: { ...sent['subject'], reference: subject } }),
     ...(content !== undefined && { content }),
+  };
+}
+
+/** Returns a DocumentReference whose documents on this server have absolute URLs; of another type the resource as it is. */
+export function withAbsoluteUrls(resource: Resource, base: string): Resource {
+  const { content } = resource;
+  if (resource.resourceType !== 'DocumentReference' || !Array.isArray(content)) return resource;
+  return {
+    ...resource,
+    content: content.map((each) => {
+      const attachment = isObject(each) ? each['attachment'] : undefined;
+      const url = textOf(attachment, 'url');
+      if (!isObject(each) || !isObject(attachment) || url === undefined || !/^(?:Binary|Bundle)\//.test(url))
+        return each;
+      return { ...each, attachment: { ...attachment, url: `${base}/${url}` } };
+    }),
   };
 }
 

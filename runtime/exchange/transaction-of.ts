@@ -3,6 +3,8 @@ import { isObject } from '../fhir/resource.js';
 import type { FailedCall } from '../core/call-audit.js';
 import type { Reply } from '../core/call.js';
 import type { Actors, ExchangeTransaction } from '../core/actors.js';
+import { hasCode } from './elements.js';
+import { LIST_TYPES } from './mhd.js';
 import { isPublication } from './publish-rules.js';
 import { DOCUMENT_TYPES } from './retrieve.js';
 
@@ -26,13 +28,16 @@ export function transactionOf(
 }
 
 function find(
-  { interaction, type = '', params, form, body }: FailedCall,
+  { interaction, type = '', params, form, body, isProvided }: FailedCall,
   operation: string | undefined,
   reply: Pick<Reply, 'about'> | undefined,
 ): ExchangeTransaction | undefined {
   switch (interaction) {
     case 'create':
-      return isObject(body) && isPublication(body as Resource) ? 'ITI-105' : undefined;
+      if (!isObject(body)) return undefined;
+      if (isPublication(body as Resource)) return 'ITI-105';
+      // The set stands for all that is provided with it.
+      return isProvided === true && hasCode(body['code'], LIST_TYPES, 'submissionset') ? 'ITI-65' : undefined;
     case 'search-type': {
       if (type === 'Patient') return 'ITI-78';
       const names = [...(params?.keys() ?? []), ...(form?.keys() ?? [])];

@@ -32,8 +32,12 @@ export function interactionCode(interaction: string): JsonObject {
   return interaction.startsWith('search-') ? concept(coding(system, 'search', 'search'), own) : concept(own);
 }
 
+/** Documents come in. */
+export const IMPORT_CODE = concept(coding(DCM, '110107', 'Import'));
+
 /** Names of the transactions of IHE that events are about. */
 const TRANSACTIONS: Readonly<Record<string, string>> = {
+  'ITI-65': 'Provide Document Bundle',
   'ITI-66': 'Find Document Lists',
   'ITI-67': 'Find Document References',
   'ITI-68': 'Retrieve Document',
@@ -60,6 +64,7 @@ export const ENTITIES = {
   patient: concept(coding(`${THO}/object-role`, '1', 'Patient')),
   resource: concept(coding(`${THO}/object-role`, '4', 'Domain Resource')),
   report: concept(coding(`${THO}/object-role`, '3', 'Report')),
+  job: concept(coding(`${THO}/object-role`, '20', 'Job')),
   security: concept(coding(`${THO}/object-role`, '13', 'Security Resource')),
   query: concept(coding(`${THO}/object-role`, '24', 'Query')),
   request: concept(

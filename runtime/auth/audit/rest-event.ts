@@ -1,9 +1,20 @@
 import { formatInstant } from '../../fhir/instant.js';
 import type { AuditedClient, EventText, RestRecord } from './audit.js';
 import type { JsonObject } from '../../fhir/resource.js';
-import { CATEGORIES, ENTITIES, interactionCode, outcomeOf, transactionCode, UNKNOWN_CODE } from './codings.js';
+import {
+  CATEGORIES,
+  ENTITIES,
+  IMPORT_CODE,
+  interactionCode,
+  outcomeOf,
+  transactionCode,
+  UNKNOWN_CODE,
+} from './codings.js';
 import { clientPart, serverAgent, sourceOf } from './event-parts.js';
 import { patternOf } from './patterns.js';
+
+/** Transactions whose events name what they are about in another role. */
+const [IMPORT, RETRIEVAL] = ['ITI-65', 'ITI-68'] as const;
 
 /** The statuses by which access is denied. */
 const DENIED: ReadonlySet<number> = new Set([401, 403]);
@@ -80,11 +91,12 @@ function frameOf(
 /** The profiles of a transaction of IHE have the interaction as a category. https://profiles.ihe.net/ITI/MHD */
 function categoriesOf(interaction: string, transaction: string | undefined): readonly JsonObject[] {
   if (transaction === undefined) return [CATEGORIES.rest];
+  if (transaction === IMPORT) return [transactionCode(transaction)];
   return [interactionCode(interaction === 'operation' ? 'search-type' : interaction), transactionCode(transaction)];
 }
 
 function codeOf(interaction: string, transaction: string | undefined): JsonObject {
-  if (transaction !== undefined) return CATEGORIES.rest;
+  if (transaction !== undefined) return transaction === IMPORT ? IMPORT_CODE : CATEGORIES.rest;
   return interaction === '' ? UNKNOWN_CODE : interactionCode(interaction);
 }
 
@@ -94,6 +106,7 @@ const REQUEST = encode('{"what":{"identifier":{"value":"');
 const QUERY = encode(`{"role":${JSON.stringify(ENTITIES.query)},"query":"`);
 const QUERY_END = encode('"},');
 const IN_ROLE = {
+  job: encode(`"},"role":${JSON.stringify(ENTITIES.job)}},`),
   report: encode(`"},"role":${JSON.stringify(ENTITIES.report)}},`),
   resource: encode(`"},"role":${JSON.stringify(ENTITIES.resource)}},`),
   patient: encode(`"},"role":${JSON.stringify(ENTITIES.patient)}},`),
@@ -115,7 +128,7 @@ function writeEntities(record: RestRecord, to: EventText): void {
       to.quoted('/_history/');
       to.quoted(versionId);
     }
-    to.bytes(transaction === 'ITI-68' ? IN_ROLE.report : IN_ROLE.resource);
+    to.bytes(transaction === RETRIEVAL ? IN_ROLE.report : transaction === IMPORT ? IN_ROLE.job : IN_ROLE.resource);
   }
   for (const patient of patients) {
     to.bytes(PATIENT_REFERENCE);

@@ -3,6 +3,7 @@ import type { Call, Reply } from '../../core/call.js';
 import { checkParameters } from '../../core/parameters.js';
 import { parsedBodyOf } from '../../core/write/parsed-bodies.js';
 import type { Services } from '../../core/services.js';
+import { checkProvided, levelProvided } from '../../exchange/provided-bundle.js';
 import { validateResource } from '../../core/write/validate-resource.js';
 import { executeBatch, unreadCall } from './batch.js';
 import { faultsAround, faultsOfEntries } from './entry-faults.js';
@@ -21,7 +22,10 @@ export async function executeBundle(call: Call, services: Services): Promise<Rep
       // A worker that parsed the Bundle has validated its envelope.
       const { bundle } = opened;
       validateResource(parsedBodyOf(bundle) === undefined ? envelopeOf(opened) : bundle, call, services);
-      return await executeTransaction(opened.entries, call, services);
+      const level = services.exchange.documents ? levelProvided(bundle) : undefined;
+      if (level === undefined) return await executeTransaction(opened.entries, call, services);
+      checkProvided(opened.entries, level);
+      return await executeTransaction(opened.entries, { ...call, isProvided: true }, services);
     });
   }
   return executeBatch(opened.entries, checkBatch(opened, call, services), call, services);

@@ -27,6 +27,7 @@ export function callOf(entry: Entry, bundle: Call): Call {
     base: bundle.base,
     ...(bundle.signal === undefined ? {} : { signal: bundle.signal }),
     ...(bundle.together === undefined ? {} : { together: bundle.together }),
+    ...(bundle.isProvided === true && { isProvided: true as const }),
   };
 }
 

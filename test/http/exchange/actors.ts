@@ -12,6 +12,7 @@ import { OWN } from '../../toy/own.js';
 import { scopedServer } from '../auth/scoped.js';
 import { batch, entry } from '../bundles/bundle-server.js';
 import { FORM_TYPE } from '../search-server.js';
+import { providedBundle } from './provide.js';
 import { attachment, BYTES, identifier, publication, sha1 } from './publish-cases.js';
 
 const CLINICAL = [
@@ -131,14 +132,18 @@ export function exchangeActors(store: Store): void {
     const { config } = readConfig({}, {});
     const extract = createExtractor(tables, { own: OWN });
     audit = await prepareAudit('store', config, { ...DEFAULT_SERVICES, store, extract, tables, exchange }, SILENT, () => server.url); // prettier-ignore
-    for (const [i, id] of ['actors-1', 'actors-2'].entries()) {
-      const identifier = [{ system: 'urn:actors', value: ['one', 'two'][i] }];
+    for (const [i, id] of ['actors-1', 'actors-2', 'actors-3'].entries()) {
+      const identifier = [{ system: 'urn:actors', value: ['one', 'two', 'three'][i] }];
       const made = await server.all.send('PUT', `/Patient/${id}`, { resourceType: 'Patient', id, identifier, name: [{ family: 'Actors' }] }); // prettier-ignore
       expect(made.status, made.text).toBe(201);
     }
     const published = await server.all.send('POST', '/DocumentReference', DOCUMENT, { 'x-request-id': 'ITI-105' });
     expect(published.status, published.text).toBe(201);
     reference = published.json() as typeof reference;
+    const provided = await server.all.send('POST', '', providedBundle('Patient/actors-3'), {
+      'x-request-id': 'ITI-65',
+    });
+    expect(provided.status, provided.text).toBe(200);
     const ask = (name: string, method: string, path: string, body?: string | object, headers: object = {}) =>
       server.all.send(method, path, body, { ...headers, 'x-request-id': name });
     await ask('ITI-67', 'GET', '/DocumentReference?patient=actors-1&status=current');
@@ -157,9 +162,9 @@ export function exchangeActors(store: Store): void {
   });
 
   const eventOf = (name: string): Audited => {
-    const [event, ...others] = events.filter((each) =>
-      each.entity.some(({ what }) => what?.identifier?.value === name),
-    );
+    const told = events.filter(({ entity }) => entity.some(({ what }) => what?.identifier?.value === name));
+    // Each entry of a Bundle has an event of its own.
+    const [event, ...others] = told.length === 1 ? told : told.filter(({ category }) => category.map(only).includes(name)); // prettier-ignore
     expect(others).toEqual([]);
     return event!;
   };
@@ -246,18 +251,21 @@ export function exchangeActors(store: Store): void {
   describe('audit', () => {
     it.each([
       ['ITI-105', 'create', 'C', ['110153', '110152'], ['4', '1']],
+      ['ITI-65', undefined, 'C', ['110153', '110152'], ['20', '1']],
       ['ITI-67', 'search', 'E', ['110153', '110152'], ['1', '24']],
       ['ITI-66', 'search', 'E', ['110153', '110152'], ['1', '24']],
       ['ITI-78', 'search', 'E', ['110153', '110152'], ['1', '24']],
       ['ITI-68', 'read', 'R', ['110152', '110153'], ['3', '1']],
     ])('%s', (name, interaction, action, agents, roles) => {
       const event = eventOf(name);
-      expect(only(event.code)).toBe('rest');
-      expect(event.category.map(only)).toEqual([interaction, name]);
+      expect(only(event.code)).toBe(interaction === undefined ? '110107' : 'rest');
+      expect(event.category.map(only)).toEqual(interaction === undefined ? [name] : [interaction, name]);
       expect([event.action, event.outcome.code.code]).toEqual([action, '0']);
       expect(event.agent.map(({ type }) => only(type))).toEqual(agents);
       expect(event.entity.slice(0, -1).map(({ role }) => only(role))).toEqual(roles);
-      expect(event.entity.some(({ what }) => what?.reference === 'Patient/actors-1')).toBe(true);
+      expect(event.entity.some(({ what }) => what?.reference === `Patient/actors-${name === 'ITI-65' ? 3 : 1}`)).toBe(
+        true,
+      );
     });
 
     it('a search that is posted is one, and its query is told', () => {

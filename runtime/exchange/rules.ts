@@ -1,0 +1,61 @@
+import type { Issue } from '../fhir/errors.js';
+import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
+import { elementsAt, hasCode, objectsOf } from './elements.js';
+import { IDENTIFIER_TYPES, type SharingCode } from './mhd.js';
+
+/** How often an element has to be there, in each element that could have it. */
+export interface ExchangeRule {
+  /** Below the resource. */
+  readonly path: string;
+  readonly min?: 1;
+  readonly max?: 0 | 1;
+  /** The values of which it has to have one, where it is there. */
+  readonly values?: readonly string[];
+  /** The type of the identifiers that are counted. */
+  readonly type?: 'uniqueId' | 'entryUUID';
+  /** The URL of the extensions that are counted. */
+  readonly url?: string;
+  /** Absent: XDSRegistryMetadataError. */
+  readonly code?: SharingCode;
+}
+
+/** Returns an issue for each rule that a resource breaks, where it breaks it. */
+export function brokenRules(resource: Resource, rules: readonly ExchangeRule[]): readonly Issue[] {
+  return rules
+    .flatMap((rule) => faultsOf(resource, rule))
+    .filter(
+      ({ expression, text }, i, all) =>
+        all.findIndex((each) => each.expression === expression && each.text === text) === i,
+    );
+}
+
+function faultsOf(resource: Resource, rule: ExchangeRule): readonly Issue[] {
+  const { min = 0, max = Infinity, values, code } = rule;
+  const names = rule.path.split('.');
+  const name = names.pop() ?? '';
+  const what = `${name}${rule.type === undefined ? '' : ` of type ${rule.type}`}${rule.url === undefined ? '' : ` ${rule.url}`}`;
+  const issue = (text: string, expression: string): Issue => ({
+    code: 'publication-invalid',
+    ...{ text: `${expression}: ${text}`, expression, sharing: code ?? 'XDSRegistryMetadataError' },
+  });
+  return elementsAt(resource, names).flatMap(({ element, at }) => {
+    const counted = countedIn(element, name, rule);
+    const expression = `${at}.${name}`;
+    if (counted.length < min) return [issue(`a document that is published needs ${what}`, expression)];
+    if (counted.length > max) {
+      const text = max === 0 ? `a document that is published has no ${what}` : `only one ${what} may be there`;
+      return [issue(text, expression)];
+    }
+    const isFit = values === undefined || counted.every((each) => values.some((value) => value === each));
+    return isFit ? [] : [issue(`has to be ${values.join(' or ')}`, expression)];
+  });
+}
+
+function countedIn(element: JsonValue, name: string, { type, url }: ExchangeRule): readonly JsonValue[] {
+  const value = isObject(element) ? element[name] : undefined;
+  if (url !== undefined) return objectsOf(element, name).filter((each) => each['url'] === url);
+  if (type !== undefined)
+    return objectsOf(element, name).filter((each) => hasCode(each['type'], IDENTIFIER_TYPES, type));
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value : [value];
+}
