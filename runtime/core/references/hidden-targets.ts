@@ -1,10 +1,14 @@
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { Change, RequiredTarget, StoredVersion } from '../../store/store.js';
 import type { Looking, VisibilityServices } from '../access/security-context.js';
 import { isJudged, isVisible } from '../access/visibility.js';
 
 /** Letters each of which shows that something is there: who may update or delete it learns that from the answer. */
 const PRESENCE = ['r', 's', 'u', 'd'];
+
+/** Targets that are read at once: each may be large. */
+const AT_ONCE = 20;
 
 /** Letters either of which shows what is there. */
 const SHOWING = ['r', 's'];
@@ -19,48 +23,69 @@ export async function hideTargets<C extends Change>(
   services: VisibilityServices,
 ): Promise<readonly C[]> {
   if (looking.principal.access === OPEN_ACCESS || !changes.some(({ targets }) => targets !== undefined)) return changes;
-  const known = new Map<string, Promise<boolean>>();
-  const isHidden = (target: RequiredTarget): Promise<boolean> => {
-    const name = `${target.type}/${target.id}/${target.version ?? ''}`;
-    const found = known.get(name) ?? isTargetHidden(target, looking, services);
-    known.set(name, found);
-    return found;
-  };
-  const marked: C[] = [];
-  for (const change of changes) {
-    if (change.targets === undefined) {
-      marked.push(change);
-      continue;
-    }
-    const targets: RequiredTarget[] = [];
-    for (const target of change.targets)
-      targets.push((await isHidden(target)) ? { ...target, isHidden: true } : target);
-    marked.push({ ...change, targets });
+  const hidden = await findHidden(
+    changes.flatMap(({ targets = [] }) => targets),
+    looking,
+    services,
+  );
+  if (hidden.size === 0) return changes;
+  const marked = (target: RequiredTarget): RequiredTarget =>
+    hidden.has(nameOf(target)) ? { ...target, isHidden: true } : target;
+  return changes.map((change) =>
+    change.targets === undefined ? change : { ...change, targets: change.targets.map(marked) },
+  );
+}
+
+/** Names of those that the token does not show. */
+async function findHidden(
+  targets: readonly RequiredTarget[],
+  looking: Looking,
+  services: VisibilityServices,
+): Promise<ReadonlySet<string>> {
+  const hidden = new Set<string>();
+  const asked = new Map<string, RequiredTarget>();
+  const known = new Map<string, boolean | undefined>();
+  for (const target of targets) {
+    if (!known.has(target.type)) known.set(target.type, isTypeHidden(target.type, looking));
+    const isHidden = known.get(target.type);
+    if (isHidden === true) hidden.add(nameOf(target));
+    else if (isHidden === undefined) asked.set(nameOf(target), target);
   }
-  return marked;
+  const pace = yieldToEventLoop();
+  const all = [...asked];
+  for (let from = 0; from < all.length; from += AT_ONCE) {
+    looking.signal?.throwIfAborted();
+    const some = all.slice(from, from + AT_ONCE);
+    const versions = await readAll(
+      some.map(([, target]) => target),
+      services,
+    );
+    for (const [i, [name]] of some.entries()) {
+      await pace();
+      const version = versions[i];
+      // Of what is missing the store says so.
+      if (version?.json !== undefined && !(await isShown(version, looking, services, PRESENCE))) hidden.add(name);
+    }
+  }
+  return hidden;
+}
+
+/** Whether a token shows nothing of a type, or all; undefined: that depends on the resource. */
+function isTypeHidden(type: string, { principal: { access } }: Looking): boolean | undefined {
+  const reaches = PRESENCE.map((letter) => access.on(type, letter));
+  if (reaches.every((reach) => reach === 'nothing')) return true;
+  return reaches.some((reach) => reach === 'everything' && !isJudged(type, reach)) ? false : undefined;
 }
 
 /** Whether a target of a change is missing, or counts as missing. */
 export async function leadsToNothing(change: Change, looking: Looking, services: VisibilityServices): Promise<boolean> {
   const [{ targets = [] } = change] = await hideTargets([change], looking, services);
-  for (const target of targets)
-    if (target.isHidden === true || (await read(target, services))?.json === undefined) return true;
+  if (targets.some(({ isHidden }) => isHidden === true)) return true;
+  for (let from = 0; from < targets.length; from += AT_ONCE) {
+    const versions = await readAll(targets.slice(from, from + AT_ONCE), services);
+    if (versions.some((version) => version?.json === undefined)) return true;
+  }
   return false;
-}
-
-async function isTargetHidden(
-  target: RequiredTarget,
-  looking: Looking,
-  services: VisibilityServices,
-): Promise<boolean> {
-  const { access } = looking.principal;
-  const reaches = PRESENCE.map((letter) => access.on(target.type, letter));
-  // Nothing is looked up of a type that the token gives all or nothing of.
-  if (reaches.every((reach) => reach === 'nothing')) return true;
-  if (reaches.some((reach) => reach === 'everything' && !isJudged(target.type, reach))) return false;
-  const version = await read(target, services);
-  // The store says that it is missing.
-  return version?.json !== undefined && !(await isShown(version, looking, services, PRESENCE));
 }
 
 /** Whether a token shows a version. */
@@ -74,6 +99,19 @@ export async function isShown(
   return false;
 }
 
-function read({ type, id, version }: RequiredTarget, { store }: VisibilityServices) {
-  return version === undefined ? store.read(type, id) : store.readVersion(type, id, version);
+/** The versions that targets name, or the current ones. */
+async function readAll(
+  targets: readonly RequiredTarget[],
+  { store }: VisibilityServices,
+): Promise<readonly (StoredVersion | undefined)[]> {
+  const current = await store.readMany(targets.filter(({ version }) => version === undefined));
+  const past = await Promise.all(
+    targets.flatMap(({ type, id, version }) => (version === undefined ? [] : [store.readVersion(type, id, version)])),
+  );
+  const [ofCurrent, ofPast] = [current.values(), past.values()];
+  return targets.map(({ version }) => (version === undefined ? ofCurrent : ofPast).next().value);
+}
+
+function nameOf({ type, id, version }: RequiredTarget): string {
+  return `${type}/${id}/${version ?? ''}`;
 }

@@ -14,7 +14,7 @@ const MAX_NAMED = 10;
 /** Resources that refer, and are looked at for a refusal. */
 const MOST_COUNTED = 1000;
 
-/** Resources that are looked at because they refer in a way that may be. */
+/** Resources that are looked at because they refer, or may. */
 const MOST_LOOKED_AT = 20_000;
 
 /**
@@ -59,14 +59,20 @@ async function lookedAt(
   const holders: (StoredVersion & { readonly isShown: boolean })[] = [];
   const pace = yieldToEventLoop();
   const holding = new Set(integrity.holding);
+  let looked = 0;
   for (const type of (await typesStored(services)).filter((each) => holding.has(each))) {
+    if (looked > MOST_LOOKED_AT) break;
     for await (const version of findReferrers(type, deletion, services, looking.signal)) {
       await pace();
+      if (++looked > MOST_LOOKED_AT) {
+        // Those that were found are enough to refuse.
+        if (holders.length > 0) break;
+        throw new FhirError('too-costly', tooMany(deletion));
+      }
       if (version.json === undefined || (version.type === deletion.type && version.id === deletion.id)) continue;
       const { id, version: number } = version;
       if (!integrity.holds(await readStored(version.json, services), deletion)) {
         except.push({ type, id, version: number });
-        if (except.length > MOST_LOOKED_AT) throw new FhirError('too-costly', tooMany(deletion));
       } else if (holders.length < MOST_COUNTED) {
         const { json: _json, ...head } = version;
         holders.push({ ...head, isShown: await isShown(version, looking, services) });

@@ -49,6 +49,36 @@ export function hiddenReferences(store: Store): void {
     });
   });
 
+  it('of many references those are named that lead to what is hidden, or nowhere', async () => {
+    const prefix = word();
+    const isMale = (n: number): boolean => n % 7 !== 0 && n !== 19 && n !== 20;
+    const put = (n: number, gender: string) =>
+      entry('PUT', `Patient/${prefix}${n}`, { resourceType: 'Patient', id: `${prefix}${n}`, gender });
+    const numbers = Array.from({ length: 45 }, (_, n) => n);
+    const first = numbers.slice(0, 44).map((n) => put(n, isMale(n) ? 'male' : 'female'));
+    expect((await all.send('POST', '', transaction(...first))).status).toBe(200);
+    // Their first versions are as they were.
+    expect((await all.send('POST', '', transaction(put(7, 'male'), put(8, 'female')))).status).toBe(200);
+    const client = server.as('system/Group.c system/Patient.r?gender=male');
+    const members = (suffix: (n: number) => string): object => ({
+      ...{ resourceType: 'Group', type: 'person', membership: 'enumerated' },
+      member: numbers.map((n) => ({ entity: { reference: `Patient/${prefix}${n}${suffix(n)}` } })),
+    });
+    const missed = async (suffix: (n: number) => string): Promise<readonly string[]> => {
+      const answer = await client.send('POST', '/Group', members(suffix));
+      expect(answer.status, answer.text).toBe(409);
+      return answer.json().issue.map((each: { expression: readonly string[] }) => each.expression[0]);
+    };
+    const named = (isMissed: (n: number) => boolean): readonly string[] =>
+      numbers.filter(isMissed).map((n) => `Group.member[${n}].entity`);
+    const isNowMale = (n: number): boolean => n < 44 && (n === 7 || (n !== 8 && isMale(n)));
+    expect(await missed(() => '')).toEqual(named((n) => !isNowMale(n)));
+    const wasMale = (n: number): boolean => n < 44 && isMale(n);
+    expect(await missed((n) => (n % 2 === 0 ? '' : '/_history/1'))).toEqual(
+      named((n) => !(n % 2 === 0 ? isNowMale(n) : wasMale(n))),
+    );
+  });
+
   it('a type of which the token shows nothing is missing as a whole', async () => {
     const client = server.as('system/Observation.c system/Patient.c');
     for (const id of Object.values(ids))

@@ -12,23 +12,34 @@ export type ReferenceCheck = (
   given: CommandOptions,
 ) => Promise<BrokenReferences | undefined>;
 
-/** Looks for all targets of a write with one command, and for past versions of them with another where any is named. */
+/** Keys that one command asks for: its size is bounded. */
+const AT_ONCE = 10_000;
+
+/** Does something with keys, each once, as many at a time as one command takes. */
+async function inPieces(keys: readonly string[], work: (some: string[]) => Promise<void>): Promise<void> {
+  const all = [...new Set(keys)];
+  for (let from = 0; from < all.length; from += AT_ONCE) await work(all.slice(from, from + AT_ONCE));
+}
+
+/** Looks for the targets of a write with one command, and for past versions of them with another where any is named. */
 export function openReferenceCheck({ resource, history }: Pick<Collections, 'resource' | 'history'>): ReferenceCheck {
   async function findTargets(targets: readonly RequiredTarget[], given: CommandOptions): Promise<ReadonlySet<string>> {
-    const projection = { version: 1, deleted: 1 } as const;
-    const keys = [...new Set(targets.map(keyOf))];
-    const found = await resource.find({ _id: { $in: keys } }, { ...given(), projection }).toArray();
     const there = new Set<string>();
-    for (const { _id, version, deleted } of found) {
-      if (deleted === true) continue;
-      there.add(_id);
-      there.add(pastKeyOf(_id, version));
-    }
+    await inPieces(targets.map(keyOf), async (keys) => {
+      const projection = { version: 1, deleted: 1 } as const;
+      const found = await resource.find({ _id: { $in: keys } }, { ...given(), projection }).toArray();
+      for (const { _id, version, deleted } of found) {
+        if (deleted === true) continue;
+        there.add(_id);
+        there.add(pastKeyOf(_id, version));
+      }
+    });
     const past = targets.flatMap((target) => pastKeys(target).filter((key) => !there.has(key)));
-    if (past.length === 0) return there;
-    const filter = { _id: { $in: [...new Set(past)] }, deleted: { $exists: false } } as const;
-    const versions = await history.find(filter, { ...given(), projection: { _id: 1 } }).toArray();
-    for (const { _id } of versions) there.add(_id);
+    await inPieces(past, async (keys) => {
+      const filter = { _id: { $in: keys }, deleted: { $exists: false } } as const;
+      const versions = await history.find(filter, { ...given(), projection: { _id: 1 } }).toArray();
+      for (const { _id } of versions) there.add(_id);
+    });
     return there;
   }
 
