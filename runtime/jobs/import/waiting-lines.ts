@@ -76,6 +76,9 @@ export function expecting(coming: ReadonlySet<string>, integrity: Integrity): In
   };
 }
 
+/** Targets that are read at once: each may be large. */
+const AT_ONCE = 20;
+
 interface Need {
   /** Of the resource; absent: it cannot be read. */
   readonly name: string | undefined;
@@ -84,12 +87,16 @@ interface Need {
 }
 
 /** Takes away what needs something that does not come, and what needs that, until nothing is left to take. */
-function comingOf(lines: readonly Need[]): ReadonlySet<string> {
+function comingOf(all: readonly Need[]): ReadonlySet<string> {
   const left = new Map<string, number>();
   const neededBy = new Map<string, Need[]>();
-  for (const line of lines) {
+  for (const line of all) {
     if (line.name !== undefined) left.set(line.name, (left.get(line.name) ?? 0) + 1);
-    for (const need of line.needs) neededBy.set(need, [...(neededBy.get(need) ?? []), line]);
+    for (const need of line.needs) {
+      const lines = neededBy.get(need);
+      if (lines === undefined) neededBy.set(need, [line]);
+      else lines.push(line);
+    }
   }
   const gone = new Set<Need>();
   const missing = [...neededBy.keys()].filter((name) => !left.has(name));
@@ -107,10 +114,14 @@ function comingOf(lines: readonly Need[]): ReadonlySet<string> {
 
 async function namesOfMissing(targets: readonly RequiredTarget[], { store }: Services): Promise<readonly string[]> {
   const unversioned = targets.filter(({ version }) => version === undefined);
-  const found = await store.readMany(unversioned);
-  return unversioned.flatMap(({ type, id, isHidden }, i) =>
-    isHidden === true || found[i]?.json === undefined ? [`${type}/${id}`] : [],
-  );
+  const missing: string[] = [];
+  for (let from = 0; from < unversioned.length; from += AT_ONCE) {
+    const some = unversioned.slice(from, from + AT_ONCE);
+    const found = await store.readMany(some);
+    for (const [i, { type, id, isHidden }] of some.entries())
+      if (isHidden === true || found[i]?.json === undefined) missing.push(`${type}/${id}`);
+  }
+  return missing;
 }
 
 function nameOf(n: number, { job }: Pick<ChunkContext, 'job'>): string {

@@ -70,6 +70,22 @@ export function importedReferences(store: Store): void {
       expect(kept.filter((key) => key.includes('-waiting-'))).toEqual([]);
     });
 
+    it('a line may wait for many, and many lines for one', async () => {
+      const [hub, lost, one, none] = [word(), word(), word(), word()];
+      const targets = Array.from({ length: 45 }, () => word());
+      const names = targets.map((id) => `Basic/${id}`);
+      const waiting = Array.from({ length: 30 }, () => basic(word(), `Basic/${one}`));
+      const { counts, faults } = await imported(
+        targets.slice(0, 10).map((id) => basic(id)),
+        [basic(hub, ...names), basic(lost, ...names, `Basic/${none}`), ...waiting],
+        [basic(one), ...targets.slice(10).map((id) => basic(id))],
+      );
+      expect(counts).toEqual([[10, 0], [31, 1], [36, 0]]); // prettier-ignore
+      expect(faults).toHaveLength(1);
+      expect(faults[0]).toContain(`There is no Basic/${none}`);
+      expect([await isThere(hub), await isThere(lost)]).toEqual([true, false]);
+    });
+
     it('what leads to nothing at the end is an error of its line, and so is what leads to that', async () => {
       const [a, b, c, d, none] = [word(), word(), word(), word(), word()];
       const { counts, faults } = await imported(
