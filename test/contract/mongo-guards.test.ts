@@ -44,9 +44,12 @@ describeOnMongod('guards of a MongoDB store beyond the contract', () => {
       ...['update', 'insert', 'find'],
       'commitTransaction',
     ]);
-    const plain = await write(put('b', 1, 'y'));
-    expect(await write({ ...put('b', 2, 'z'), targets: three })).toEqual(['find', ...plain]);
-    expect(await write(deletion('c', 1))).toEqual(plain.map(() => expect.any(String) as string));
+    // The mark of a copy of what an update replaced is removed by an update some time later, which may be among these.
+    const writeOne = async (change: Change): Promise<readonly string[]> =>
+      (await write(change)).filter((name) => name !== 'update');
+    expect(await writeOne(put('b', 1, 'y'))).toEqual(['find', 'insert']);
+    expect(await writeOne({ ...put('b', 2, 'z'), targets: three })).toEqual(['find', 'find', 'insert']);
+    expect(await writeOne(deletion('c', 1))).toEqual(['find', 'insert']);
   });
 
   it('those of many creations are looked at a hundred at a time', async () => {

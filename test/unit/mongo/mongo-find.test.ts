@@ -141,7 +141,7 @@ describe('searches as filters of MongoDB', () => {
       { param: 'b', by: 'date', isDescending: true },
     ] as const;
     const order = toOrder('Patient', sort, () => undefined);
-    const last = { key: 'Patient/x', values: [['c', 's'], [5]] };
+    const last = { key: 'Patient/x', values: [['c'], [5]] };
     const text = writeCursor('sort', last, 7);
     expect(readCursor(text, sortOf(order), isKeyOf('Patient'))).toEqual({
       place: { source: 'sort', after: last },
