@@ -70,7 +70,7 @@ export const TERMINOLOGY_CASES: readonly StallCase[] = [
         include: [{ system: SYSTEM, filter: [{ property: 'code', op: 'regex', value: '(){9999}{9999}{9999}' }] }],
       }),
     ],
-    status: 200,
+    status: 422,
   },
   {
     name: '$expand of 500 value sets in each other',
