@@ -100,7 +100,7 @@ export async function runCheckReferences({ type, csv }: CheckFlags, flags: Flags
   }
 }
 
-/** Those that lead to nothing now. */
+/** Returns the references that lead to nothing now. */
 async function danglingOf(references: readonly Placed[], store: Store): Promise<readonly Placed[]> {
   const current = await store.readMany(references.map(({ target }) => target));
   const dangling: Placed[] = [];

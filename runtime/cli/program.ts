@@ -20,10 +20,10 @@ const STORE_SETTINGS = ['store', 'limits.body', 'limits.resource', 'limits.nesti
 
 const STORE_ONLY = ['store'];
 
-/** Those that what is loaded has to fulfil. */
+/** Settings of `kiln load`. */
 const LOAD_SETTINGS = [...STORE_SETTINGS, 'integrity', 'integrity.paths'];
 
-/** Those that say which references lead to this server, and what is there. */
+/** Settings of `kiln check references`: where data is, and which references lead to it. */
 const CHECK_SETTINGS = ['store', 'base-url', 'definitions.shipped'];
 
 /** Those that searches depend on. */

@@ -44,7 +44,7 @@ export const PROFILES_SCHEMA = {
   },
 };
 
-/** What references of types and elements have to lead to. */
+/** Modes of reference integrity, by type or element. */
 export const INTEGRITY_SCHEMA = {
   type: 'object',
   description: 'an object of modes',

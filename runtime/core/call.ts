@@ -102,7 +102,7 @@ export interface Call {
   readonly signal?: AbortSignal;
   /** Of an entry of a transaction: the resource that another entry writes and that a reference means; undefined: there is none. */
   readonly together?: (reference: string) => Resource | undefined;
-  /** Of an entry of a transaction that provides documents (IHE ITI-65). */
+  /** Whether the call is an entry of a transaction that provides documents (IHE ITI-65). */
   readonly isProvided?: true;
 }
 

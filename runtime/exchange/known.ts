@@ -2,7 +2,7 @@ import type { Call } from '../core/call.js';
 import type { Services } from '../core/services.js';
 import { liveVersion, type LiveVersion } from '../core/write/preconditions.js';
 import type { WriteView } from '../core/write/write-plan.js';
-import { isVisible } from '../core/access/visibility.js';
+import { isShown } from '../core/access/visibility.js';
 import type { OwnBases } from '../path/own-bases.js';
 import type { ResourceKey } from '../store/store.js';
 
@@ -39,6 +39,5 @@ export async function findKnown(
   const showing = given('rs');
   const letters = showing.length > 0 ? showing : given('cud');
   if (letters.length === 0) return live;
-  for (const letter of letters) if (await isVisible(live, letter, call, services)) return live;
-  return undefined;
+  return (await isShown(live, call, services, letters)) ? live : undefined;
 }

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
-
 import { BINARY, decodeData } from '../core/binary/binary-content.js';
 import { FhirError, type Issue } from '../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
 import { elementsAt, hasCode, objectsOf, textOf } from './elements.js';
-import { EXTENSIONS, LIST_TYPES, PROVIDE_PROFILES, type SharingCode } from './mhd.js';
-import { brokenRules, type ExchangeRule } from './rules.js';
+import { EXTENSIONS, LIST_TYPES, PROVIDE_PROFILES } from './mhd.js';
+import { brokenRules, fault, type ExchangeRule } from './rules.js';
+import { faultsOfBytes } from './sent-document.js';
 
 /** How much metadata a Bundle has to bring. */
 type Level = keyof typeof PROVIDE_PROFILES;
@@ -191,25 +190,13 @@ function faultsOfDocuments(all: readonly ProvidedEntry[]): readonly Issue[] {
   });
 }
 
-function faultsOfDocument({ size, hash }: JsonObject, { data }: Resource, at: string): readonly Issue[] {
-  let bytes: Buffer | undefined;
+function faultsOfDocument(attachment: JsonObject, { data }: Resource, at: string): readonly Issue[] {
   try {
-    bytes = decodeData(data) ?? Buffer.alloc(0);
+    return faultsOfBytes(attachment, decodeData(data) ?? Buffer.alloc(0), at);
   } catch {
     // The creation of the Binary says so.
     return [];
   }
-  const isSize = size === undefined || (typeof size !== 'object' && String(size) === String(bytes.length));
-  const isHash = hash === undefined || hash === createHash('sha1').update(bytes).digest('base64');
-  const code = 'XDSRepositoryMetadataError';
-  return [
-    ...(isSize ? [] : [fault(`${at}.size`, `the document has ${bytes.length} bytes`, code)]),
-    ...(isHash ? [] : [fault(`${at}.hash`, 'it is not the SHA-1 of the document, in base64', code)]),
-  ];
-}
-
-function fault(expression: string, text: string, sharing: SharingCode = 'XDSRegistryMetadataError'): Issue {
-  return { code: 'publication-invalid', text: `${expression}: ${text}`, expression, sharing };
 }
 
 /** An issue of the resource of an entry, where that is in the Bundle. */

@@ -29,25 +29,26 @@ export function brokenRules(resource: Resource, rules: readonly ExchangeRule[]):
     );
 }
 
+/** Returns that an element of a document that is published is wrong. */
+export function fault(expression: string, text: string, sharing: SharingCode = 'XDSRegistryMetadataError'): Issue {
+  return { code: 'publication-invalid', text: `${expression}: ${text}`, expression, sharing };
+}
+
 function faultsOf(resource: Resource, rule: ExchangeRule): readonly Issue[] {
   const { min = 0, max = Infinity, values, code } = rule;
   const names = rule.path.split('.');
   const name = names.pop() ?? '';
   const what = `${name}${rule.type === undefined ? '' : ` of type ${rule.type}`}${rule.url === undefined ? '' : ` ${rule.url}`}`;
-  const issue = (text: string, expression: string): Issue => ({
-    code: 'publication-invalid',
-    ...{ text: `${expression}: ${text}`, expression, sharing: code ?? 'XDSRegistryMetadataError' },
-  });
   return elementsAt(resource, names).flatMap(({ element, at }) => {
     const counted = countedIn(element, name, rule);
     const expression = `${at}.${name}`;
-    if (counted.length < min) return [issue(`a document that is published needs ${what}`, expression)];
+    if (counted.length < min) return [fault(expression, `a document that is published needs ${what}`, code)];
     if (counted.length > max) {
       const text = max === 0 ? `a document that is published has no ${what}` : `only one ${what} may be there`;
-      return [issue(text, expression)];
+      return [fault(expression, text, code)];
     }
     const isFit = values === undefined || counted.every((each) => values.some((value) => value === each));
-    return isFit ? [] : [issue(`has to be ${values.join(' or ')}`, expression)];
+    return isFit ? [] : [fault(expression, `has to be ${values.join(' or ')}`, code)];
   });
 }
 

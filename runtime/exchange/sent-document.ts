@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { FhirError } from '../fhir/errors.js';
+import { FhirError, type Issue } from '../fhir/errors.js';
 import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { decodeUtf8 } from '../format/utf8.js';
@@ -12,6 +12,7 @@ import { checkResource } from '../core/write/check-resource.js';
 import { validateWritten } from '../core/write/validate-written.js';
 import { elementsAt, textOf } from './elements.js';
 import { refusal } from './refusal.js';
+import { fault } from './rules.js';
 
 /** The document in a DocumentReference that is published. */
 export interface SentDocument {
@@ -41,23 +42,17 @@ const READERS: ReadonlyMap<string, (bytes: Buffer, services: Services) => unknow
  */
 export async function readSentDocument(resource: Resource, call: Call, services: Services): Promise<SentDocument> {
   const [attachment] = elementsAt(resource, ['content', 'attachment']);
-  const { data, size, hash: sentHash } = (attachment?.element ?? {}) as JsonObject;
-  const bytes = decodeSent(data);
-  const hash = createHash('sha1').update(bytes).digest('base64');
-  if (size !== undefined && (typeof size === 'object' || String(size) !== String(bytes.length))) {
-    const text = `${ATTACHMENT}.size: the document has ${bytes.length} bytes`;
-    throw refusal('publication-invalid', 'XDSRepositoryMetadataError', text, `${ATTACHMENT}.size`);
-  }
-  if (sentHash !== undefined && sentHash !== hash) {
-    const text = `${ATTACHMENT}.hash: it is not the SHA-1 of the document, in base64`;
-    throw refusal('publication-invalid', 'XDSRepositoryMetadataError', text, `${ATTACHMENT}.hash`);
-  }
+  const element = (attachment?.element ?? {}) as JsonObject;
+  const bytes = decodeSent(element['data']);
+  const [wrong] = faultsOfBytes(element, bytes, ATTACHMENT);
+  if (wrong !== undefined) throw FhirError.of([wrong]);
   const contentType = textOf(attachment?.element, 'contentType') ?? '';
   if (!isMediaType(contentType)) {
     const text = `${ATTACHMENT}.contentType: it is no media type`;
     throw refusal('publication-invalid', 'XDSRegistryMetadataError', text, `${ATTACHMENT}.contentType`);
   }
   const read = READERS.get(essenceOf(contentType));
+  const hash = sha1(bytes);
   if (read === undefined) return { contentType, bytes, hash };
   if (bytes.length > services.limits.resource) {
     const text = `A FHIR document may have ${services.limits.resource} bytes`;
@@ -71,6 +66,21 @@ export async function readSentDocument(resource: Resource, call: Call, services:
     return rest as Resource;
   });
   return { contentType, bytes, hash, bundle };
+}
+
+/** Returns what an attachment says of its document that is not so: its size, its hash. @param at where the attachment is */
+export function faultsOfBytes({ size, hash }: JsonObject, bytes: Buffer, at: string): readonly Issue[] {
+  const isSize = size === undefined || (typeof size !== 'object' && String(size) === String(bytes.length));
+  const isHash = hash === undefined || hash === sha1(bytes);
+  const code = 'XDSRepositoryMetadataError';
+  return [
+    ...(isSize ? [] : [fault(`${at}.size`, `the document has ${bytes.length} bytes`, code)]),
+    ...(isHash ? [] : [fault(`${at}.hash`, 'it is not the SHA-1 of the document, in base64', code)]),
+  ];
+}
+
+function sha1(bytes: Buffer): string {
+  return createHash('sha1').update(bytes).digest('base64');
 }
 
 function notABundle(type: string): string {

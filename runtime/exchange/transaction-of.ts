@@ -36,7 +36,7 @@ function find(
     case 'create':
       if (!isObject(body)) return undefined;
       if (isPublication(body as Resource)) return 'ITI-105';
-      // The set stands for all that is provided with it.
+      // One event is enough for a transaction: that of its submission set.
       return isProvided === true && hasCode(body['code'], LIST_TYPES, 'submissionset') ? 'ITI-65' : undefined;
     case 'search-type': {
       if (type === 'Patient') return 'ITI-78';

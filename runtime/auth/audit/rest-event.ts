@@ -71,7 +71,7 @@ function writePatient({ patients }: RestRecord, to: EventText): void {
 
 /** From the outcome, of failures from the category, up to the entities. */
 function frameOf(
-  told: AuditedClient,
+  audited: AuditedClient,
   { interaction = '', transaction, status }: Pick<RestRecord, 'interaction' | 'transaction' | 'status'>,
   base: string,
 ): string {
@@ -81,7 +81,7 @@ function frameOf(
     category: [...(DENIED.has(status) ? [CATEGORIES.alert] : []), ...categoriesOf(interaction, transaction)],
     code: codeOf(interaction, transaction),
     action,
-    agent: [{ type: client, ...clientPart(told) }, serverAgent(base, server)],
+    agent: [{ type: client, ...clientPart(audited) }, serverAgent(base, server)],
     source: sourceOf(base),
     entity: [],
   };

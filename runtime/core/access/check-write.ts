@@ -9,13 +9,13 @@ import type { Call } from '../call.js';
 import { checkEffects } from './check-parameters.js';
 import { checkedView, checkContent, lettersOf } from './checked-view.js';
 import { asksContent } from '../patch/patch-questions.js';
-import { hideTargets, isShown, leadsToNothing } from '../references/hidden-targets.js';
+import { hideTargets, leadsToNothing } from '../references/hidden-targets.js';
 import { sentNames } from '../references/sent-names.js';
 import { composePut } from '../write/compose-change.js';
 import { readStored } from '../read-stored.js';
 import { liveVersion } from '../write/preconditions.js';
 import type { Services } from '../services.js';
-import { isJudged, isVisible } from './visibility.js';
+import { isJudged, isShown, isVisible, SHOWING } from './visibility.js';
 import { typeOf } from '../target.js';
 import type { WriteTarget, Decided, WritePlan, WritePlanner } from '../write/write-plan.js';
 import { mayReturnWritten, withoutContent } from './write-response-visibility.js';
@@ -112,9 +112,6 @@ async function withUnchanged(
   return (await leadsToNothing(change, call, services)) ? [change] : [];
 }
 
-/** Letters either of which shows what a resource holds. */
-const SHOWING = ['r', 's'];
-
 /** Whether a patch asks for content of resources not all of which the token shows. @throws FhirError where it shows none */
 async function asksUnread(call: Call): Promise<boolean> {
   const { patch, principal } = call;
@@ -130,7 +127,7 @@ async function asksUnread(call: Call): Promise<boolean> {
 async function checkAnswers({ type, targets: [target] }: WriteTarget, call: Call, services: Services): Promise<void> {
   const live = liveVersion(target?.current);
   if (live === undefined) return;
-  for (const letter of SHOWING) if (await isVisible(live, letter, call, services)) return;
+  if (await isShown(live, call, services)) return;
   throw showingMissing(type, call.principal.access);
 }
 

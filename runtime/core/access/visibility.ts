@@ -24,6 +24,20 @@ export async function isVisible(
   return (await visibleVersions([version], () => reach, looking, services)).length > 0;
 }
 
+/** Letters either of which shows what a resource holds. */
+export const SHOWING: readonly string[] = ['r', 's'];
+
+/** Whether a token shows a version by one of some letters. */
+export async function isShown(
+  version: StoredVersion,
+  looking: Looking,
+  services: VisibilityServices,
+  letters: readonly string[] = SHOWING,
+): Promise<boolean> {
+  for (const letter of letters) if (await isVisible(version, letter, looking, services)) return true;
+  return false;
+}
+
 /** Whether the content of versions decides on who sees them. */
 export function isJudged(type: string, reach: Reach): boolean {
   return typeof reach !== 'string' || (reach === 'everything' && type === BINARY);

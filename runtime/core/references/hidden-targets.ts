@@ -2,16 +2,13 @@ import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { Change, RequiredTarget, StoredVersion } from '../../store/store.js';
 import type { Looking, VisibilityServices } from '../access/security-context.js';
-import { isJudged, isVisible } from '../access/visibility.js';
+import { isJudged, isShown } from '../access/visibility.js';
 
 /** Letters each of which shows that something is there: who may update or delete it learns that from the answer. */
 const PRESENCE = ['r', 's', 'u', 'd'];
 
 /** Targets that are read at once: each may be large. */
 const AT_ONCE = 20;
-
-/** Letters either of which shows what is there. */
-const SHOWING = ['r', 's'];
 
 /**
  * Marks the targets of changes that the token does not show: they count as missing, whether they are there or not, so that a refusal
@@ -85,17 +82,6 @@ export async function leadsToNothing(change: Change, looking: Looking, services:
     const versions = await readAll(targets.slice(from, from + AT_ONCE), services);
     if (versions.some((version) => version?.json === undefined)) return true;
   }
-  return false;
-}
-
-/** Whether a token shows a version. */
-export async function isShown(
-  version: StoredVersion,
-  looking: Looking,
-  services: VisibilityServices,
-  letters: readonly string[] = SHOWING,
-): Promise<boolean> {
-  for (const letter of letters) if (await isVisible(version, letter, looking, services)) return true;
   return false;
 }
 

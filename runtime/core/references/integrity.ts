@@ -26,7 +26,7 @@ export interface FoundReference extends ResourceKey {
   readonly expression: string;
 }
 
-/** What references have to lead to. */
+/** Rules on what references have to lead to. */
 export interface Integrity {
   /** Types whose references may hinder a deletion. */
   readonly holding: readonly string[];
@@ -42,7 +42,7 @@ export interface Integrity {
   isShipped(key: ResourceKey): boolean;
 }
 
-/** What the rules are made of. */
+/** Parts that the rules are made from. */
 export interface IntegrityParts {
   readonly tables: Pick<Tables, 'types' | 'primitives' | 'resourceTypes'>;
   readonly own: OwnBases;
@@ -135,7 +135,7 @@ function keyOf({ type, id, version }: LocalReference): LocalPlace['named'] {
   return version === undefined ? { type, id } : { type, id, version: versionNumber(version) ?? 0 };
 }
 
-/** The same for what is referred to by the same element, wherever in a list. */
+/** Returns a name that references share by which one element refers to one target, wherever in a list. */
 function placeName({ named: { type, id, version }, path }: LocalPlace): string {
   return `${elementOf('', path)} ${type}/${id}/${version ?? ''}`;
 }

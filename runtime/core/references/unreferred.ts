@@ -5,7 +5,7 @@ import { readStored } from '../read-stored.js';
 import type { Services } from '../services.js';
 import type { Looking } from '../access/security-context.js';
 import { checkReferenceIndexes, findReferrers, referrerParameters, typesStored } from './find-referrers.js';
-import { isShown } from './hidden-targets.js';
+import { isShown } from '../access/visibility.js';
 import type { Integrity } from './integrity.js';
 
 /** Resources that a refusal names. */

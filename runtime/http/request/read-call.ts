@@ -33,8 +33,8 @@ export async function readCall(
   const { headers } = req;
   const conditions = readConditions(req);
   checkConditions(conditions, row);
-  const isTold = headers['x-provenance'] !== undefined && row.method !== 'GET';
-  const provenance = isTold ? readProvenance(req, row) : undefined;
+  const hasProvenance = headers['x-provenance'] !== undefined && row.method !== 'GET';
+  const provenance = hasProvenance ? readProvenance(req, row) : undefined;
   let content: SentContent | undefined;
   let body: JsonValue | undefined;
   let bodyFault: FhirError | undefined;

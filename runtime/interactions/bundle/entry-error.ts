@@ -57,12 +57,13 @@ function placed(index: number, issue: Issue): Issue {
     return { ...rest, expression: place === undefined ? entry : `${entry}.${place}` };
   }
   if (isPlaced(issue, expression)) return issue;
-  return ofBundle({ ...rest, expression: `${entry}.resource${expression.slice(rootEnd(expression))}` });
+  return ofBundle({ ...rest, expression: placedIn(index, expression) });
 }
 
-/** Where the name of the resource type at the beginning of an expression ends. */
-function rootEnd(expression: string): number {
-  return /[.[]/.exec(expression)?.index ?? expression.length;
+/** Returns the place in a Bundle of an element of the resource of an entry. */
+function placedIn(index: number, expression: string): string {
+  const rootEnd = /[.[]/.exec(expression)?.index ?? expression.length;
+  return `${entryPath(index)}.resource${expression.slice(rootEnd)}`;
 }
 
 /** Whether an expression refers to the outer Bundle. Structure errors may be those of a Bundle that an entry stores. */
@@ -81,11 +82,9 @@ export function referringInEntry(index: number, change: Change): Change {
   const { targets, refuse } = change as Partial<Pick<Put, 'targets'> & Pick<Deletion, 'refuse'>>;
   if (refuse !== undefined) return { ...(change as Deletion), refuse: (changed) => inEntry(index, refuse(changed)) };
   if (targets === undefined) return change;
-  const placedIn = (expression: string): string =>
-    `${entryPath(index)}.resource${expression.slice(rootEnd(expression))}`;
   return {
     ...(change as Put),
-    targets: targets.map((target) => ({ ...target, expression: placedIn(target.expression) })),
+    targets: targets.map((target) => ({ ...target, expression: placedIn(index, target.expression) })),
   };
 }
 

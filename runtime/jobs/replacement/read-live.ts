@@ -2,7 +2,7 @@ import { neededOn } from '../../auth/access/needed-scopes.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { isHiddenByIndex } from '../../core/access/index-visibility.js';
-import { isVisible } from '../../core/access/visibility.js';
+import { isShown } from '../../core/access/visibility.js';
 import type { Call } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { liveVersion, type LiveVersion } from '../../core/write/preconditions.js';
@@ -32,7 +32,7 @@ async function readShown(key: ResourceKey, call: Call, services: Services): Prom
   // One that is hidden is denied as fast as one that never was.
   const id = (await isHiddenEntirely(key, call, services)) ? newId() : key.id;
   const stored = await services.store.read(key.type, id);
-  return stored !== undefined && (await isShown(stored, call, services)) ? stored : undefined;
+  return stored !== undefined && (await isShown(stored, call, services, SHOWING)) ? stored : undefined;
 }
 
 /**
@@ -44,7 +44,7 @@ export async function isHidden(key: ResourceKey, call: Call, services: Services)
   checkShowing(key, call);
   if (await isHiddenEntirely(key, call, services)) return true;
   const stored = await services.store.read(key.type, key.id);
-  return stored !== undefined && !(await isShown(stored, call, services));
+  return stored !== undefined && !(await isShown(stored, call, services, SHOWING));
 }
 
 function checkShowing({ type }: ResourceKey, { principal: { access } }: Call): void {
@@ -59,9 +59,4 @@ async function isHiddenEntirely(key: ResourceKey, call: Call, services: Services
     if (!(await isHiddenByIndex(key, letter, call, services))) return false;
   }
   return true;
-}
-
-async function isShown(stored: StoredVersion, call: Call, services: Services): Promise<boolean> {
-  for (const letter of SHOWING) if (await isVisible(stored, letter, call, services)) return true;
-  return false;
 }

@@ -51,14 +51,14 @@ test('paths of names and positions find the elements that have them, and calls c
     const { find } = createFinder(new Budget())(resource, model);
     for (const node of Array.from({ length: 3 }, () => random.pick(nodes))) {
       const path = pathOf(node);
-      const told = `${path} of ${String(resource['id'])}, seed ${seed}`;
-      expect(find(path).map(place), told).toEqual([place(node)]);
-      expect(find(path.replace(/^[A-Za-z]+\./, '')).map(place), told).toEqual([place(node)]);
-      expect(find(`${path}.where(true).first()`).map(place), told).toEqual([place(node)]);
+      const what = `${path} of ${String(resource['id'])}, seed ${seed}`;
+      expect(find(path).map(place), what).toEqual([place(node)]);
+      expect(find(path.replace(/^[A-Za-z]+\./, '')).map(place), what).toEqual([place(node)]);
+      expect(find(`${path}.where(true).first()`).map(place), what).toEqual([place(node)]);
       const names = path.replaceAll(/\[[0-9]+\]/g, '');
       const alike = nodes.filter((each) => pathOf(each).replaceAll(/\[[0-9]+\]/g, '') === names).map(place);
-      expect(find(names).map(place), told).toEqual(alike);
-      expect(find(`${names}.where($index >= 0)`).map(place), told).toEqual(alike);
+      expect(find(names).map(place), what).toEqual(alike);
+      expect(find(`${names}.where($index >= 0)`).map(place), what).toEqual(alike);
     }
   }
 }, 60_000);
