@@ -14,6 +14,7 @@ const rooms = {
   core: below,
   exchange: [...below, 'core'],
   interactions: [...below, 'core', 'exchange'],
+  subscriptions: [...below, 'core'],
   terminology: [...below, 'core'],
   jobs: [...below, 'core'],
   graphql: [...below, 'core'],
