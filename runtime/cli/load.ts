@@ -12,7 +12,7 @@ import { loadItems, newCounts, type LoadCounts } from './load/load-items.js';
 import { showProgress } from './load/progress.js';
 import { findPackages } from './load/packages.js';
 import { readDocuments } from './load/read-documents.js';
-import type { Sink, Tokens } from './load/sink.js';
+import type { Sink } from './load/sink.js';
 import { storeSink } from './load/store-sink.js';
 import type { Resource } from '../fhir/resource.js';
 import type { Core } from '../server.js';
@@ -114,18 +114,9 @@ function refuseMemory(store: string): void {
 /** @throws LoadStopped where nothing answers there */
 async function targetOf(url: string, options: LoadFlags, token: string | undefined): Promise<HttpTarget> {
   await checkAnswers(url);
-  const tokens = await tokensOf(url, options, token);
+  const { tokensFor } = await import('./load/load-tokens.js');
+  const tokens = await tokensFor(url, options, token);
   return { url, ...(tokens === undefined ? {} : { tokens }) };
-}
-
-async function tokensOf(
-  url: string,
-  { client, key }: LoadFlags,
-  token: string | undefined,
-): Promise<Tokens | undefined> {
-  const { clientTokens, oneToken } = await import('./load/load-tokens.js');
-  if (client !== undefined && key !== undefined) return clientTokens(url, client, key);
-  return token === undefined ? undefined : oneToken(token);
 }
 
 /** What became of Bundles that were stored, and what might have. */

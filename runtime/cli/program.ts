@@ -6,6 +6,7 @@ import { PRODUCT } from '../fhir/product.js';
 import { ALL_SETTINGS, LATER, optionOf, variableOf } from '../config/settings.js';
 import { addAuthCommands } from './auth/auth-commands.js';
 import type { CheckFlags } from './check-references.js';
+import type { ConformanceFlags } from './conformance/conformance.js';
 import type { CopyFlags } from './copy.js';
 import type { GenerateOptions } from './development.js';
 import type { HfqlFlags } from './hfql.js';
@@ -164,6 +165,28 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     .action(async (folder: string, options: ExportFlags) => {
       const { runExport } = await import('./jobs/export.js');
       await run(runExport(folder, options, terminal));
+    });
+
+  program
+    .command('conformance')
+    .description(
+      'ask a running server for everything that a CapabilityStatement asks of it, with resources that are created and removed. ' +
+        'The exit code is 1 where a SHALL does not work',
+    )
+    .argument('<file-or-url>', 'the CapabilityStatement, as JSON')
+    .option('--url <URL>', 'FHIR base of the server (default http://localhost:8080/fhir; also KILN_URL)')
+    .option('--token <TOKEN>', 'bearer token for it (also KILN_TOKEN)')
+    .option('--client <ID>', 'instead of a token: a client that asks for one, and for more when it has run out')
+    .option('--key <FILE>', 'its private key, a JWK with a kid')
+    .option('--type <TYPE>', 'only what is asked of this resource type')
+    .option(
+      '--data <FILE...>',
+      'resources, as JSON, to make data from: one of a type, instead of one with just what it has to have',
+    )
+    .option('--failures', 'print only what fails or could not be asked')
+    .action(async (from: string, options: ConformanceFlags) => {
+      const { runConformance } = await import('./conformance/conformance.js');
+      await run(runConformance(from, options, terminal));
     });
 
   withSettings(program.command('explain-search'), EXPLAIN_SETTINGS)

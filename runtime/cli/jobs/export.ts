@@ -6,9 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ConfigError } from '../../config/config-error.js';
-import { checkClient, readUrl, type LoadFlags } from '../load/load-options.js';
+import { checkClient, DEFAULT_URL, readUrl, type LoadFlags } from '../load/load-options.js';
 import { showProgress } from '../load/progress.js';
-import type { Tokens } from '../load/sink.js';
 import { stopOnSignal, stoppedBy, type StopSignal } from '../stop-on-signal.js';
 import { EXIT, failed, type Terminal } from '../terminal.js';
 import { openClient, whyRefused, type ServerClient } from './server-client.js';
@@ -36,9 +35,6 @@ interface Manifest {
   readonly deleted?: readonly Item[];
 }
 
-/** Where a server is looked for. */
-const DEFAULT_URL = 'http://localhost:8080/fhir';
-
 /** Pause between two questions where the server names none, and the longest one, in milliseconds. */
 const PAUSE = { usual: 1000, longest: 10_000 };
 
@@ -59,7 +55,8 @@ export async function runExport(folder: string, options: ExportFlags, terminal: 
   if ((await readdir(folder)).length > 0) throw new ConfigError(`${folder} is not empty`);
   const stop = stopOnSignal();
   try {
-    const tokens = await tokensOf(url, options, terminal);
+    const { tokensFor } = await import('../load/load-tokens.js');
+    const tokens = await tokensFor(url, options, options.token ?? (terminal.env['KILN_TOKEN'] || undefined));
     const client = openClient(url, tokens, stop.signal);
     const status = await start(client, options);
     try {
@@ -83,14 +80,6 @@ export async function runExport(folder: string, options: ExportFlags, terminal: 
   } finally {
     stop.forget();
   }
-}
-
-async function tokensOf(url: string, options: ExportFlags, terminal: Terminal): Promise<Tokens | undefined> {
-  const { clientTokens, oneToken } = await import('../load/load-tokens.js');
-  const { client, key } = options;
-  if (client !== undefined && key !== undefined) return clientTokens(url, client, key);
-  const token = options.token ?? (terminal.env['KILN_TOKEN'] || undefined);
-  return token === undefined ? undefined : oneToken(token);
 }
 
 /** @returns URL of its status */

@@ -17,6 +17,9 @@ export interface LoadFlags {
   readonly running?: boolean;
 }
 
+/** Where a server is looked for that no option names. */
+export const DEFAULT_URL = 'http://localhost:8080/fhir';
+
 /** How Bundles are taken. @throws ConfigError */
 export function readBundleMode(mode = 'store'): BundleMode {
   if (mode === 'store' || mode === 'apply') return mode;

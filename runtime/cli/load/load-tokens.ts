@@ -1,4 +1,5 @@
 import { findTokenEndpoint, readClientKey, requestToken } from '../auth/request-token.js';
+import type { LoadFlags } from './load-options.js';
 import { LoadStopped, type Tokens } from './sink.js';
 
 /** One token, good as long as it is. */
@@ -33,4 +34,19 @@ export async function clientTokens(url: string, clientId: string, file: string):
       return current();
     },
   };
+}
+
+/**
+ * Returns the tokens that the options of a command ask for; undefined: none.
+ *
+ * @param token what `--token` or the environment says
+ * @throws ConfigError for a key that is none
+ */
+export async function tokensFor(
+  url: string,
+  { client, key }: Pick<LoadFlags, 'client' | 'key'>,
+  token: string | undefined,
+): Promise<Tokens | undefined> {
+  if (client !== undefined && key !== undefined) return clientTokens(url, client, key);
+  return token === undefined ? undefined : oneToken(token);
 }

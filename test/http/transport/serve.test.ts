@@ -8,7 +8,7 @@ import { runProgram } from '../../../runtime/cli/program.js';
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
 import { EVENTUALLY } from '../../eventually.js';
 import { startKiln, type KilnProcess } from '../../service/kiln-process.js';
-import { createMinimalResources } from '../minimal-resource.js';
+import { createMinimalValues } from '../../../runtime/cli/conformance/minimal-resource.js';
 import { FHIR_JSON } from '../server.js';
 
 async function kiln(...args: string[]) {
@@ -50,7 +50,7 @@ describe('kiln serve, with all types of the generated tables', () => {
 
   it('stores, reads, changes and deletes every type, and claims just that', { timeout: 60_000 }, async () => {
     expect(tables.resourceTypes.length).toBeGreaterThan(150);
-    const minimal = createMinimalResources(tables);
+    const minimal = createMinimalValues(tables).resource;
     for (const type of tables.resourceTypes) {
       const url = `/${type}/test`;
       const answers = [
