@@ -243,6 +243,9 @@ export async function openMaps(config: Config, options: OpenOptions) {
   };
 }
 
+/** What is built of the definitions. */
+export const TABLES = tables;
+
 /** Types that a resource can have. */
 export const RESOURCE_TYPES: readonly string[] = tables.resourceTypes;
 

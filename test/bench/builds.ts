@@ -8,7 +8,7 @@ import type { Bench, Measured, Row } from './measuring/row.js';
 import { cpuOf, MONGO_REST } from './measuring/waits.js';
 import { BY_HAND, isByHand, startByHand, startKiln, STORE, type KilnServer } from './servers/kiln-server.js';
 import { requestKinds, type RequestKind } from './servers/request-kinds.js';
-import { sender, timesOf } from './servers/send.js';
+import { besideWrites, sender, timesOf } from './servers/send.js';
 
 const RESOURCES = 30_000;
 /** Connections, each with one request at a time. */
@@ -19,7 +19,8 @@ const WARM_UP = 4000;
 const [TURN, TURNS] = [1500, 3];
 
 /**
- * This build against another one, whose checkout `--build=FOLDER` names: the same requests over HTTP to a server of each. Processor time is
+ * This build against another one, whose checkout `--build=FOLDER` names: the same requests over HTTP to a server of each, and beside those
+ * that read a client that writes ten resources of another type a second. Processor time is
  * that of the server and, with `--store=mongodb://…`, of the database. A server on SQLite asks for tokens and keeps its audit, as by default;
  * one on MongoDB is open. `--build=by-hand` is no build: node:http over tables or collections made for these requests, to see how little
  * they can take.
@@ -68,7 +69,10 @@ async function inTurns(
     for (const [i, server] of servers.entries()) {
       const before = usedBy(server);
       const start = performance.now();
-      const { length } = await timesOf(CLIENTS, () => kindOf(i).run(sends[i]!), turn === 0 ? WARM_UP : TURN);
+      const { run, isWrite } = kindOf(i);
+      const send = sends[i]!;
+      const work = (): Promise<readonly number[]> => timesOf(CLIENTS, () => run(send), turn === 0 ? WARM_UP : TURN);
+      const { length } = await (isWrite === true ? work() : besideWrites(send, work));
       if (turn === 0) continue;
       totals[i]!.count += length;
       totals[i]!.wallMs += performance.now() - start;

@@ -6,7 +6,7 @@ import type { Bench, Row } from './measuring/row.js';
 import { cpuOf, MONGO_REST } from './measuring/waits.js';
 import { BY_HAND, isByHand, startByHand, startKiln, STORE } from './servers/kiln-server.js';
 import { requestKinds } from './servers/request-kinds.js';
-import { sender, timesOf, type Send } from './servers/send.js';
+import { besideWrites, sender, timesOf, type Send } from './servers/send.js';
 
 const RESOURCES = 12_000;
 /** Connections, each with one request at a time. */
@@ -15,7 +15,8 @@ const CLIENTS = 8;
 const [WARM_UP, RUN] = [1000, 3000];
 
 /**
- * How long requests wait for their answers where eight clients keep a server busy that is a process of its own; the client and, with
+ * How long requests wait for their answers where eight clients keep a server busy that is a process of its own, and beside those that read
+ * another client writes ten resources of another type a second; the client and, with
  * `--store=mongodb://…`, the database share the cores with it. It runs `dist/`; with `--build=by-hand` it is the server of a few lines of
  * `builds`.
  */
@@ -33,11 +34,13 @@ export const bench: Bench = async () => {
       if (isHand && !isByHand(name)) continue;
       if (STORE === 'MongoDB' && hasWritten && !isWrite) await setTimeout(MONGO_REST);
       hasWritten = isWrite;
-      await timesOf(CLIENTS, () => run(sender(server.base, agent)), WARM_UP);
+      const plain = sender(server.base, agent);
+      const beside = <T>(work: () => Promise<T>): Promise<T> => (isWrite ? work() : besideWrites(plain, work));
+      await beside(() => timesOf(CLIENTS, () => run(plain), WARM_UP));
       const times: number[] = [];
-      const send = timed(sender(server.base, agent), times);
+      const send = timed(plain, times);
       const before = cpuOf(server.pid);
-      await timesOf(CLIENTS, () => run(send), RUN);
+      await beside(() => timesOf(CLIENTS, () => run(send), RUN));
       times.sort((a, b) => a - b);
       const at = (share: number): number => times[Math.floor(times.length * share)]!;
       rows.push({

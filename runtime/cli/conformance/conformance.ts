@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 
-import { tables } from '../../../generated/tables.js';
 import { ConfigError } from '../../config/config-error.js';
 import { greatest } from '../../fhir/lists.js';
 import { openClient, type ServerClient } from '../jobs/server-client.js';
@@ -43,8 +42,15 @@ export async function runConformance(from: string, options: ConformanceFlags, te
     const requirements = all.filter(({ type }) => options.type === undefined || type === options.type);
     if (requirements.length === 0) throw new ConfigError(`${from} asks for nothing of ${options.type ?? 'a server'}`);
     const examples = await readExamples(options.data ?? []);
+    const { TABLES } = await import('../../server.js');
     await checkAnswers(url);
-    return await check(requirements, createProbe(client, cleaner), examples, options, terminal);
+    return await check(
+      requirements,
+      (probe) => checkRequirements(requirements, probe, TABLES, examples),
+      createProbe(client, cleaner),
+      options,
+      terminal,
+    );
   } catch (error) {
     if (stop.signal.aborted) return stoppedBy(stop.signal.reason as StopSignal, 'the check is not whole', terminal);
     return failed(error, terminal);
@@ -88,15 +94,15 @@ async function readExamples(files: readonly string[]): Promise<ReadonlyMap<strin
 
 async function check(
   requirements: readonly Requirement[],
+  find: (probe: Probe) => AsyncIterable<Finding>,
   probe: Probe,
-  examples: ReadonlyMap<string, MutableJson>,
   { failures = false }: ConformanceFlags,
   terminal: Terminal,
 ): Promise<number> {
   const findings: Finding[] = [];
   const print = linePrinter(requirements);
   try {
-    for await (const finding of checkRequirements(requirements, probe, tables, examples)) {
+    for await (const finding of find(probe)) {
       findings.push(finding);
       if (!failures || finding.result !== 'works') terminal.out(print(finding));
     }

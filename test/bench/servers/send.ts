@@ -1,4 +1,5 @@
 import { request, type Agent } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 
 /**
  * Sends a request, and returns the body of its answer.
@@ -45,4 +46,22 @@ export async function timesOf(clients: number, work: () => Promise<unknown>, mil
   };
   await Promise.all(Array.from({ length: clients }, client));
   return times.sort((a, b) => a - b);
+}
+
+/** Writes a second, of a type that nothing else of the bench reads. */
+const WRITES = 10;
+
+/** Does something while another client creates resources of another type. @returns what that returns, once both have ended */
+export async function besideWrites<T>(send: Send, work: () => Promise<T>): Promise<T> {
+  const basic = JSON.stringify({ resourceType: 'Basic', code: { text: 'written meanwhile' } });
+  let isOver = false;
+  const writer = async (): Promise<void> => {
+    while (!isOver) {
+      const pause = setTimeout(1000 / WRITES);
+      await send('POST', '/Basic', basic);
+      await pause;
+    }
+  };
+  const [result] = await Promise.all([work().finally(() => (isOver = true)), writer()]);
+  return result;
 }
