@@ -12,6 +12,7 @@ import type { Resource } from './fhir/resource.js';
 import { parseElements, selectElements } from './format/summary-elements.js';
 import { summarize } from './format/summary.js';
 import type { Codec } from './http/response/codecs.js';
+import type { StoredAnyway } from './core/definitions/check-parameter.js';
 import { readIndexRecord, type IndexStatus } from './core/definitions/index-status.js';
 import { openDefinitions, type Definitions } from './core/definitions/definitions.js';
 import { SHIPPED } from './core/shipped/shipped-resources.js';
@@ -78,7 +79,7 @@ export interface OpenOptions {
   /** What stored search parameters may take of the time of all; absent: as much as they need, because no request waits. */
   readonly pace?: ExtractionThrottle;
   /** Whether a SearchParameter is stored though it cannot be in effect, by its id; absent: it is refused. */
-  readonly isStoredAnyway?: (id: string) => boolean;
+  readonly isStoredAnyway?: StoredAnyway;
 }
 
 /**

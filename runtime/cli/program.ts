@@ -13,6 +13,7 @@ import type { HfqlFlags } from './hfql.js';
 import type { ExportFlags } from './jobs/export.js';
 import type { JobsFlags } from './jobs/jobs.js';
 import { ADDRESS_SETTINGS, type LoadFlags } from './load/load-options.js';
+import { addPackageCommands } from './package/package-commands.js';
 import type { ReindexFlags } from './reindex.js';
 import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
 
@@ -235,7 +236,9 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     for (const line of printConfig(readConfig(flagsOf(options), terminal.env).origins)) terminal.out(line);
   });
 
-  addAuthCommands(program, { terminal, withSettings, flagsOf, run });
+  const kit = { terminal, withSettings, flagsOf, run };
+  addPackageCommands(program, kit);
+  addAuthCommands(program, kit);
 
   program
     .command('generate')

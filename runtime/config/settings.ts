@@ -99,6 +99,10 @@ export const SETTINGS = {
     help: 'size of a resource with its index entries',
     initial: DEFAULT_LIMITS.resource,
   }),
+  'limits.package.file': size(1024, 2048 * MB, { help: 'size of a package of a guide', initial: 200 * MB }),
+  'limits.package.unpacked': size(1024, 16 * 1024 * MB, { help: 'the same unpacked', initial: 1024 * MB }),
+  'limits.package.entries': integer(1, 1_000_000, { help: 'files in such a package', initial: 50_000 }),
+  'limits.package.resource': size(1024, 256 * MB, { help: 'size of a resource in such a package', initial: 15 * MB }),
   'limits.bundle.entries': integer(1, 100_000, {
     help: 'entries of a batch or transaction',
     initial: DEFAULT_LIMITS.entries,

@@ -3,6 +3,7 @@ import { DEFAULT_LIMITS } from '../fhir/limits.js';
 import { OwnBases } from '../path/own-bases.js';
 import { utc } from '../search/values/zone.js';
 import { NO_ACTORS } from './actors.js';
+import { NO_GUIDES } from './definitions/guide-claims.js';
 import { JSON_PATCHER } from './patch/patchers.js';
 import { DEFAULT_SEARCH } from './search/search-settings.js';
 import type { Services } from './services.js';
@@ -22,6 +23,7 @@ export const DEFAULT_SERVICES: DefaultServices = {
   takesEffect: () => false,
   indexStatus: { notCurrent: () => Promise.resolve([]) },
   notInEffect: [],
+  guides: NO_GUIDES,
   largeTexts: undefined,
   audit: { answered: () => undefined, failed: () => undefined },
   definitions: undefined,

@@ -16,6 +16,7 @@ import type { RuleChecker } from '../validate/rules/create-rule-checker.js';
 import type { Call, Reply } from './call.js';
 import type { Actors } from './actors.js';
 import type { CallAudit } from './call-audit.js';
+import type { GuideClaims } from './definitions/guide-claims.js';
 import type { IndexStatus } from './definitions/index-status.js';
 import type { OwnBases } from '../path/own-bases.js';
 import type { Jobs } from './jobs.js';
@@ -89,6 +90,8 @@ export interface DefinitionServices {
   readonly indexStatus: IndexStatus;
   /** URLs of active SearchParameters that are not in effect. */
   readonly notInEffect: readonly string[];
+  /** What is claimed because of installed packages. */
+  readonly guides: GuideClaims;
 }
 
 /**

@@ -53,7 +53,7 @@ export function createServing(options: ServiceOptions, live?: () => Partial<Defi
 
 /** The members of the group that a set has; whatever else the object holds stays out of the services. */
 function definitionsOf(set: Partial<DefinitionServices>): Partial<DefinitionServices> {
-  return pick(set, ['tables', 'extract', 'refit', 'validate', 'takesEffect', 'indexStatus', 'notInEffect']);
+  return pick(set, ['tables', 'extract', 'refit', 'validate', 'takesEffect', 'indexStatus', 'notInEffect', 'guides']);
 }
 
 /** Puts together what the interactions work with, whether requests come over HTTP or from elsewhere. */

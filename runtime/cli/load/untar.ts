@@ -17,19 +17,24 @@ const MAX_NAME = 64 * 1024;
  *
  * @param wanted by name; the content of others is let pass
  * @param limit greatest size of a wanted file, in bytes
+ * @param inspect is shown each entry of the archive, wanted or not
  * @throws Error where it is no tar archive, or ends too early
  */
 export async function* untar(
   chunks: AsyncIterable<Buffer>,
   wanted: (name: string) => boolean,
   limit: number,
+  inspect: (entry: Pick<ReadEntry, 'path' | 'type'>) => void = () => {},
 ): AsyncGenerator<TarEntry> {
   const ready: TarEntry[] = [];
   let fault: Error | undefined;
   const parser = new Parser({
     strict: true,
     maxMetaEntrySize: MAX_NAME,
-    filter: (name, entry) => isFile(entry as ReadEntry) && wanted(name),
+    filter(name, entry) {
+      inspect(entry as ReadEntry);
+      return isFile(entry as ReadEntry) && wanted(name);
+    },
     onReadEntry: (entry) => {
       collect(entry, limit, (file) => ready.push(file));
     },

@@ -14,12 +14,16 @@ import type { Fault } from '../../validate/fault.js';
 
 const CODES = { invalid: 'search-parameter-invalid', conflict: 'search-parameter-conflict' } as const;
 
-/** Whether a SearchParameter is stored though it cannot be in effect, because what brings it is wanted as a whole: by its id. */
-export type StoredAnyway = (id: string) => boolean;
+/**
+ * Whether a SearchParameter is stored though it cannot be in effect, because what brings it is wanted as a whole: by its id. With
+ * `after-others` that holds for one that collides with another stored one, too, which stays in effect (`rankOf`).
+ */
+export type StoredAnyway = (id: string) => boolean | 'after-others';
 
-/** Whether one with this fault takes no effect from another one. */
-function isHarmless({ kind, isBuiltIn }: ParameterFault): boolean {
-  return kind === 'invalid' || isBuiltIn === true;
+/** Whether one with this fault is stored, and takes no effect from another one. */
+function isStoredWith({ kind, isBuiltIn }: ParameterFault, isStoredAnyway: boolean | 'after-others'): boolean {
+  if (isStoredAnyway === 'after-others') return true;
+  return isStoredAnyway && (kind === 'invalid' || isBuiltIn === true);
 }
 
 /**
@@ -37,7 +41,7 @@ export function parameterFaults(
     ? faultOfParameter(resource, others, context).fault
     : faultOfDescription(resource);
   if (fault === undefined || fault.isMissing === true) return [];
-  return isHarmless(fault) && isStoredAnyway(String(resource['id'])) ? [] : [toFault(fault)];
+  return isStoredWith(fault, isStoredAnyway(String(resource['id']))) ? [] : [toFault(fault)];
 }
 
 /**
@@ -59,7 +63,7 @@ export function checkParameters(
   );
   for (const content of coming) {
     const { fault, parameter } = faultOfParameter(content, others, context, coming);
-    if (fault !== undefined && !(isHarmless(fault) && isStoredAnyway(String(content['id'])))) {
+    if (fault !== undefined && !isStoredWith(fault, isStoredAnyway(String(content['id'])))) {
       const { code, text, expression } = toFault(fault);
       throw new FhirError(code, text, { expression });
     }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Tables } from '../../contract/tables.js';
-import { newId } from '../../fhir/id.js';
 import type { Resource } from '../../fhir/resource.js';
 import type { ExtractorOptions } from '../../search/extract.js';
 import { describeIndex, staleNames } from '../../search/index-record.js';
@@ -13,6 +12,8 @@ import { fitWords } from '../../search/text/fit-words.js';
 import { SYSTEM_MAPS } from '../../store/system-maps.js';
 import type { Amendment, Change, Precondition, Put, Store, StoredVersion } from '../../store/store.js';
 import type { Fault } from '../../validate/fault.js';
+import { announceChange, CHANGED } from './announce.js';
+import { rankOf, readClaims, type GuideClaims } from './guide-claims.js';
 import { readIndexStatus, markWriter, readIndexRecord, watchIndexStatus, type IndexStatus } from './index-status.js';
 import { checkParameters, parameterFaults, pathOf, type StoredAnyway } from './check-parameter.js';
 import { createDefinitionSet, type DefinitionSet } from './definition-set.js';
@@ -24,6 +25,8 @@ export interface LiveSet extends DefinitionSet {
   readonly indexStatus: IndexStatus;
   /** URLs of active SearchParameters that are not in effect; everybody may know them, as those of the others. */
   readonly notInEffect: readonly string[];
+  /** What is claimed because of installed packages. */
+  readonly guides: GuideClaims;
   /** What is wrong with a resource, as a search parameter beside the others too. */
   readonly validate: (resource: Resource) => readonly Fault[];
   /** Whether a SearchParameter is meant to be in effect. */
@@ -66,7 +69,6 @@ export interface DefinitionsOptions extends Pick<ExtractorOptions, 'own' | 'pace
  * take, in milliseconds.
  */
 const TIMES = { told: 750, all: 10_000, leave: 1000 };
-const KEY = 'changed';
 
 /** Reads those of a store, and follows them until the store is closed. */
 export async function openDefinitions(base: Store, options: DefinitionsOptions): Promise<Definitions> {
@@ -74,8 +76,9 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   const context = createParameterContext(tables);
   const builtIn = describeIndex(tables.search, zone, own?.keys);
   const writer = createWriter(base);
-  let told = isReader ? undefined : await base.maps.get(SYSTEM_MAPS.definitions, KEY);
+  let told = isReader ? undefined : await base.maps.get(SYSTEM_MAPS.definitions, CHANGED);
   const stored = await loadStoredParameters(base, context);
+  let claims = await readClaims(base);
   /** Those under way, each with the definitions (`IndexMaker.whole`) that its entries were made by. */
   const writes = new Map<Promise<unknown>, string>();
   let tell: (text: string) => void = () => {};
@@ -96,7 +99,9 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   if (!isReader) await catchUp();
 
   function readSet(): DefinitionSet {
-    const read = readParameterSet(stored.resources(), context);
+    const read = readParameterSet(stored.resources(), context, (resource) =>
+      rankOf(resource as Resource, claims.claims),
+    );
     return createDefinitionSet(tables, read, context, options, builtIn);
   }
 
@@ -110,6 +115,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
     return {
       ...made,
       notInEffect: refused.map(({ url = 'without a url' }) => url),
+      guides: claims.claims,
       indexStatus: watchIndexStatus(base, maker, found),
       takesEffect: (resource) => isEffective(resource, context),
       validate(resource) {
@@ -164,6 +170,11 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   /** Puts into effect what was written since, and what could not be put into effect then. */
   async function catchUp(): Promise<void> {
     if (await stored.look()) isBehind = true;
+    const now = await readClaims(base);
+    if (now.text !== claims.text) {
+      claims = now;
+      isBehind = true;
+    }
     if (!isBehind) return;
     await follow();
     isBehind = false;
@@ -234,14 +245,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   }
 
   async function announce(): Promise<void> {
-    for (;;) {
-      const present = await base.maps.get(SYSTEM_MAPS.definitions, KEY);
-      const next = newId();
-      if (await base.maps.swap(SYSTEM_MAPS.definitions, KEY, present, next)) {
-        told = next;
-        return;
-      }
-    }
+    told = await announceChange(base);
   }
 
   /** Who writes nothing need not say by what: that is said again before the next write. */
@@ -253,7 +257,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   }
 
   async function lookIfTold(): Promise<void> {
-    const now = await base.maps.get(SYSTEM_MAPS.definitions, KEY);
+    const now = await base.maps.get(SYSTEM_MAPS.definitions, CHANGED);
     if (now === told && performance.now() - looked < TIMES.all) return;
     await look();
     told = now;

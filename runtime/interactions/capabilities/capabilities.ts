@@ -161,14 +161,16 @@ function composeStatement(services: Services, currency: string | undefined, base
   const operations = tables.operations.filter(({ id }) => services.operations.has(id));
   const includable = includableOf(searchDefinitions(tables));
   const claims = new Map(tables.capabilities.map((row) => [row.type, row]));
+  const added = profilesOfGuides(services);
   const controls = describeControls('type', services);
   const resources = tables.resourceTypes.map((type): JsonObject => {
     const { profile, supportedProfiles = [] } = claims.get(type) ?? {};
+    const supported = [...new Set([...supportedProfiles, ...(added.get(type) ?? [])])];
     const codes = TYPE_INTERACTIONS.filter((code) => routed.has(`${code} [type]`) || routed.has(`${code} ${type}`));
     return {
       type,
       ...(profile === undefined ? {} : { profile }),
-      ...(supportedProfiles.length > 0 && { supportedProfile: [...supportedProfiles] }),
+      ...(supported.length > 0 && { supportedProfile: supported }),
       ...(codes.length > 0 ? { interaction: codes.map((code) => describeInteraction(code, services)) } : {}),
       versioning: codes.includes('update') ? 'versioned-update' : 'versioned',
       ...(codes.includes('vread') ? { readHistory: true } : {}),
@@ -219,13 +221,22 @@ function composeStatement(services: Services, currency: string | undefined, base
   };
 }
 
-/** The CapabilityStatements and guides of the actors that the server is. */
-function describeActors({ exchange: { actors } }: Services): JsonObject {
-  const { instantiates, guides } = actors;
+/** The CapabilityStatements and guides of the actors that the server is, and the guides that were installed. */
+function describeActors({ exchange: { actors }, guides }: Services): JsonObject {
+  const { instantiates } = actors;
+  const all = [...new Set([...actors.guides, ...guides.flatMap(({ guide }) => guide ?? [])])];
   return {
     ...(instantiates.length > 0 && { instantiates: [...instantiates] }),
-    ...(guides.length > 0 && { implementationGuide: [...guides] }),
+    ...(all.length > 0 && { implementationGuide: all }),
   };
+}
+
+/** The profiles of the guides that were installed, by type. */
+function profilesOfGuides({ guides }: Services): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const [type, url] of guides.flatMap(({ profiles = [] }) => profiles))
+    found.set(type, [...(found.get(type) ?? []), url]);
+  return found;
 }
 
 /** What searches take, parameters that are no criteria included. */

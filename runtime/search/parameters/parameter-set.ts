@@ -7,7 +7,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Stored parameters that are in effect together. */
 export interface ParameterSet {
-  /** In the order of ids. */
+  /** In the order of ranks and ids. */
   readonly parameters: readonly StoredParameter[];
   /** Those that are not, though they are active, with the reason. */
   readonly refused: readonly RefusedParameter[];
@@ -22,13 +22,21 @@ export interface RefusedParameter {
 }
 
 /**
- * Reads all SearchParameters that are to be in effect. Of two that collide the one with the lower id is: every process that sees
- * the same resources comes to the same set.
+ * Reads all SearchParameters that are to be in effect. Of two that collide the one with the lower rank is, of equal ones the one with the
+ * lower id: every process that sees the same resources comes to the same set.
  *
  * @param resources all that `isEffective`
+ * @param rankOf absent: all have one rank
  */
-export function readParameterSet(resources: readonly Json[], context: ParameterContext): ParameterSet {
-  const ordered = [...resources].sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+export function readParameterSet(
+  resources: readonly Json[],
+  context: ParameterContext,
+  rankOf: (resource: Json) => number = () => 0,
+): ParameterSet {
+  const ranks = new Map(resources.map((each) => [each, rankOf(each)]));
+  const ordered = [...resources].sort(
+    (a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0) || (idOf(a) < idOf(b) ? -1 : 1),
+  );
   const named = nameParameters(ordered, context);
   const parameters: StoredParameter[] = [];
   const refused: RefusedParameter[] = [];

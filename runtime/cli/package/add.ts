@@ -1,0 +1,174 @@
+import { readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+import { ConfigError } from '../../config/config-error.js';
+import type { Flags } from '../../config/read-config.js';
+import { describeStaleIndex } from '../../core/definitions/index-status.js';
+import { loadItems } from '../load/load-items.js';
+import { storeSink } from '../load/store-sink.js';
+import { EXIT, failed, messageOf, printable, type Terminal } from '../terminal.js';
+import { countPlan } from './apply.js';
+import { finishPending, install, prepareAddition, type Addition, type AddRequest } from './install.js';
+import { locked, type PackageRow, type Pending } from './journal.js';
+import { isPackageName } from './manifest.js';
+import { fileSource, openPackages, type OpenPackages } from './open-packages.js';
+import { isExamplePath, readContents, type PackageContents } from './read-package.js';
+import { nameOf } from './resolve.js';
+import { withoutEffect } from './without-effect.js';
+
+/** Options of `kiln package add` and `diff` besides the settings. */
+export interface PackageAddFlags {
+  readonly from?: string;
+  readonly use?: readonly string[];
+  readonly dryRun?: true;
+  readonly examples?: true;
+  readonly replace?: true;
+  readonly downgrade?: true;
+  readonly verbose?: true;
+}
+
+/**
+ * `kiln package add FILE…`: reads and checks packages and all that they need, then stores all or nothing, beside servers that may run.
+ *
+ * @returns the exit code: 1 where they are refused, with one line for each fault
+ * @throws ConfigError
+ */
+export async function runPackageAdd(
+  files: readonly string[],
+  options: PackageAddFlags,
+  flags: Flags,
+  terminal: Terminal,
+): Promise<number> {
+  const isTrial = options.dryRun === true;
+  let close = (): Promise<void> => Promise.resolve();
+  try {
+    const request = await readRequest(files, options);
+    const open = await openPackages(flags, terminal, isTrial ? 'read' : 'write');
+    close = () => open.core.store.close();
+    if (isTrial) {
+      await report(await prepareAddition(request, open), 'would be', options, open, terminal);
+      return EXIT.done;
+    }
+    return await locked(open.core.store, async (signal) => {
+      let failures = 0;
+      const storeExamples = async (contents: PackageContents): Promise<void> => {
+        failures += await loadExamples(contents, open, terminal);
+      };
+      tellFinished(await finishPending(open, { signal, storeExamples }), terminal);
+      const hasExamples = options.examples === true;
+      const addition = await prepareAddition(request, open);
+      if (addition.rows.length > 0) {
+        const done = await install({ ...request, hasExamples }, addition, open, { signal, storeExamples });
+        await report(done, '', options, open, terminal, countPlan(addition.plan));
+      } else await report(addition, '', options, open, terminal);
+      return failures > 0 ? EXIT.failed : EXIT.done;
+    });
+  } catch (error) {
+    return refusedOrFailed(error, terminal);
+  } finally {
+    await close();
+  }
+}
+
+/** Says what a killed command had begun, and this one finished. */
+export function tellFinished(pending: Pending | undefined, terminal: Terminal): void {
+  if (pending === undefined) return;
+  const what = pending.action === 'add' ? pending.files.map(({ label }) => label).join(', ') : pending.name;
+  terminal.err(`kiln: finished what was begun before: ${pending.action} ${printable(what)}`);
+}
+
+/** What files and options ask for. @throws ConfigError */
+export async function readRequest(files: readonly string[], options: PackageAddFlags): Promise<AddRequest> {
+  const folders = options.from === undefined ? [...new Set(files.map((file) => dirname(file)))] : [options.from];
+  const folder: string[] = [];
+  for (const path of folders) {
+    const names = await readdir(path).catch((error: unknown) => {
+      if (options.from !== undefined) throw new ConfigError(`--from ${path}: ${messageOf(error)}`);
+      return [];
+    });
+    folder.push(...names.filter((name) => /\.(?:tgz|tar\.gz)$/i.test(name)).map((name) => join(path, name)));
+  }
+  return {
+    direct: files.map(fileSource),
+    folder: folder
+      .filter((path) => !files.includes(path))
+      .sort()
+      .map(fileSource),
+    uses: new Map((options.use ?? []).map(readUse)),
+    allowsDowngrade: options.downgrade === true,
+    replaces: options.replace === true,
+  };
+}
+
+function readUse(text: string): readonly [string, string] {
+  const [, name = '', version = ''] = /^([^@]+)@([^@]+)$/.exec(text) ?? [];
+  if (isPackageName(name) && version !== '') return [name.toLowerCase(), version];
+  throw new ConfigError(`--use ${JSON.stringify(text)}: has to be NAME@VERSION, such as hl7.terminology.r5@7.0.1`);
+}
+
+/** Says why a command refused. @returns the exit code */
+export function refusedOrFailed(error: unknown, terminal: Terminal): number {
+  if (!(error instanceof Error) || error.name !== 'PackageRefused') return failed(error, terminal);
+  for (const line of error.message.split('\n')) terminal.err(`kiln: ${line}`);
+  return EXIT.failed;
+}
+
+/** Examples go the usual way of resources; what is refused is named. @returns how many were */
+async function loadExamples(
+  contents: PackageContents,
+  { core, reader }: OpenPackages,
+  terminal: Terminal,
+): Promise<number> {
+  const { validateByProfiles } = await import('../../operations/validation/validate-by-profiles.js');
+  const limits = { ...core.limits, answerTime: Infinity };
+  const sink = storeSink({ ...core, limits, validateByProfiles, largeTexts: undefined });
+  const items = async function* () {
+    for await (const { path, resource, size } of readContents(contents.source, reader, isExamplePath)) {
+      const id = typeof resource['id'] === 'string' ? resource['id'] : undefined;
+      yield { place: `${contents.source.label}/${path}`, resource, id, size };
+    }
+  };
+  const tell = (place: string, error: unknown): void => terminal.err(`${printable(place)}: ${messageOf(error)}`);
+  const { created, updated, unchanged, failed: refused } = await loadItems(items(), sink, tell);
+  terminal.out(`examples of ${nameOf(contents)}: ${created + updated + unchanged} stored, ${refused} refused`);
+  return refused;
+}
+
+async function report(
+  { packages, present, rows, plan }: Addition,
+  mood: 'would be' | '',
+  { verbose }: PackageAddFlags,
+  { core }: OpenPackages,
+  terminal: Terminal,
+  { added, changed, removed } = countPlan(plan),
+): Promise<void> {
+  for (const row of present) terminal.out(`${nameOf(row)} is already there`);
+  for (const contents of packages) {
+    const row = rows.find(({ name }) => name === contents.name);
+    terminal.out(`${nameOf(contents)}${describeRow(row)}: ${contents.resources.length} definitions`);
+    const leftOut = [...contents.leftOut].map(([type, count]) => `${count} ${type}`);
+    if (leftOut.length > 0) terminal.out(`  left out: ${leftOut.sort().join(', ')}`);
+    if (contents.broken.length === 0) continue;
+    terminal.out(
+      `  ${contents.broken.length} times a rule is broken, which is no fault here${verbose === true ? ':' : ' (--verbose lists them)'}`,
+    );
+    if (verbose === true) for (const line of contents.broken) terminal.out(`    ${printable(line)}`);
+  }
+  if (packages.length === 0) return;
+  terminal.out(
+    `${[`${added} resources`, mood, `added, ${changed} changed, ${removed} removed`].filter((text) => text !== '').join(' ')}`,
+  );
+  if (mood !== '') return;
+  for (const line of withoutEffect(rows, core)) terminal.out(line);
+  const stale = describeStaleIndex(await core.indexStatus.notCurrent('now'));
+  if (stale !== undefined) terminal.out(`${stale}; a server that runs does it by itself`);
+}
+
+function describeRow(row: PackageRow | undefined): string {
+  const overridden = Object.entries(row?.overridden ?? {}).map(
+    ([name, asked]) => `${name}@${row?.dependencies[name]} instead of ${asked}`,
+  );
+  const needed = row?.isDirect === false ? ['as a dependency'] : [];
+  const notes = [...needed, ...overridden];
+  return notes.length === 0 ? '' : ` (${notes.join(', ')})`;
+}

@@ -1,0 +1,138 @@
+import { PACKAGE_TAG } from '../../core/definitions/guide-claims.js';
+import { STORED_DEPTH } from '../../core/read-stored.js';
+import { composePut, type ComposingServices } from '../../core/write/compose-change.js';
+import { isObject, type JsonObject, type Resource } from '../../fhir/resource.js';
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
+import { readJson } from '../../format/read-json.js';
+import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
+import { expecting, VersionConflict, type Change, type Store, type StoredVersion } from '../../store/store.js';
+import { countContained, cutByMembers } from '../../store/write-contained.js';
+import { type Plan, type PlannedWrite } from './plan.js';
+import { readContents, type PackageContents, type PackageReader } from './read-package.js';
+import { pieces } from './stored-definitions.js';
+
+/** What a plan is done with. */
+export interface ApplyParts extends Pick<ComposingServices, 'extract' | 'refit' | 'limits'> {
+  readonly store: Pick<Store, 'readMany' | 'write'>;
+  readonly reader: Pick<PackageReader, 'limits' | 'nesting'>;
+  readonly signal: AbortSignal;
+}
+
+/** Resources of one write, and bytes of their contents. */
+const BATCH = { resources: 100, bytes: 2 * 1024 * 1024 };
+
+/**
+ * Writes a plan, in batches. SearchParameters come last, in one write with the deletions of others, so that one takes the place of the
+ * other.
+ *
+ * @throws VersionConflict where somebody wrote meanwhile; what was done stays, and a new plan is made of it
+ */
+export async function applyPlan(plan: Plan, packages: readonly PackageContents[], parts: ApplyParts): Promise<void> {
+  const late: Ready[] = [];
+  for (const contents of packages) {
+    const writes = new Map<string, PlannedWrite>();
+    for (const write of plan.writes) {
+      if (write.from?.package === contents.name) writes.set(write.from.resource.path, write);
+    }
+    if (writes.size === 0) continue;
+    let batch: Ready[] = [];
+    let bytes = 0;
+    for await (const { path, resource, size } of readContents(contents.source, parts.reader, (each) =>
+      writes.has(each),
+    )) {
+      const ready = { write: writes.get(path)!, content: resource };
+      if (resource.resourceType === SEARCH_PARAMETER) late.push(ready);
+      else batch.push(ready);
+      bytes += size;
+      if (batch.length < BATCH.resources && bytes < BATCH.bytes) continue;
+      await writeBatch(batch, [], parts);
+      [batch, bytes] = [[], 0];
+    }
+    await writeBatch(batch, [], parts);
+  }
+  const tagged = plan.writes.filter(({ from }) => from === undefined);
+  for (const some of pieces(tagged))
+    await writeBatch(
+      some.map((write) => ({ write })),
+      [],
+      parts,
+    );
+  const isParameter = ({ type }: { readonly type: string }): boolean => type === SEARCH_PARAMETER;
+  await writeBatch(late, plan.deletions.filter(isParameter), parts);
+  for (const some of pieces(plan.deletions.filter((each) => !isParameter(each)))) await writeBatch([], some, parts);
+}
+
+/** A write with its content; without it that of the store. */
+interface Ready {
+  readonly write: PlannedWrite;
+  readonly content?: Resource;
+}
+
+async function writeBatch(
+  batch: readonly Ready[],
+  deletions: Plan['deletions'],
+  { store, signal, ...composing }: ApplyParts,
+): Promise<void> {
+  if (batch.length + deletions.length === 0) return;
+  signal.throwIfAborted();
+  const pace = yieldToEventLoop();
+  const current = await store.readMany([...batch.map(({ write }) => write), ...deletions]);
+  const changes: Change[] = [];
+  for (const [i, { write, content }] of batch.entries()) {
+    const before = current[i];
+    refuseChanged(write, write.before?.number ?? 0, before);
+    const stored = before?.json === undefined ? undefined : (readJson(before.json, STORED_DEPTH) as Resource);
+    const sent = withTags(content ?? stored!, stored, write.owners);
+    const change = await composePut(sent, write.id, before, composing, { tags: 'as-sent', before: stored });
+    if (change !== undefined) changes.push(change);
+    await pace();
+  }
+  for (const [i, each] of deletions.entries()) {
+    const before = current[batch.length + i];
+    refuseChanged(each, each.number, before);
+    changes.push({ type: each.type, id: each.id, ...expecting(before) });
+  }
+  for (const piece of cutByMembers(changes, (change) => countContained([change]))) await store.write(piece);
+}
+
+/** @param number version that lives, as the plan has it; 0: none does */
+function refuseChanged(
+  key: { readonly type: string; readonly id: string },
+  number: number,
+  now: StoredVersion | undefined,
+): void {
+  const lives = now?.json === undefined ? 0 : now.version;
+  if (lives !== number) throw new VersionConflict(key.type, key.id, number, lives);
+}
+
+/** The resource with the tags that it comes with, those that others gave it, and one for each package that it is of. */
+function withTags(resource: Resource, stored: Resource | undefined, owners: readonly string[]): Resource {
+  const kept = [...codingsOf(resource, 'tag'), ...codingsOf(stored, 'tag')].filter(
+    ({ system }) => system !== PACKAGE_TAG,
+  );
+  const tag = [...unique(kept), ...owners.map((code) => ({ system: PACKAGE_TAG, code }))];
+  const security = unique([...codingsOf(resource, 'security'), ...codingsOf(stored, 'security')]);
+  const meta = isObject(resource['meta']) ? resource['meta'] : {};
+  return { ...resource, meta: { ...meta, ...(security.length > 0 && { security }), tag } } as Resource;
+}
+
+function codingsOf(resource: Resource | undefined, list: string): readonly JsonObject[] {
+  const meta = resource?.['meta'];
+  const found = isObject(meta) ? meta[list] : undefined;
+  return Array.isArray(found) ? found.filter(isObject) : [];
+}
+
+function unique(codings: readonly JsonObject[]): JsonObject[] {
+  return [...new Map(codings.map((each) => [JSON.stringify([each['system'], each['code']]), each])).values()];
+}
+
+/** Counts what a plan writes. */
+export function countPlan({ writes, deletions }: Plan): {
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+} {
+  const added = writes.filter(({ before }) => before === undefined).length;
+  const changed = writes.filter(({ before, from }) => before !== undefined && from !== undefined).length;
+  return { added, changed, removed: deletions.length };
+}

@@ -1,0 +1,72 @@
+import type { Flags } from '../../config/read-config.js';
+import { BASES } from '../../search/index-record.js';
+import { EXIT, printable, type Terminal } from '../terminal.js';
+import { refusedOrFailed } from './add.js';
+import { readPending, readRows, type PackageRow, type Pending } from './journal.js';
+import { openPackages, type OpenPackages } from './open-packages.js';
+import { keyOf } from './plan.js';
+import { isCore, nameOf } from './resolve.js';
+import { pieces, toDefinition } from './stored-definitions.js';
+import { withoutEffect } from './without-effect.js';
+
+/**
+ * `kiln package check`: names each resource of a package that is not what the package had, and each index that is not current.
+ *
+ * @returns the exit code: 1 where there are some
+ */
+export async function runPackageCheck(flags: Flags, terminal: Terminal): Promise<number> {
+  let close = (): Promise<void> => Promise.resolve();
+  try {
+    const open = await openPackages(flags, terminal, 'read');
+    const { core } = open;
+    close = () => core.store.close();
+    const rows = await readRows(core.store);
+    const faults: string[] = [];
+    const pending = describePending(await readPending(core.store));
+    if (pending !== undefined) faults.push(pending);
+    for (const row of rows) {
+      faults.push(...(await changedOf(row, open)));
+      const missing = Object.keys(row.asked).filter(
+        (name) => !isCore(name) && !rows.some((each) => each.name === name),
+      );
+      faults.push(...missing.map((name) => `${nameOf(row)} needs ${name}, which is not there`));
+    }
+    const stale = (await core.indexStatus.notCurrent('now')).filter((name) => name !== BASES);
+    faults.push(
+      ...stale.map((name) => `the index of ${name} is not current: a server that runs makes it, or kiln reindex`),
+    );
+    for (const line of faults) terminal.out(printable(line));
+    for (const line of withoutEffect(rows, core)) terminal.out(line);
+    if (faults.length === 0) {
+      const count = rows.reduce((sum, { resources }) => sum + resources.length, 0);
+      terminal.out(`${rows.length} packages, ${count} definitions: all as they came`);
+    }
+    return faults.length === 0 ? EXIT.done : EXIT.failed;
+  } catch (error) {
+    return refusedOrFailed(error, terminal);
+  } finally {
+    await close();
+  }
+}
+
+/** Says what was begun and not ended; undefined: nothing was. */
+export function describePending(pending: Pending | undefined): string | undefined {
+  if (pending === undefined) return undefined;
+  const what = pending.action === 'add' ? pending.files.map(({ label }) => label).join(', ') : pending.name;
+  return `${pending.action} ${what} is in progress, or was killed: the next kiln package add or remove finishes it`;
+}
+
+async function changedOf(row: PackageRow, { core }: OpenPackages): Promise<string[]> {
+  const faults: string[] = [];
+  for (const some of pieces(row.resources)) {
+    const versions = await core.store.readMany(some);
+    for (const [i, each] of some.entries()) {
+      const version = versions[i];
+      const place = `${nameOf(row)}: ${keyOf(each)}${each.url === undefined ? '' : ` (${each.url})`}`;
+      if (version === undefined) faults.push(`${place} is lost`);
+      else if (version.json === undefined) faults.push(`${place} was deleted`);
+      else if (toDefinition(version, version.json).digest !== each.digest) faults.push(`${place} was changed`);
+    }
+  }
+  return faults;
+}

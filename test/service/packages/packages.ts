@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+
+import { EVENTUALLY } from '../../eventually.js';
+import { guideFile, makePackage } from '../../guides/make-package.js';
+import { readExamples } from '../../guides/read-examples.js';
+import { command } from '../auth.js';
+import { startClient, type Answered, type Client } from '../stored-parameters/stored-parameters-subject.js';
+
+const GUIDE = 'http://example.org/guide';
+const FIRST = guideFile('example.guide-1.0.0');
+const SECOND = guideFile('example.guide-1.1.0');
+
+/**
+ * A guide comes, goes on and goes while two servers run.
+ *
+ * @param store a store that nobody has used
+ * @param folder for files
+ */
+export function packages(store: string, folder: string): void {
+  let one: Client;
+  let other: Client;
+  let before: string;
+  beforeAll(async () => {
+    one = await startClient(store, { 'reindex-automatic': 'true' });
+    other = await startClient(store);
+    before = await statement(one);
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all([one?.server.close(), other?.server.close()]);
+  });
+
+  const kiln = (...args: string[]) => command('package', ...args, '--store', store);
+  /** What a server claims, apart from when it says so. */
+  const statement = async ({ send }: Client): Promise<string> => {
+    const { date: _date, ...rest } = (await send('GET', 'metadata')).body;
+    return JSON.stringify(rest)
+      .replaceAll(one.server.url, '')
+      .replaceAll(other?.server.url ?? '-', '');
+  };
+  const put = (resource: Readonly<Record<string, unknown>>): Promise<Answered> =>
+    one.send('PUT', `${String(resource['resourceType'])}/${String(resource['id'])}`, resource);
+  const onBoth = (check: (client: Client) => Promise<void>): Promise<void> =>
+    vi.waitFor(async () => void (await Promise.all([one, other].map(check))), EVENTUALLY);
+  const indexed = (): Promise<void> =>
+    vi.waitFor(async () => expect((await kiln('check')).out).toContain('all as they came'), EVENTUALLY);
+
+  it('once it is added, both servers claim it, search by its parameter and judge by its profiles', async () => {
+    const { good, bad } = await readExamples(FIRST);
+    const early = { ...good['Patient'], id: 'early' };
+    const [{ meta: _meta, ...patient }] = [early as Record<string, unknown>];
+    expect((await put(patient)).status).toBe(201);
+    const { code, out, err } = await kiln('add', FIRST);
+    expect(code, err).toBe(0);
+    expect(out).toMatch(/^example\.guide@1\.0\.0: 8 definitions$/m);
+    await onBoth(async (client) => {
+      const claims = await client.send('GET', 'metadata');
+      expect(claims.body).toMatchObject({ implementationGuide: [`${GUIDE}/ImplementationGuide/example.guide|1.0.0`] });
+      const text = await statement(client);
+      expect(text).toContain(`"${GUIDE}/StructureDefinition/ward-patient"`);
+      expect(text).toContain(`"name":"ward","definition":"${GUIDE}/SearchParameter/patient-ward","type":"token"`);
+      expect(await client.found('StructureDefinition?_tag=urn:kiln:package|example.guide&_sort=_id')).toHaveLength(3);
+    });
+    for (const each of Object.values(good)) expect((await put(each)).status, String(each['id'])).toBe(201);
+    for (const each of Object.values(bad)) expect((await put(each)).status, String(each['id'])).toBe(422);
+    // What was there before is indexed by a job.
+    await indexed();
+    await onBoth(async (client) => {
+      expect((await client.found('Patient?ward=north')).length).toBeGreaterThan(0);
+    });
+  });
+
+  it('the same again changes nothing', async () => {
+    const version = async () => (await one.send('GET', 'CodeSystem/wards')).body['meta'];
+    const was = await version();
+    expect(await kiln('add', FIRST)).toMatchObject({ code: 0, out: 'example.guide@1.0.0 is already there' });
+    expect(await version()).toEqual(was);
+  });
+
+  it('a newer version takes its place: what is the same keeps its version, what changed counts', async () => {
+    const { good: old } = await readExamples(FIRST);
+    const { good } = await readExamples(SECOND);
+    expect((await kiln('add', SECOND)).out).toContain('0 resources added, 8 changed, 0 removed');
+    await onBoth(async (client) => {
+      expect((await client.send('GET', 'metadata')).body).toMatchObject({
+        implementationGuide: [`${GUIDE}/ImplementationGuide/example.guide|1.1.0`],
+      });
+      const icu = await client.send('GET', `CodeSystem/$validate-code?url=${GUIDE}/CodeSystem/wards&code=icu`);
+      expect(JSON.stringify(icu.body)).toContain('"valueBoolean":true');
+      expect((await put({ ...old['Patient']!, id: 'again' })).status).toBe(422);
+    });
+    expect((await put(good['Patient']!)).status).toBe(200);
+    await indexed();
+  });
+
+  it('what is changed by hand is found out, and put right with --replace', async () => {
+    const { body } = await one.send('GET', 'ValueSet/wards');
+    expect((await put({ ...body, title: 'Mine' })).status).toBe(200);
+    expect(await kiln('check')).toMatchObject({
+      code: 1,
+      out: `example.guide@1.1.0: ValueSet/wards (${GUIDE}/ValueSet/wards) was changed`,
+    });
+    expect((await kiln('add', SECOND, '--replace')).out).toContain('0 resources added, 1 changed, 0 removed');
+    expect((await kiln('check')).code).toBe(0);
+  });
+
+  it('resources of users are never overwritten, and stay', async () => {
+    const own = {
+      resourceType: 'CodeSystem',
+      url: 'http://own.example',
+      version: '1',
+      status: 'active',
+      content: 'complete',
+    };
+    expect((await put({ ...own, id: 'own' })).status).toBe(201);
+    const other = makePackage(folder, { name: 'users.other', version: '1.0.0' }, [
+      { ...own, id: 'x', title: 'Another' },
+    ]);
+    const refused = await kiln('add', other);
+    expect(refused.code).toBe(1);
+    expect(refused.err).toContain(
+      'http://own.example|1 has another content than CodeSystem/own, which no package brought',
+    );
+    const same = makePackage(folder, { name: 'users.same', version: '1.0.0' }, [{ ...own, id: 'x' }]);
+    expect((await kiln('add', same)).out).toContain('0 resources added, 0 changed, 0 removed');
+    expect((await kiln('remove', 'users.same')).code).toBe(0);
+    expect((await one.send('GET', 'CodeSystem/own')).body['meta']).toMatchObject({ versionId: '1' });
+    expect((await one.send('DELETE', 'CodeSystem/own')).status).toBeLessThan(300);
+  });
+
+  it('once it is removed, both servers are as they were; history and data stay', async () => {
+    expect((await kiln('remove', 'example.guide')).out).toBe('example.guide@1.1.0: 8 resources removed');
+    await onBoth(async (client) => {
+      expect(await statement(client)).toBe(before);
+      expect((await client.send('GET', 'Patient?ward=north')).status).toBe(400);
+    });
+    expect((await one.send('GET', 'CodeSystem/wards')).status).toBe(410);
+    expect((await one.send('GET', 'Patient/good-patient')).status).toBe(200);
+    expect((await kiln('list')).out).toBe('no packages');
+  });
+
+  it('examples come by --examples, by the usual rules', async () => {
+    const { code, out, err } = await kiln('add', FIRST, '--examples');
+    expect(out).toContain('examples of example.guide@1.0.0: 2 stored, 2 refused');
+    expect(err).toContain('Patient-bad-patient.json: ');
+    expect(code).toBe(1);
+    expect((await kiln('check')).out).not.toContain('was changed');
+    expect((await kiln('remove', 'example.guide')).code).toBe(0);
+  });
+}
