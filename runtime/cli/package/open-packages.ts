@@ -30,10 +30,14 @@ const LARGE = 1 / 15;
 /**
  * Opens the store of a configuration for a command about packages.
  *
- * @param access `write`: it is made where there is none; `read`: an empty one is taken instead
+ * @param access `write`: it is made where there is none; `read`: an empty one is taken instead; `trial`: always an empty one
  * @throws ConfigError
  */
-export async function openPackages(flags: Flags, terminal: Terminal, access: 'read' | 'write'): Promise<OpenPackages> {
+export async function openPackages(
+  flags: Flags,
+  terminal: Terminal,
+  access: 'read' | 'write' | 'trial',
+): Promise<OpenPackages> {
   const { config: given } = readConfig(flags, terminal.env);
   const { FHIR_VERSION, openCore, storeExists } = await import('../../server.js');
   const isMemory = given.store === 'sqlite::memory:';
@@ -41,10 +45,10 @@ export async function openPackages(flags: Flags, terminal: Terminal, access: 're
     if (isMemory) throw new ConfigError('a memory store ends with this command; name a file with --store sqlite:PATH');
     tellNewStore(given, storeExists, terminal);
   }
-  const exists = isMongoUrl(given.store) || (!isMemory && storeExists(given.store));
+  const exists = access !== 'trial' && (isMongoUrl(given.store) || (!isMemory && storeExists(given.store)));
   const config = {
     ...given,
-    ...(access === 'read' && !exists && { store: 'sqlite::memory:' }),
+    ...(access !== 'write' && !exists && { store: 'sqlite::memory:' }),
     'mongo.operationTime': Math.max(given['mongo.operationTime'], WRITE_TIME),
     'limits.query.time': QUERY_TIME,
   };

@@ -59,6 +59,19 @@ export function addPackageCommands(program: Command, { terminal, withSettings, f
       await run(runPackageDiff(file, withoutUndefined({ from, use, all }), flagsOf(settings), terminal));
     });
 
+  withSettings(group.command('test'), LIMITS)
+    .description(
+      'validate the examples of a package, in memory: those that its guide lists have to pass, others to be refused; the exit ' +
+        'code is 1 where one does not',
+    )
+    .argument('<file>', 'archive')
+    .option('--from <DIR>', 'folder with archives of what it needs (default: the folder of the file)')
+    .option('--use <NAME@VERSION>', 'take this version, whatever is asked for; may be repeated', every)
+    .action(async (file: string, { from, use, ...settings }: Pick<PackageAddFlags, 'from' | 'use'>) => {
+      const { runPackageTest } = await import('./test-examples.js');
+      await run(runPackageTest(file, withoutUndefined({ from, use }), flagsOf(settings), terminal));
+    });
+
   withSettings(group.command('check'), ['store'])
     .description(
       'name the resources of packages that were changed, deleted or lost, and indexes that are not current; the exit code is ' +
