@@ -3,6 +3,7 @@ import { SERVER } from '../auth/scopes/principal.js';
 import type { Definitions, LiveSet } from '../core/definitions/definitions.js';
 import type { Jobs } from '../core/jobs.js';
 import type { JsonObject } from '../fhir/resource.js';
+import type { JobEngine } from '../jobs/engine/engine.js';
 import { REINDEX, type ReindexInput } from '../jobs/reindex/reindex-job.js';
 import type { Log } from '../observe/log.js';
 import { repeat } from '../observe/repeat.js';
@@ -22,9 +23,15 @@ const STARTED = 'started';
 export interface ReindexOnChange {
   readonly definitions: Pick<Definitions, 'current'>;
   readonly store: Pick<Store, 'maps' | 'counts'>;
-  readonly jobs: Pick<Jobs, 'start'>;
+  readonly jobs: Pick<JobEngine, 'start' | 'look'>;
   readonly resourceTypes: readonly string[];
   readonly log: Log;
+}
+
+/** What a job is started with. */
+export interface StartParts extends Pick<ReindexOnChange, 'store' | 'resourceTypes'> {
+  readonly jobs: Pick<Jobs, 'start'>;
+  readonly log: Pick<Log, 'info'>;
 }
 
 /**
@@ -37,7 +44,8 @@ export function reindexOnChange(parts: ReindexOnChange): () => void {
   const look = async (): Promise<void> => {
     const now = parts.definitions.current();
     if (now === seen) return;
-    await startFor(now, parts);
+    // One that another process has started is taken up without waiting for the next look.
+    if ((await startFor(now, parts)) === undefined) await parts.jobs.look();
     seen = now;
   };
   return repeat(look, { first: PAUSE, pause: PAUSE }, (error) => parts.log.defect('none', error));
@@ -50,7 +58,7 @@ export function reindexOnChange(parts: ReindexOnChange): () => void {
  */
 export async function startFor(
   { maker, indexStatus }: Pick<LiveSet, 'maker' | 'indexStatus'>,
-  { store, jobs, resourceTypes, log }: Omit<ReindexOnChange, 'definitions'>,
+  { store, jobs, resourceTypes, log }: StartParts,
 ): Promise<string | undefined> {
   const stale = await indexStatus.notCurrent('now');
   if (stale.length === 0) return undefined;

@@ -7,6 +7,7 @@ import { createGunzip } from 'node:zlib';
 import { ConfigError } from '../../config/config-error.js';
 import { isObject, type JsonValue } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
+import { isSameRelease } from '../package/manifest.js';
 import { kindOf } from './document.js';
 import type { Found, SourceFile } from './find-files.js';
 import type { Item } from './items.js';
@@ -35,7 +36,7 @@ export async function findPackages(files: readonly Found[], version: string): Pr
     const versions = versionsOf(found.text);
     if (versions === undefined) continue;
     packages.push(found.root);
-    if (!versions.some((each) => isSame(each, version))) {
+    if (!versions.some((each) => isSameRelease(each, version))) {
       wrong.push(
         `${found.root} is for FHIR ${versions.join(', ')} (fhirVersions in its ${MANIFEST}), not for ${version}`,
       );
@@ -83,12 +84,6 @@ function versionsOf(text: string): readonly string[] | undefined {
   const { fhirVersions, 'fhir-version-list': older } = manifest as Record<string, unknown>;
   const versions = fhirVersions ?? older;
   return Array.isArray(versions) && versions.length > 0 ? versions.map(String) : undefined;
-}
-
-/** Versions of one release go together: `5.0.0-ballot` and `5.0.0`. */
-function isSame(one: string, other: string): boolean {
-  const release = (text: string): string => text.split('.').slice(0, 2).join('.');
-  return release(one) === release(other);
 }
 
 /** The package that a place is in; undefined: it is in none. */

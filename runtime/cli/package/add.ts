@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -14,6 +15,7 @@ import { isPackageName } from './manifest.js';
 import { fileSource, openPackages, type OpenPackages } from './open-packages.js';
 import { isExamplePath, readContents, type PackageContents } from './read-package.js';
 import { nameOf } from './resolve.js';
+import { startReindexing } from './start-reindexing.js';
 import { withoutEffect } from './without-effect.js';
 
 /** Options of `kiln package add` and `diff` besides the settings. */
@@ -86,7 +88,10 @@ export async function readRequest(files: readonly string[], options: PackageAddF
       if (options.from !== undefined) throw new ConfigError(`--from ${path}: ${messageOf(error)}`);
       return [];
     });
-    folder.push(...names.filter((name) => /\.(?:tgz|tar\.gz)$/i.test(name)).map((name) => join(path, name)));
+    append(
+      folder,
+      names.filter((name) => /\.(?:tgz|tar\.gz)$/i.test(name)).map((name) => join(path, name)),
+    );
   }
   return {
     direct: files.map(fileSource),
@@ -138,10 +143,11 @@ async function report(
   { packages, present, rows, plan }: Addition,
   mood: 'would be' | '',
   { verbose }: PackageAddFlags,
-  { core }: OpenPackages,
+  open: OpenPackages,
   terminal: Terminal,
   { added, changed, removed } = countPlan(plan),
 ): Promise<void> {
+  const { core } = open;
   for (const row of present) terminal.out(`${nameOf(row)} is already there`);
   for (const contents of packages) {
     const row = rows.find(({ name }) => name === contents.name);
@@ -160,8 +166,9 @@ async function report(
   );
   if (mood !== '') return;
   for (const line of withoutEffect(rows, core)) terminal.out(line);
+  await startReindexing(open, terminal);
   const stale = describeStaleIndex(await core.indexStatus.notCurrent('now'));
-  if (stale !== undefined) terminal.out(`${stale}; a server that runs does it by itself`);
+  if (stale !== undefined) terminal.out(`${stale}, or a server has done the job`);
 }
 
 function describeRow(row: PackageRow | undefined): string {

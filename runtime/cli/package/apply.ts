@@ -7,7 +7,7 @@ import { readJson } from '../../format/read-json.js';
 import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
 import { expecting, VersionConflict, type Change, type Store, type StoredVersion } from '../../store/store.js';
 import { countContained, cutByMembers } from '../../store/write-contained.js';
-import { type Plan, type PlannedWrite } from './plan.js';
+import type { Plan, PlannedWrite } from './plan.js';
 import { readContents, type PackageContents, type PackageReader } from './read-package.js';
 import { pieces } from './stored-definitions.js';
 
@@ -25,7 +25,7 @@ const BATCH = { resources: 100, bytes: 2 * 1024 * 1024 };
  * Writes a plan, in batches. SearchParameters come last, in one write with the deletions of others, so that one takes the place of the
  * other.
  *
- * @throws VersionConflict where somebody wrote meanwhile; what was done stays, and a new plan is made of it
+ * @throws VersionConflict where a client wrote meanwhile; what was done stays, and a new plan is made of it
  */
 export async function applyPlan(plan: Plan, packages: readonly PackageContents[], parts: ApplyParts): Promise<void> {
   const late: Ready[] = [];

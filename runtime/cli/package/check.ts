@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import type { Flags } from '../../config/read-config.js';
 import { BASES } from '../../search/index-record.js';
 import { EXIT, printable, type Terminal } from '../terminal.js';
@@ -25,15 +26,19 @@ export async function runPackageCheck(flags: Flags, terminal: Terminal): Promise
     const pending = describePending(await readPending(core.store));
     if (pending !== undefined) faults.push(pending);
     for (const row of rows) {
-      faults.push(...(await changedOf(row, open)));
+      append(faults, await changedOf(row, open));
       const missing = Object.keys(row.asked).filter(
         (name) => !isCore(name) && !rows.some((each) => each.name === name),
       );
-      faults.push(...missing.map((name) => `${nameOf(row)} needs ${name}, which is not there`));
+      append(
+        faults,
+        missing.map((name) => `${nameOf(row)} needs ${name}, which is not there`),
+      );
     }
     const stale = (await core.indexStatus.notCurrent('now')).filter((name) => name !== BASES);
-    faults.push(
-      ...stale.map((name) => `the index of ${name} is not current: a server that runs makes it, or kiln reindex`),
+    append(
+      faults,
+      stale.map((name) => `the index of ${name} is not current: a job of a running server makes it, or kiln reindex`),
     );
     for (const line of faults) terminal.out(printable(line));
     for (const line of withoutEffect(rows, core)) terminal.out(line);

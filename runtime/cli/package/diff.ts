@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import type { Flags } from '../../config/read-config.js';
 import { STORED_DEPTH } from '../../core/read-stored.js';
 import type { JsonValue, Resource } from '../../fhir/resource.js';
@@ -64,10 +65,16 @@ async function describeAddition(addition: Addition, open: OpenPackages): Promise
   const added = plan.writes.filter((write) => write.before === undefined);
   // Of a package that is new the count is enough.
   const isNew = (name: string | undefined): boolean => name !== undefined && !before.has(name);
-  lines.push(...added.filter(({ from }) => !isNew(from?.package)).map((each) => `+ ${keyOf(each)}`));
-  lines.push(...plan.deletions.map((each) => `- ${keyOf(each)}`));
+  append(
+    lines,
+    added.filter(({ from }) => !isNew(from?.package)).map((each) => `+ ${keyOf(each)}`),
+  );
+  append(
+    lines,
+    plan.deletions.map((each) => `- ${keyOf(each)}`),
+  );
   const changed: Changed[] = [];
-  for (const contents of packages) changed.push(...(await changesOf(contents.name, addition, open)));
+  for (const contents of packages) append(changed, await changesOf(contents.name, addition, open));
   const shared = sharedLines(changed);
   if (shared.length > 0) lines.push(`~ all ${changed.length} that change: ${shared.join('; ')}`);
   const isShared = new Set(shared);
@@ -75,7 +82,7 @@ async function describeAddition(addition: Addition, open: OpenPackages): Promise
   for (const { key, lines: own } of changed) {
     const rest = own.filter((line) => !isShared.has(line));
     if (rest.length === 0) only.push(key);
-    else lines.push(`~ ${key}`, ...rest.map((line) => `    ${line}`));
+    else append(lines, [`~ ${key}`, ...rest.map((line) => `    ${line}`)]);
   }
   if (only.length > 0) lines.push(`~ nothing else in ${only.join(', ')}`);
   return lines;

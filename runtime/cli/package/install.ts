@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import type { Core } from '../../server.js';
 import { VersionConflict } from '../../store/store.js';
 import { applyPlan, type ApplyParts } from './apply.js';
@@ -54,12 +55,12 @@ export async function prepareAddition(request: AddRequest, { core, reader }: Ope
       return [await work];
     } catch (error) {
       if (!(error instanceof PackageRefused)) throw error;
-      faults.push(...error.faults);
+      append(faults, error.faults);
       return [];
     }
   };
   const read: PackageContents[] = [];
-  for (const source of request.direct) read.push(...(await collect(readPackage(source, reader))));
+  for (const source of request.direct) append(read, await collect(readPackage(source, reader)));
   const folder: (Candidate & { readonly source: PackageSource })[] = [];
   for (const source of request.folder) {
     // What is no package, or is for another version of FHIR, is nothing that could be taken.
@@ -75,11 +76,11 @@ export async function prepareAddition(request: AddRequest, { core, reader }: Ope
       ...{ dependencies: new Map(Object.entries(row.asked)), label: 'the store', origin: 'store' },
     })),
   });
-  faults.push(...unresolved);
+  append(faults, unresolved);
   for (const { name, version, source } of folder) {
     const { candidate } = chosen.get(name) ?? {};
     const isTaken = candidate?.origin === 'folder' && candidate.version === version && candidate.label === source.label;
-    if (isTaken) read.push(...(await collect(readPackage(source, reader))));
+    if (isTaken) append(read, await collect(readPackage(source, reader)));
   }
   const present: PackageRow[] = [];
   const packages: PackageContents[] = [];

@@ -20,7 +20,7 @@ export function addPackageCommands(program: Command, { terminal, withSettings, f
     .description('add packages of implementation guides (.tgz) to a store, list, compare, check and remove them');
   const every = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
-  withSettings(group.command('add'), [...READING, 'integrity', 'integrity.paths'])
+  withSettings(group.command('add'), [...READING, 'integrity', 'integrity.paths', 'reindex.automatic'])
     .description(
       'store the definitions of packages, and of those that they need: all or nothing, beside servers that run',
     )

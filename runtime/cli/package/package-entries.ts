@@ -1,3 +1,4 @@
+import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 
 import { formatSize } from '../../config/setting.js';
@@ -71,23 +72,8 @@ export async function* packageEntries(
 /** Unpacks gzip, and counts what comes out before anything is made of it. */
 async function* inflate(raw: AsyncIterable<Buffer>, label: string, limits: PackageLimits): AsyncGenerator<Buffer> {
   const gunzip = createGunzip();
-  let read = 0;
-  const feed = async (): Promise<void> => {
-    for await (const chunk of raw) {
-      read += chunk.length;
-      if (read > limits.file) {
-        throw refused(label, `is larger than ${formatSize(limits.file)}`, 'raise --limits-package-file');
-      }
-      if (!gunzip.write(chunk)) {
-        await new Promise<void>((resolve) => {
-          gunzip.once('drain', resolve).once('close', resolve);
-        });
-      }
-      if (gunzip.destroyed) return;
-    }
-    gunzip.end();
-  };
-  const feeding = feed().catch((error: unknown) => void gunzip.destroy(error as Error));
+  // Whatever it fails with, reading fails with it, too.
+  const feeding = pipeline(upTo(limits.file, raw, label), gunzip).catch(() => {});
   let unpacked = 0;
   let head: Buffer = Buffer.alloc(0);
   try {
@@ -109,6 +95,15 @@ async function* inflate(raw: AsyncIterable<Buffer>, label: string, limits: Packa
   } finally {
     gunzip.destroy();
     await feeding;
+  }
+}
+
+async function* upTo(limit: number, raw: AsyncIterable<Buffer>, label: string): AsyncGenerator<Buffer> {
+  let read = 0;
+  for await (const chunk of raw) {
+    read += chunk.length;
+    if (read > limit) throw refused(label, `is larger than ${formatSize(limit)}`, 'raise --limits-package-file');
+    yield chunk;
   }
 }
 

@@ -61,8 +61,8 @@ interface Planned {
 }
 
 /**
- * Decides what becomes of each resource. The same canonical and version with the same content is one resource, whoever brought it; with
- * other content a fault, unless it is this package's own; another version takes the place of the one that the package had, or stands beside
+ * Decides what becomes of each resource. The same canonical and version with the same content is one resource of all packages that have it; with
+ * other content a fault, unless it is this package's own; another version takes the place of the one that the package had, or is stored beside
  * those of others. https://hl7.org/fhir/R5/references.html#canonical
  */
 export function planPackages({ packages, removed, rows, stored }: PlanInput): Plan {

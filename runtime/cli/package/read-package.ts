@@ -1,3 +1,4 @@
+import { append } from '../../fhir/lists.js';
 import { createHash } from 'node:crypto';
 
 import type { Tables } from '../../contract/tables.js';
@@ -105,7 +106,7 @@ export async function readPackage(source: PackageSource, reader: PackageReader):
     if (path === MANIFEST) {
       const read = readManifest(json, `${source.label}/${path}`, reader.fhirVersion);
       if ('name' in read) manifest = read;
-      else faults.push(...read);
+      else append(faults, read);
       return;
     }
     if (!isObject(json) || typeof json['resourceType'] !== 'string') return count('files without resourceType');

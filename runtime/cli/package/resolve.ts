@@ -123,10 +123,12 @@ export function resolvePackages(choices: Choices): Resolution {
       dependencies[name] = found.version;
       if (satisfies(found.version, range)) continue;
       overridden[name] = range;
+      const asked = missing.get(`${name}@${range}`);
+      if (asked !== undefined) asked.by.push(nameOf(candidate));
       const before = candidate.origin === 'store' ? (candidate as StoredCandidate).overridden : {};
       const wasSo =
         before[name] === range && stored.some((each) => each.name === name && each.version === found.version);
-      if (uses.get(name) === found.version || wasSo || missing.has(`${name}@${range}`) || tentative.has(name)) continue;
+      if (uses.get(name) === found.version || wasSo || asked !== undefined || tentative.has(name)) continue;
       const by = neededBy.get(name);
       const what = `${nameOf(candidate)} needs ${name}@${range}, but ${found.version} is taken${by === undefined ? '' : ` (needed by ${by})`}`;
       faults.push({ where: candidate.label, what, remedy: `to take it for both: --use ${name}@${found.version}` });

@@ -14,7 +14,7 @@ import type { PackageContents } from './read-package.js';
 const AT_ONCE = 100;
 
 /**
- * Reads what a plan has to know of the store: the definitions that have a canonical of these packages, stand at an id that theirs may take,
+ * Reads what a plan has to know of the store: the definitions that have a canonical of these packages, have an id that theirs may take,
  * or came with packages that change. Of each only its digest is kept.
  */
 export async function readStoredDefinitions(

@@ -1,3 +1,4 @@
+import { least } from '../../fhir/lists.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import type { Store } from '../../store/store.js';
 
@@ -59,5 +60,5 @@ export function rankOf(resource: Resource, claims: GuideClaims): number {
   const names = packagesOf(resource);
   if (names.length === 0) return 0;
   const places = names.map((name) => claims.findIndex((claim) => claim.name === name));
-  return 1 + Math.min(...places.map((place) => (place < 0 ? claims.length : place)));
+  return 1 + least(places.map((place) => (place < 0 ? claims.length : place)));
 }

@@ -107,7 +107,7 @@ describe('packages that are refused', () => {
       folder,
       { name: 'two.two', version: '1.0.0', dependencies: { 'not.here': '1.0.0' } },
       [
-        codeSystem('a', 'http://a.example/a', { status: 'new' }),
+        codeSystem('a', 'http://a.example/a', { status: 1 }),
         codeSystem('b', 'http://a.example/b', { extra: 1 }),
         { resourceType: 'StructureDefinition', fhirVersion: '4.0.1', url: 'http://a.example/c' },
       ],
@@ -208,7 +208,7 @@ describe('packages that share something', () => {
     ]);
     expect((await kiln('add', first)).code).toBe(0);
     expect((await kiln('add', other)).errors).toEqual([
-      'kiln: b/one.one-1.0.0.tgz: is stored with another content; to put this one in its place, say --replace',
+      'kiln: b/one.one-1.0.0.tgz: one.one@1.0.0 is stored with another content; to put this one in its place, say --replace',
     ]);
     expect((await kiln('diff', other)).out).toBe('~ CodeSystem/x\n    title: + Another');
     expect((await kiln('add', other, '--replace')).out).toContain('0 resources added, 1 changed, 0 removed');
@@ -236,6 +236,8 @@ describe('packages that share something', () => {
     for (const id of ['a', 'b', 'c'])
       expect(out).toContain(`without effect: SearchParameter/${id} (http://a.example/${id}): `);
     expect(out).not.toContain('SearchParameter/z ');
+    expect((await kiln('check')).out).toContain('the index of Patient.mark is not current: ');
+    expect((await command('reindex', '--store', `sqlite:${join(folder, 'kiln.db')}`)).code).toBe(0);
     const check = await kiln('check');
     expect(check.code).toBe(0);
     expect(check.out).toContain('without effect: SearchParameter/a');
