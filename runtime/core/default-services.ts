@@ -28,6 +28,7 @@ export const DEFAULT_SERVICES: DefaultServices = {
   audit: { answered: () => undefined, failed: () => undefined },
   definitions: undefined,
   jobs: undefined,
+  subscriptions: undefined,
   profiles: undefined,
   shipped: undefined,
   validateByProfiles: () => Promise.resolve([]),

@@ -25,6 +25,7 @@ import type { LargeTexts } from './write/large-bodies.js';
 import type { AfterRead } from './read-hook.js';
 import type { Integrity } from './references/integrity.js';
 import type { BeforeWrite } from './write/write-hooks.js';
+import type { SubscriptionChecks } from './write/subscription-checks.js';
 import type { ValidationMode } from './write/validation-mode.js';
 import type { PageLinks } from './search/pages/page-link.js';
 import type { Patchers } from './patch/patchers.js';
@@ -186,6 +187,8 @@ export interface DataServices {
   readonly audit: CallAudit;
   /** The search parameters in effect, with those of the store; undefined: there are only those of the tables. */
   readonly definitions: DefinitionsNow | undefined;
+  /** Checks topics and Subscriptions that are written; undefined: this server delivers nothing, and stores them unchecked. */
+  readonly subscriptions: SubscriptionChecks | undefined;
   /** Work that goes on after an answer; undefined: this server has none, and refuses what needs it. */
   readonly jobs: Jobs | undefined;
   /** The profiles of the tables and of the store; undefined: this server knows none. */

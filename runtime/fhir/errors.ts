@@ -2,6 +2,7 @@ import { ACCESS_ERRORS } from './catalog/access-errors.js';
 import { EXCHANGE_ERRORS } from './catalog/exchange-errors.js';
 import { RULE_ERRORS } from './catalog/rule-errors.js';
 import { STRUCTURE_ERRORS } from './catalog/structure-errors.js';
+import { SUBSCRIPTION_ERRORS } from './catalog/subscription-errors.js';
 
 /** How a kind of failure is reported: HTTP status, FHIR issue type, and words for when there are no better ones. */
 export interface ErrorRow {
@@ -20,6 +21,7 @@ export const ERRORS = {
   ...RULE_ERRORS,
   ...ACCESS_ERRORS,
   ...EXCHANGE_ERRORS,
+  ...SUBSCRIPTION_ERRORS,
   'xml-syntax': { status: 400, issue: 'structure', text: 'The body is not well-formed XML' },
   'xml-forbidden': { status: 400, issue: 'structure', text: 'The body has a part of XML that FHIR does not use' },
   'xml-depth': { status: 400, issue: 'structure', text: 'The body is nested too deeply' },

@@ -39,9 +39,18 @@ export interface SearchCriteria {
   readonly criteria: readonly Criterion[];
 }
 
-/** One `resourceTrigger`, compiled for one type. */
+/** The types that an element `resource` of a topic means. */
+export interface FocusTypes {
+  /** `Observation`, or `Resource`. */
+  readonly name: string;
+  /** Whether it is a type that others inherit from. */
+  readonly isGeneral: boolean;
+  readonly types: ReadonlySet<string>;
+}
+
+/** One `resourceTrigger`. */
 export interface TriggerPlan {
-  readonly type: string;
+  readonly focus: FocusTypes;
   readonly interactions: ReadonlySet<TriggerInteraction>;
   /** Absent: the trigger has no search criteria. */
   readonly query?: {
@@ -56,20 +65,22 @@ export interface TriggerPlan {
   readonly path?: { readonly text: string; readonly evaluate: Evaluate };
 }
 
-/** One `canFilterBy`, for one type. */
+/** One `canFilterBy`, for the types of one trigger. */
 export interface AllowedFilter {
-  readonly type: string;
+  readonly focus: FocusTypes;
   /** What `Subscription.filterBy.filterParameter` says. */
   readonly name: string;
   /** The search parameter that it means: a code or a chain. */
   readonly param: string;
+  /** Whether its values have prefixes. */
+  readonly isCompared: boolean;
   readonly comparators: ReadonlySet<string>;
   readonly modifiers: ReadonlySet<string>;
 }
 
-/** The includes of one `notificationShape`, for one type. */
+/** The includes of one `notificationShape`. */
 export interface ShapePlan {
-  readonly type: string;
+  readonly types: ReadonlySet<string>;
   readonly includes: readonly IncludeDirective[];
 }
 
@@ -81,20 +92,16 @@ export interface TopicPlan {
   /** `url`, or `url|version` where the topic has a version: what `SubscriptionStatus.topic` says. */
   readonly canonical: string;
   readonly triggers: readonly TriggerPlan[];
-  /** Whether some trigger names `Resource` or `DomainResource`: its Subscriptions need rights on all types. */
-  readonly isGeneral: boolean;
   readonly filters: readonly AllowedFilter[];
   readonly shapes: readonly ShapePlan[];
-  /** Types that criteria pass through beside those of the triggers: chains and reverse chains. */
-  readonly passes: readonly string[];
 }
 
 /** https://hl7.org/fhir/R5/valueset-subscription-payload-content.html */
 export type PayloadLevel = 'empty' | 'id-only' | 'full-resource';
 
-/** What one filter asks of the focus, of one type. */
+/** What one filter asks of a focus of these types. */
 export interface FilterPlan extends SearchCriteria {
-  readonly type: string;
+  readonly types: ReadonlySet<string>;
 }
 
 /** A Subscription that can fire, without its state. https://hl7.org/fhir/R5/subscription.html */

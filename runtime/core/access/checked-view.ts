@@ -100,11 +100,12 @@ async function isDraft({ type, id, version }: StoredVersion, { store }: Services
 }
 
 /** @throws FhirError `scope-missing` where what is to be written is not within what may be */
-export function checkContent({ type, id, entries, content }: Put, call: Call, { scopeRows, tables }: Services): void {
+export function checkContent({ type, id, entries, content }: Put, call: Call, services: Services): void {
+  const { scopeRows, tables, subscriptions } = services;
   const { access, scope } = call.principal;
   const { writes } = lettersOf(call);
   const missing: NeededScopes | undefined =
-    type === SUBSCRIPTION
+    type === SUBSCRIPTION && subscriptions === undefined
       ? neededFor(call, { 'subscription-criteria': subscribedTypes(content, tables.resourceTypes) }, access, scopeRows)
       : undefined;
   if (missing !== undefined) throw scopeMissing(missing, access);

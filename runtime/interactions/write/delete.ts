@@ -19,11 +19,11 @@ import type { WriteTarget, Decided, WritePlanner, WriteView } from '../../core/w
 export const planDelete: WritePlanner = async (call, services) => {
   checkParameters(call);
   const { type, id } = targetOf(call);
-  const unreferred = openUnreferred(call, services);
+  const deletable = openDeletable(call, services);
   return {
     ...updateResolver(call),
     decide: async (writeTarget) =>
-      decide(call, unreferred, writeTarget, ([target]) =>
+      decide(call, deletable, writeTarget, ([target]) =>
         target?.current === undefined ? `There never was a ${type}/${id}` : `${type}/${id} was deleted already`,
       ),
   };
@@ -35,12 +35,12 @@ export const planDelete: WritePlanner = async (call, services) => {
  */
 export const planConditionalDelete: WritePlanner = async (call, services) => {
   const criteria = await criteriaOf(call, services);
-  const unreferred = openUnreferred(call, services);
+  const deletable = openDeletable(call, services);
   return {
     keys: [criteria.key],
     resolveTarget: (view) => resolveAll(call, criteria, view, services),
     decide: async (writeTarget) =>
-      decide(call, unreferred, writeTarget, () => `Nothing is deleted: no resource fulfils ${shown(criteria)}`),
+      decide(call, deletable, writeTarget, () => `Nothing is deleted: no resource fulfils ${shown(criteria)}`),
   };
 };
 
@@ -67,10 +67,19 @@ async function resolveAll(
   return { type, targets: found.map((current) => ({ id: current.id, current })), preconditions };
 }
 
+/** Refuses deletions of what others need: of resources, and of topics by live Subscriptions. */
+function openDeletable(call: Call, services: Services): ReturnType<typeof openUnreferred> {
+  const unreferred = openUnreferred(call, services);
+  return async (deletions) => {
+    for (const { type, id } of deletions) await services.subscriptions?.checkDelete(type, id);
+    return unreferred(deletions);
+  };
+}
+
 /** @param explain the message when there is nothing to delete */
 async function decide(
   call: Call,
-  unreferred: ReturnType<typeof openUnreferred>,
+  deletable: ReturnType<typeof openDeletable>,
   writeTarget: WriteTarget,
   explain: (targets: WriteTarget['targets']) => string,
 ): Promise<Decided> {
@@ -78,7 +87,7 @@ async function decide(
   const deletions = targets.flatMap(({ id, current }): Deletion[] =>
     liveVersion(current) === undefined ? [] : [{ type, id, ...expecting(current) }],
   );
-  const changes = await unreferred(deletions);
+  const changes = await deletable(deletions);
   const about = targets.flatMap(({ current }) => liveVersion(current) ?? []);
   return { changes, reply: (written) => ({ ...reply(call, written, () => explain(targets)), about }) };
 }

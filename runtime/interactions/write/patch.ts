@@ -7,6 +7,7 @@ import type { Call, Reply, SentPatch } from '../../core/call.js';
 import { composePut } from '../../core/write/compose-change.js';
 import { LARGE_BODY } from '../../core/write/large-bodies.js';
 import { checkParameters } from '../../core/parameters.js';
+import { contentToStore } from '../../core/write/subscription-checks.js';
 import { resourceToWrite } from '../../core/write/before-write.js';
 import { patchResource } from './patch-resource.js';
 import { liveVersion } from '../../core/write/preconditions.js';
@@ -111,7 +112,8 @@ export function patchPlan(
         await validatePatchedProfiles(result, patch, call, services);
         return result;
       });
-      const change = await handling.compose(patched, shown, target);
+      const checked = await atPlace(call.patchPlace, () => contentToStore(patched, target, call, services));
+      const change = await handling.compose(checked, shown, target);
       return {
         changes: change === undefined ? [] : [change],
         reply: ([after]) => handling.reply(replyPut(call, target, after), target),

@@ -7,6 +7,7 @@ import { composePut } from '../../core/write/compose-change.js';
 import { readLargeVersion } from '../../core/read-stored.js';
 import { replyPut, replyExisting } from './reply-put.js';
 import type { Services } from '../../core/services.js';
+import { contentToStore } from '../../core/write/subscription-checks.js';
 import type { WritePlan } from '../../core/write/write-plan.js';
 
 /** Plans the write of a checked resource to the target that `resolver` finds. */
@@ -17,7 +18,8 @@ export function putPlan(call: Call, resolver: TargetResolver, resource: Resource
       const target = singleTarget(writeTarget);
       if (writeTarget.exists === true) return { changes: [], reply: () => replyExisting(call, target) };
       const before = await readLargeVersion(target.current, services);
-      const change = await composePut(content, target.id, target.current, services, { before });
+      const checked = await contentToStore(content, target, call, services);
+      const change = await composePut(checked, target.id, target.current, services, { before });
       if (change === undefined) return { changes: [], reply: () => replyPut(call, target, undefined) };
       // The old content is no longer needed. Dropped, because the other entries of a transaction may take long.
       const known = { ...target, current: target.current && withoutBody(target.current) };

@@ -9,6 +9,7 @@ import type { Services } from '../../core/services.js';
 import { resourceToWrite } from '../../core/write/before-write.js';
 import { sentId } from '../../core/write/check-resource.js';
 import { composePut } from '../../core/write/compose-change.js';
+import { contentToStore } from '../../core/write/subscription-checks.js';
 import { validateWritten } from '../../core/write/validate-written.js';
 import { writeCurrent } from '../../core/write/write-current.js';
 import { FhirError } from '../../fhir/errors.js';
@@ -222,7 +223,8 @@ async function compose(
   const taken = await resourceToWrite(resource, { principal, interaction: 'update', id }, services);
   const call = taken === resource ? { ...own, text: () => String(text) } : own;
   await validateWritten(taken, call, services);
-  const change = await composePut(taken, id, current, services);
+  const checked = await contentToStore(taken, { id, current }, own, services);
+  const change = await composePut(checked, id, current, services);
   if (change !== undefined && change.body.head.length + change.body.tail.length > services.limits.resource) {
     throw new FhirError('resource-too-large');
   }

@@ -1,6 +1,6 @@
 import { ExpressionError } from '../expression/expression-error.js';
 import { parseExpression, type Expression } from '../expression/parse.js';
-import { spend, type Environment } from './environment.js';
+import { spend, type Environment, type VersionVariable } from './environment.js';
 import type { Evaluate } from './function-types.js';
 import { FUNCTIONS } from './functions.js';
 import { Item, NONE, ofBoolean, ofNumber, ofText, type Items } from './item.js';
@@ -188,8 +188,15 @@ function compileVariable(name: string): Evaluate {
   if (name === 'resource') return (_focus, environment) => [environment.resource];
   if (name === 'rootResource') return (_focus, environment) => [environment.root];
   if (name === 'context') return (_focus, environment) => [environment.context];
+  if (name === 'current' || name === 'previous') return (_focus, environment) => versionOf(name, environment);
   const constant = CONSTANTS[name];
   if (constant === undefined) throw new ExpressionError(`the variable %${name} is not supported`);
   const value = ofText(constant);
   return () => value;
+}
+
+function versionOf(name: VersionVariable, environment: Environment): Items {
+  if (environment.versions === undefined) environment.isUndecided = true;
+  const version = environment.versions?.[name];
+  return version === undefined ? NONE : [version];
 }

@@ -1,6 +1,9 @@
 import type { Item } from './item.js';
 import type { Schema } from './schema.js';
 
+/** Variables of the criteria of topics. */
+export type VersionVariable = 'current' | 'previous';
+
 /** What an evaluation knows besides its focus. https://hl7.org/fhir/R5/fhirpath.html#vars */
 export interface Environment {
   readonly schema: Schema;
@@ -16,6 +19,8 @@ export interface Environment {
   readonly isMember: (code: Item, valueSet: string) => boolean | undefined;
   /** Whether a value conforms to a profile; undefined: it cannot be decided. Absent: profiles are not at hand. */
   readonly conforms?: (value: Item, canonical: string) => boolean | undefined;
+  /** `%current` and `%previous` of triggers: a version and the one before; absent: there are none. https://hl7.org/fhir/R5/subscriptiontopic.html */
+  readonly versions?: Readonly<Partial<Record<VersionVariable, Item>>>;
   /** Set where something could not be decided: a reference that leads elsewhere, or times of different precision. */
   isUndecided: boolean;
   /** Set where values were compared or calculated with that have no common kind, or several were where one may be. */

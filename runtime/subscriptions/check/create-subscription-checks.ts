@@ -1,0 +1,93 @@
+import { scopeMissing } from '../../auth/access/refuse.js';
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
+import { SUBSCRIPTION } from '../../core/access/subscribed-types.js';
+import type { Services } from '../../core/services.js';
+import type { CheckedCall, CheckedWrite, SubscriptionChecks } from '../../core/write/subscription-checks.js';
+import { refuse } from '../../core/write/validate-resource.js';
+import { FhirError } from '../../fhir/errors.js';
+import type { Resource } from '../../fhir/resource.js';
+import { textOf } from '../faults.js';
+import type { SubscriptionPorts, TopicPlan } from '../plan.js';
+import { compileTopic, isUsable, SUBSCRIPTION_TOPIC } from '../topic/compile-topic.js';
+import { findTopic, splitCanonical } from '../topic/find-topic.js';
+import { compileSubscription } from './compile-subscription.js';
+import { missingRights } from './needed-rights.js';
+import { isLive, withClientStatus } from './status.js';
+
+/** Makes the checks of writes for a server that delivers. */
+export function createSubscriptionChecks(ports: SubscriptionPorts): SubscriptionChecks {
+  return {
+    types: new Set([SUBSCRIPTION, SUBSCRIPTION_TOPIC]),
+    checkPut: (content, write, call, services) =>
+      content.resourceType === SUBSCRIPTION
+        ? checkSubscription(content, write, call, services, ports)
+        : checkTopic(content, write, call, services, ports),
+    async checkDelete(type, id) {
+      const live = type === SUBSCRIPTION_TOPIC ? await ports.liveOn(id) : [];
+      if (live.length > 0) throw inUse(live.length, 'is deleted');
+    },
+  };
+}
+
+/** What is off has no events, so that a client can always end its Subscription, whatever has become of its topic. */
+async function checkSubscription(
+  sent: Resource,
+  { id, before }: CheckedWrite,
+  { principal, signal }: CheckedCall,
+  services: Services,
+  ports: SubscriptionPorts,
+): Promise<Resource> {
+  const subscription = withClientStatus({ ...sent, id }, before);
+  const status = subscription['status'];
+  if (!isLive(subscription)) return sent;
+  const wasLive = before !== undefined && isLive(before);
+  // A retired topic takes no new Subscriptions, and live ones go on.
+  const isAnyStatus = wasLive && before['topic'] === subscription['topic'];
+  const topic = await findTopic(textOf(subscription['topic']) ?? '', isAnyStatus, services, signal);
+  const plan = topic && compileTopic(topic, services).plan;
+  const compiled = compileSubscription(subscription, plan, ports, services, Date.now());
+  refuse(compiled.faults);
+  const { access, clientId } = principal;
+  if (access !== OPEN_ACCESS && compiled.plan !== undefined) {
+    const missing = missingRights(compiled.plan, access);
+    if (missing !== undefined) throw scopeMissing(missing, access);
+    if (!wasLive && (await ports.countOf(clientId, id)) >= ports.perClient) {
+      const text = `A client may have ${ports.perClient} live Subscriptions; switch one off, or delete it`;
+      throw new FhirError('subscriptions-too-many', text);
+    }
+  }
+  return status === sent['status'] ? sent : { ...sent, status: status! };
+}
+
+async function checkTopic(
+  topic: Resource,
+  { id }: CheckedWrite,
+  { prefer }: CheckedCall,
+  services: Services,
+  ports: SubscriptionPorts,
+): Promise<Resource> {
+  const { plan, faults, optional } = compileTopic({ ...topic, id }, services);
+  if (isUsable(topic)) refuse(prefer?.handling === 'lenient' ? faults : [...faults, ...optional]);
+  const live = await ports.liveOn(id);
+  const broken = live.filter((each) => !suits(each, plan, services, ports));
+  if (broken.length > 0) throw inUse(broken.length, 'changes so that they are no longer valid');
+  return topic;
+}
+
+/** Whether a live Subscription is still valid by a topic. */
+function suits(
+  subscription: Resource,
+  topic: TopicPlan | undefined,
+  services: Services,
+  ports: SubscriptionPorts,
+): boolean {
+  if (topic === undefined) return false;
+  const { url, version } = splitCanonical(textOf(subscription['topic']) ?? '');
+  const isNamed = url === topic.url && (version === undefined || version === topic.version);
+  return isNamed && compileSubscription(subscription, topic, ports, services).faults.length === 0;
+}
+
+function inUse(count: number, what: string): FhirError {
+  const text = `${count === 1 ? 'A live Subscription needs' : `${count} live Subscriptions need`} the topic, which ${what}; switch them off first`;
+  return new FhirError('topic-in-use', text);
+}
