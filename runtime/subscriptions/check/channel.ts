@@ -25,7 +25,7 @@ type ChannelPorts = Pick<SubscriptionPorts, 'hasWebsocket' | 'endpointFault'>;
 export function readChannel(subscription: JsonObject, now: number, faults: Faults, ports: ChannelPorts): Channel {
   const channel = readType(subscription, faults, ports);
   const level = readLevel(subscription, faults);
-  const endpoint = readEndpoint(subscription, channel, level, faults, ports);
+  const endpoint = readEndpoint(subscription, channel, faults, ports);
   const heartbeatPeriod = readSeconds(subscription, 'heartbeatPeriod', HEARTBEAT, faults);
   const maxCount = subscription['maxCount'];
   const end = readEnd(subscription, now, faults);
@@ -59,7 +59,6 @@ function readLevel({ content }: JsonObject, faults: Faults): PayloadLevel {
 function readEndpoint(
   { endpoint }: JsonObject,
   channel: Channel['channel'],
-  level: PayloadLevel,
   faults: Faults,
   { endpointFault }: ChannelPorts,
 ): string | undefined {

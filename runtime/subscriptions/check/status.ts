@@ -29,6 +29,6 @@ export function isSameDelivery(one: Resource, other: Resource): boolean {
 export function withClientStatus(sent: Resource, before: Resource | undefined): Resource {
   const { status } = sent;
   if (!OF_THE_SERVER.has(status)) return sent;
-  const isKept = before?.['status'] === status && isSameDelivery(sent, before);
+  const isKept = before !== undefined && before['status'] === status && isSameDelivery(sent, before);
   return isKept ? sent : { ...sent, status: 'requested' };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { JsonObject, Resource } from '../../fhir/resource.js';
+import { isObject, type JsonObject, type Resource } from '../../fhir/resource.js';
 import type { NotificationEvent, NotificationInput, TriggerInteraction } from '../plan.js';
 
 /** https://terminology.hl7.org/CodeSystem-subscription-error.html */
@@ -14,16 +14,27 @@ const METHODS: Readonly<Record<TriggerInteraction, string>> = { create: 'POST', 
  */
 export function notificationBundle(input: NotificationInput): Resource {
   const { base, level, now, events = [], included = [] } = input;
-  const status = { fullUrl: `urn:uuid:${randomUUID()}`, resource: subscriptionStatus(input) };
-  const foci = level === 'full-resource' ? events.flatMap((event) => focusEntry(event, base) ?? []) : [];
-  const others = level === 'full-resource' ? included.map((resource) => includedEntry(resource, base)) : [];
+  const status: JsonObject = { fullUrl: `urn:uuid:${randomUUID()}`, resource: subscriptionStatus(input) };
+  const foci: readonly JsonObject[] =
+    level === 'full-resource' ? events.flatMap((event) => focusEntry(event, base)) : [];
+  const others: readonly JsonObject[] =
+    level === 'full-resource' ? included.map((resource) => includedEntry(resource, base)) : [];
   return {
     resourceType: 'Bundle',
     id: randomUUID(),
     type: 'subscription-notification',
     timestamp: new Date(now).toISOString(),
-    entry: [status, ...foci, ...others],
+    entry: [status, ...withoutRepetition([...foci, ...others])],
   };
+}
+
+/** Entries that differ: rule bdl-7 allows one for each version of a resource. https://hl7.org/fhir/R5/bundle.html#invs */
+function withoutRepetition(entries: readonly JsonObject[]): JsonObject[] {
+  const keyOf = ({ fullUrl, resource }: JsonObject): string => {
+    const meta = isObject(resource) && isObject(resource['meta']) ? resource['meta'] : {};
+    return `${String(fullUrl)} ${String(meta['versionId'] ?? '')}`;
+  };
+  return [...new Map(entries.map((entry) => [keyOf(entry), entry])).values()];
 }
 
 /** The state of a Subscription with events. https://hl7.org/fhir/R5/subscriptionstatus.html */
@@ -57,16 +68,14 @@ function eventOf({ number, updated, focus }: NotificationEvent, base: string, is
 }
 
 /** The version of the event, as a request that would make it. */
-function focusEntry({ focus }: NotificationEvent, base: string): JsonObject | undefined {
-  if (focus === undefined) return undefined;
+function focusEntry({ focus }: NotificationEvent, base: string): readonly JsonObject[] {
+  if (focus === undefined) return [];
   const { type, id, interaction, resource } = focus;
-  const isGone = interaction !== 'delete' && resource === undefined;
-  if (isGone) return undefined;
-  return {
-    fullUrl: `${base}/${type}/${id}`,
-    ...(interaction !== 'delete' && { resource: resource! }),
-    request: { method: METHODS[interaction], url: interaction === 'create' ? type : `${type}/${id}` },
-  };
+  const request = { method: METHODS[interaction], url: interaction === 'create' ? type : `${type}/${id}` };
+  const fullUrl = `${base}/${type}/${id}`;
+  if (interaction === 'delete') return [{ fullUrl, request }];
+  // A version that is gone for good has no entry.
+  return resource === undefined ? [] : [{ fullUrl, resource, request }];
 }
 
 /** A resource beside the foci, in the version that is current. */
