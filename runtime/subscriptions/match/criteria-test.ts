@@ -69,7 +69,6 @@ function atTime(criterion: Criterion, now: number): Criterion {
 /** What links may lead to, within what the access gives; nothing where it gives too little. */
 function narrowed(condition: Condition, type: string, access: Access): Condition {
   if (access === OPEN_ACCESS) return condition;
-  const all: Access = { ...access, on: (each, letters) => access.on(each, letters) };
-  const result = narrowMultiType([{ type, where: condition }], all);
+  const result = narrowMultiType([{ type, where: condition }], access);
   return result.is === 'narrowed' ? (result.parts[0]?.asked ?? NOTHING) : NOTHING;
 }

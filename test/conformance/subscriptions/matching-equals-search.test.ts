@@ -1,0 +1,3 @@
+import { matchingEqualsSearch } from './matching-equals-search.js';
+
+matchingEqualsSearch(() => 'sqlite::memory:', 60);

@@ -1,0 +1,3 @@
+import { acceptedFires } from './accepted-fires.js';
+
+acceptedFires(() => 'sqlite::memory:');

@@ -1,0 +1,3 @@
+import { rightsAtMatching } from './rights.js';
+
+rightsAtMatching(() => 'sqlite::memory:');
