@@ -48,7 +48,8 @@ export async function writeMoved(tables: Tables, samples: Samples, store: Store,
   return moved;
 }
 
-function moveInto({ resource }: Sample, samples: Samples, random: Random) {
+/** A sample with copies within it of some of the samples that it refers to. */
+export function moveInto({ resource }: Sample, samples: Samples, random: Random) {
   const { contained: _none, ...rest } = resource;
   const contained: object[] = [];
   const text = JSON.stringify(rest).replace(

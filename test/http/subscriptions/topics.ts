@@ -84,7 +84,7 @@ export function topics(store: Store): void {
     it('a batch', async () => {
       const entry = [{ resource: bad, request: { method: 'POST', url: 'SubscriptionTopic' } }];
       const answer = await server.send('POST', '', { resourceType: 'Bundle', type: 'batch', entry });
-      expect(answer.json().entry[0].response.status).toBe('422');
+      expect(answer.json().entry[0].response.status).toMatch(/^422/);
     });
 
     it('a patch', async () => {
