@@ -50,7 +50,7 @@ function readType({ channelType }: JsonObject, faults: Faults, { hasWebsocket }:
 }
 
 function readLevel({ content }: JsonObject, faults: Faults): PayloadLevel {
-  // Whoever does not say what they want to see gets least.
+  // A client that does not say what it wants to see gets least.
   const level = content === undefined ? 'empty' : LEVELS.find((each) => each === content);
   if (level === undefined) faults.add('content', `is ${LEVELS.join(', ')}`);
   return level ?? 'empty';
