@@ -25,7 +25,6 @@ import type { LargeTexts } from './write/large-bodies.js';
 import type { AfterRead } from './read-hook.js';
 import type { Integrity } from './references/integrity.js';
 import type { BeforeWrite } from './write/write-hooks.js';
-import type { SubscriptionChecks } from './write/subscription-checks.js';
 import type { ValidationMode } from './write/validation-mode.js';
 import type { PageLinks } from './search/pages/page-link.js';
 import type { Patchers } from './patch/patchers.js';
@@ -216,6 +215,28 @@ export interface FetchFile {
   (url: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   /** Why a URL is not allowed; undefined: it is, as far as the URL tells. */
   readonly fault: (url: string) => string | undefined;
+}
+
+/** The parts of a call that checks of topics and Subscriptions read. */
+export type CheckedCall = Pick<Call, 'principal' | 'signal'> & { readonly prefer?: Call['prefer'] };
+
+/** What is written: its id, and its content before; undefined: nothing was current. */
+export interface CheckedWrite {
+  readonly id: string;
+  readonly before: Resource | undefined;
+}
+
+/** Checks the writes of topics and Subscriptions, so that what is accepted fires. https://hl7.org/fhir/R5/subscriptions.html */
+export interface SubscriptionChecks {
+  /** Types whose writes are checked. */
+  readonly types: ReadonlySet<string>;
+  /**
+   * @returns the content to store: the status of a Subscription may be another
+   * @throws FhirError `topic-refused`, `topic-in-use`, `subscription-refused`, `subscriptions-too-many`, `scope-missing`
+   */
+  checkPut(content: Resource, write: CheckedWrite, call: CheckedCall, services: Services): Promise<Resource>;
+  /** @throws FhirError `topic-in-use` */
+  checkDelete(type: string, id: string): Promise<void>;
 }
 
 /** What the configuration decides. */

@@ -12,18 +12,6 @@ import type { IncludeDirective, StoredVersion } from '../store/store.js';
 /** What made a version. https://hl7.org/fhir/R5/valueset-interaction-trigger.html */
 export type TriggerInteraction = 'create' | 'update' | 'delete';
 
-/** One version in the ordered log. */
-export interface LogEntry {
-  /** Place in commit order: dense, from 1. */
-  readonly seq: number;
-  readonly type: string;
-  readonly id: string;
-  readonly version: number;
-  /** `lastUpdated` of the version: milliseconds since the epoch. */
-  readonly updated: number;
-  readonly interaction: TriggerInteraction;
-}
-
 /** One version with what a matcher judges it by. */
 export interface VersionChange {
   readonly interaction: TriggerInteraction;
@@ -183,26 +171,6 @@ export interface NotificationInput {
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
-
-/*
- * Functions of this room, each in a file of its name. What they need of `Services` they name themselves.
- *
- * compileTopic(topic: Resource, services: CompileServices): { plan?: TopicPlan; issues: readonly OutcomeIssue[] }     topic/compile-topic.ts
- *   Checks everything; `plan` is there when there is no issue. A stored topic is compiled with `{ isLenient: true }`.
- *
- * resolveTopic(canonical: string, topics: Iterable<TopicPlan>): TopicPlan | undefined                                 topic/resolve-topic.ts
- *   `url|version` exactly; `url` alone: the highest version, then the youngest id. The caller keeps `TopicPlan.id` of what it got.
- *
- * compileSubscription(subscription: Resource, topic: TopicPlan, services): { plan?: SubscriptionPlan; issues }        check/compile-subscription.ts
- *
- * createSubscriptionChecks(ports: SubscriptionPorts): SubscriptionChecks                                             check/subscription-checks.ts
- *   Goes into `services.subscriptions`; every write of a topic or Subscription passes it. Absent: nothing is checked, as before.
- *
- * indexSubscriptions<T extends OwnedSubscription>(all: Iterable<T>): SubscriptionIndex<T>                             match/subscription-index.ts
- * matchVersion<T>(change: VersionChange, index: SubscriptionIndex<T>, services, signal): Promise<MatchOutcome<T>>     match/match-version.ts
- *
- * notificationBundle(input: NotificationInput): Resource                                                              notify/notification-bundle.ts
- */
 
 /** What the checks of writes ask of the engine, which knows the live Subscriptions. */
 export interface SubscriptionPorts {

@@ -7,7 +7,7 @@ import type { Call, Reply, SentPatch } from '../../core/call.js';
 import { composePut } from '../../core/write/compose-change.js';
 import { LARGE_BODY } from '../../core/write/large-bodies.js';
 import { checkParameters } from '../../core/parameters.js';
-import { contentToStore } from '../../core/write/subscription-checks.js';
+import { contentToStore } from '../../core/write/content-to-store.js';
 import { resourceToWrite } from '../../core/write/before-write.js';
 import { patchResource } from './patch-resource.js';
 import { liveVersion } from '../../core/write/preconditions.js';

@@ -7,7 +7,7 @@ import { composePut } from '../../core/write/compose-change.js';
 import { readLargeVersion } from '../../core/read-stored.js';
 import { replyPut, replyExisting } from './reply-put.js';
 import type { Services } from '../../core/services.js';
-import { contentToStore } from '../../core/write/subscription-checks.js';
+import { contentToStore } from '../../core/write/content-to-store.js';
 import type { WritePlan } from '../../core/write/write-plan.js';
 
 /** Plans the write of a checked resource to the target that `resolver` finds. */

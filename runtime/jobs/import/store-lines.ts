@@ -9,7 +9,7 @@ import type { Services } from '../../core/services.js';
 import { resourceToWrite } from '../../core/write/before-write.js';
 import { sentId } from '../../core/write/check-resource.js';
 import { composePut } from '../../core/write/compose-change.js';
-import { contentToStore } from '../../core/write/subscription-checks.js';
+import { contentToStore } from '../../core/write/content-to-store.js';
 import { validateWritten } from '../../core/write/validate-written.js';
 import { writeCurrent } from '../../core/write/write-current.js';
 import { FhirError } from '../../fhir/errors.js';
