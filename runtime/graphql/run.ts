@@ -59,7 +59,7 @@ async function execute(
   { fields, searches, filters, planner }: ReturnType<typeof prepareQuery>,
   call: Call,
   services: Services,
-): Promise<QueryAnswer & Pick<ResourceReader, 'hasTexts' | 'reads'>> {
+): Promise<QueryAnswer & Pick<ResourceReader, 'reads'> & { readonly hasTexts: boolean }> {
   const instance = call.level === 'instance' ? call.type : undefined;
   return withinBudget(services.limits.queryTime ?? QUERY_LIMITS.time, call.signal, async (signal) => {
     const { catalog } = query;
@@ -71,7 +71,7 @@ async function execute(
       const found = await lookUp(fields, start, reader, execution);
       const introspect = introspector(query, planner, instance, services.tables);
       const answer = await writeAnswer(fields, start, found, execution, (field) => introspect.value(field));
-      const hasTexts = reader.hasTexts || fields.some(({ facts }) => facts.is === 'introspection');
+      const hasTexts = reader.hasDecimals || fields.some(({ facts }) => facts.is === 'introspection');
       return { ...answer, hasTexts, reads: reader.reads };
     } catch (error) {
       // Of what is too much nothing is answered.

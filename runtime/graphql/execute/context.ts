@@ -7,7 +7,6 @@ import { isObject, type JsonObject, type JsonValue, type Resource } from '../../
 import type { Filters } from '../plan/filters.js';
 import type { PlannedSearch } from '../plan/plan-search.js';
 import type { PlannedField } from '../plan/planner.js';
-import type { Projected } from '../project/projector.js';
 import { QUERY_LIMITS } from '../request.js';
 import type { TypeCatalog } from '../schema/schema.js';
 
@@ -22,9 +21,6 @@ export interface Surroundings {
 export interface Placed extends Surroundings {
   readonly resource: Resource;
 }
-
-/** A resource that a search found: what the query needs of it, copied from its text, or the whole. */
-export type Match = Projected | { readonly type: string; readonly id: string; readonly resource: Resource };
 
 /** The name by which references lead to a resource: `Type/id`. */
 export function nameOfResource({ resourceType, id }: Resource): string {

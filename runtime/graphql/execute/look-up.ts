@@ -3,8 +3,6 @@ import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type Resource } from '../../fhir/resource.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { PlannedField } from '../plan/planner.js';
-import { planProjection } from '../project/projection.js';
-import { Projector } from '../project/projector.js';
 import {
   around,
   chosenValues,
@@ -12,14 +10,13 @@ import {
   typeOf,
   type Execution,
   type Found,
-  type Match,
   type Placed,
   type Surroundings,
 } from './context.js';
 import { readConnection } from './connections.js';
 import type { ResourceReader } from './read-resources.js';
 import { resolveReference } from './resolve-reference.js';
-import { areAllWanted, asFound, listAll, listReferring } from './search-lists.js';
+import { asFound, listAll, listReferring } from './search-lists.js';
 
 /** All that a query needed of the store. */
 export interface LookedUp {
@@ -31,19 +28,13 @@ export interface LookedUp {
   search(field: PlannedField, focus: string | undefined): Found<Result>;
 }
 
-type Result = readonly Match[] | JsonObject;
+type Result = readonly Resource[] | JsonObject;
 
 /** A value whose fields are to be followed. */
 interface Visit {
   readonly value: JsonObject;
   readonly fields: readonly PlannedField[];
   readonly place: Surroundings;
-}
-
-/** A resource of which only reverse look-ups are to be followed. */
-interface NamedVisit {
-  readonly name: string;
-  readonly fields: readonly PlannedField[];
 }
 
 /** What one level of a query asks the store for. */
@@ -113,8 +104,8 @@ export async function lookUp(
     place,
   });
 
-  const run = async (level: Level): Promise<(Visit | NamedVisit)[]> => {
-    const next: (Visit | NamedVisit)[] = [];
+  const run = async (level: Level): Promise<Visit[]> => {
+    const next: Visit[] = [];
     const keys = [...level.reads].map(({ facts, id = '' }) => ({ type: facts.is === 'read' ? facts.type : '', id }));
     const far = level.references.flatMap(({ reference, place }) => {
       const resolution = resolveReference(reference, place, execution);
@@ -147,7 +138,7 @@ export async function lookUp(
   const runSearch = async (
     field: PlannedField,
     focuses: readonly (string | undefined)[],
-  ): Promise<readonly (Visit | NamedVisit)[]> => {
+  ): Promise<readonly Visit[]> => {
     const search = execution.searches.get(field.nodes[0])!;
     const results = searches.get(field) ?? new Map<string | undefined, Found<Result>>();
     searches.set(field, results);
@@ -155,19 +146,13 @@ export async function lookUp(
     if (search.isConnection) {
       for (const each of fresh)
         results.set(each, await asFound(() => readConnection(search, field, each, reader, execution)));
+    } else if (search.by === undefined) {
+      for (const each of fresh) results.set(each, await listAll(search, reader, execution));
     } else {
-      const isShared = search.by !== undefined && fresh.length > 1 && areAllWanted(search);
-      const by = isShared ? search.by : undefined;
-      const projection = search.fhirpath === undefined ? planProjection(field, by, catalog) : undefined;
-      const projector = projection && new Projector(projection);
-      if (search.by === undefined) {
-        for (const each of fresh) results.set(each, await listAll(search, projector, reader, execution));
-      } else {
-        const lists = await listReferring(search, fresh as string[], projector, reader, execution);
-        for (const [each, list] of lists) results.set(each, list);
-      }
+      const lists = await listReferring(search, fresh as string[], reader, execution);
+      for (const [each, list] of lists) results.set(each, list);
     }
-    return fresh.flatMap((each): readonly (Visit | NamedVisit)[] => {
+    return fresh.flatMap((each): readonly Visit[] => {
       const result = results.get(each);
       if (result === undefined || 'fault' in result) return [];
       if (!Array.isArray(result.value)) {
@@ -175,17 +160,13 @@ export async function lookUp(
         // Nothing in a connection itself refers to anything.
         return [{ value, fields: field.fieldsOn(`${search.type}Connection`), place: { root: value as Resource } }];
       }
-      const below = field.fieldsOn(search.type).filter(({ looksUp }) => looksUp);
-      if (below.length === 0) return [];
-      return (result.value as readonly Match[]).map((match) =>
-        'resource' in match
-          ? { value: match.resource, fields: field.fieldsOn(search.type), place: { root: match.resource } }
-          : { name: `${match.type}/${match.id}`, fields: below },
-      );
+      const below = field.fieldsOn(search.type);
+      if (!below.some(({ looksUp }) => looksUp)) return [];
+      return (result.value as readonly Resource[]).map((value) => ({ value, fields: below, place: { root: value } }));
     });
   };
 
-  let visits: readonly (Visit | NamedVisit)[] = [
+  let visits: readonly Visit[] = [
     { value: start?.resource ?? {}, fields, place: start ?? { root: { resourceType: '' } } },
   ];
   while (visits.length > 0) {
@@ -193,8 +174,7 @@ export async function lookUp(
     for (const visit of visits) {
       const turn = pace();
       if (turn !== undefined) await turn;
-      if ('name' in visit) for (const field of visit.fields) level.search(field, visit.name);
-      else walk(visit, level);
+      walk(visit, level);
     }
     visits = await run(level);
   }

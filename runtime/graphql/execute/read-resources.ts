@@ -12,8 +12,7 @@ import type { Resource } from '../../fhir/resource.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
 import { neededOn } from '../../auth/access/needed-scopes.js';
 import type { StoredVersion } from '../../store/store.js';
-import type { Projector } from '../project/projector.js';
-import type { Execution, Found, Match } from './context.js';
+import type { Execution, Found } from './context.js';
 
 /** Names a resource, or one of its versions. */
 export interface TargetKey {
@@ -25,16 +24,11 @@ export interface TargetKey {
 /** Resources that one query asks the store for. */
 const CHUNK = 500;
 
-/** Longer texts are read, in characters: that is done elsewhere, where the server has such a place. */
-const LONGEST = 128 * 1024;
-
-type Known = Found<Resource> | StoredVersion;
-
 /** Reads resources by type and id, each once, within the scopes of the token. */
 export class ResourceReader {
-  /** What was read, by type and id; of some the version alone, as long as nothing else is needed of it. */
-  readonly #known = new Map<string, Map<string, Known>>();
-  #hasTexts = false;
+  /** What was read, by type and id. */
+  readonly #known = new Map<string, Map<string, Found<Resource>>>();
+  #hasDecimals = false;
   /** For the audit. */
   readonly reads: ReadNotes | undefined;
   #binaries: ((stored: Resource) => Promise<Resource>) | undefined;
@@ -45,60 +39,30 @@ export class ResourceReader {
 
   /** What `read` has read. */
   found(key: TargetKey): Found<Resource> | undefined {
-    const known = this.#of(key.type).get(placeOf(key));
-    return known === undefined || 'type' in known ? undefined : known;
+    return this.#of(key.type).get(placeOf(key));
   }
 
-  /** Whether some of it is text still: a number may be a `Decimal`, or what a query needs of a resource was copied. */
-  get hasTexts(): boolean {
-    return this.#hasTexts;
+  /** Whether a number may be a `Decimal`. */
+  get hasDecimals(): boolean {
+    return this.#hasDecimals;
   }
 
   /** A version that a search found, which its token shows. */
   take(version: StoredVersion): Resource | Promise<Resource> {
     const before = this.#of(version.type).get(version.id);
     if (before !== undefined && 'value' in before) return before.value;
-    const { type, id, json = '{}' } = this.#first(before, version);
+    const { type, id, json = '{}' } = version;
+    this.execution.budget.readResources(1);
+    this.execution.budget.readCharacters(json.length);
+    this.reads?.about(type, id, json);
     const resource = this.#parse(type, json);
     if (!(resource instanceof Promise)) return this.#remember(type, id, resource);
     return resource.then((value) => this.#remember(type, id, value));
   }
 
-  /** The same as a match. */
-  whole(version: StoredVersion): Match | Promise<Match> {
-    const { type, id } = version;
-    const resource = this.take(version);
-    return resource instanceof Promise
-      ? resource.then((value) => ({ type, id, resource: value }))
-      : { type, id, resource };
-  }
-
-  /** The same, of which the query needs what is copied, if its text allows that. */
-  project(version: StoredVersion, projector: Projector): Match | Promise<Match> {
-    const { type, id } = version;
-    const known = this.#of(type);
-    const before = known.get(id);
-    if (type === BINARY || (before !== undefined && 'value' in before)) return this.whole(version);
-    const { json = '{}' } = before !== undefined && 'type' in before ? before : version;
-    const match = json.length > LONGEST ? undefined : projector.project(json, type, id);
-    if (match === undefined) return this.whole(version);
-    this.#hasTexts = true;
-    known.set(id, this.#first(before, version));
-    return match;
-  }
-
-  /** What was found of a resource first, which counts. */
-  #first(before: Known | undefined, version: StoredVersion): StoredVersion {
-    if (before !== undefined && 'type' in before) return before;
-    this.execution.budget.readResources(1);
-    this.execution.budget.readCharacters(version.json?.length ?? 0);
-    this.reads?.about(version.type, version.id, version.json);
-    return version;
-  }
-
   #parse(type: string, json: string): Resource | Promise<Resource> {
     const resource = parseStored(json, this.execution.services);
-    if (resource instanceof Promise) this.#hasTexts = true;
+    if (resource instanceof Promise) this.#hasDecimals = true;
     if (type !== BINARY) return resource;
     this.#binaries ??= openBinaries(this.execution.services.store.blobs);
     return Promise.resolve(resource).then(this.#binaries);
@@ -110,7 +74,7 @@ export class ResourceReader {
   }
 
   /** What is known of a type. */
-  #of(type: string): Map<string, Known> {
+  #of(type: string): Map<string, Found<Resource>> {
     let known = this.#known.get(type);
     if (known === undefined) this.#known.set(type, (known = new Map()));
     return known;
@@ -123,11 +87,7 @@ export class ResourceReader {
     for (const key of keys) {
       const { type } = key;
       const place = placeOf(key);
-      const known = this.#of(type).get(place);
-      if (known !== undefined) {
-        if ('type' in known) this.#remember(type, place, await this.#parse(key.type, known.json ?? '{}'));
-        continue;
-      }
+      if (this.#of(type).has(place)) continue;
       if (access.on(type, 'r') === 'nothing')
         this.#of(type).set(place, { fault: scopeMissing(neededOn(type, 'r'), access) });
       else wanted.set(`${type}/${place}`, key);

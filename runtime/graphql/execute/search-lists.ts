@@ -11,9 +11,8 @@ import { parseCriterion } from '../../search/parse/parse-criterion.js';
 import { EVERYTHING, type Condition, type ValueTest } from '../../search/query/query.js';
 import type { StoredVersion } from '../../store/store.js';
 import { boundsOf, type PlannedSearch } from '../plan/plan-search.js';
-import type { Projector } from '../project/projector.js';
 import { QUERY_LIMITS } from '../request.js';
-import type { Execution, Found, Match } from './context.js';
+import type { Execution, Found } from './context.js';
 import type { ResourceReader } from './read-resources.js';
 
 /** Matches that one page of the store has. */
@@ -25,15 +24,14 @@ const CHUNK = 200;
 /** The matches of a list on the system. */
 export function listAll(
   search: PlannedSearch,
-  projector: Projector | undefined,
   reader: ResourceReader,
   execution: Execution,
-): Promise<Found<Match[]>> {
-  return asFound(() => matchesOf(search, EVERYTHING, projector, reader, execution));
+): Promise<Found<Resource[]>> {
+  return asFound(() => matchesOf(search, EVERYTHING, reader, execution));
 }
 
 /** Whether all matches of a reverse look-up are wanted, and none of them are counted. */
-export function areAllWanted({ count, offset }: PlannedSearch): boolean {
+function areAllWanted({ count, offset }: PlannedSearch): boolean {
   return count === undefined && offset === 0;
 }
 
@@ -42,21 +40,19 @@ export function areAllWanted({ count, offset }: PlannedSearch): boolean {
  * each has a page of its own. https://hl7.org/fhir/R5/graphql.html#reverse
  *
  * @param targets names of the resources
- * @param projector with the references of `search.by`, where there are several targets and all matches are wanted
  */
 export async function listReferring(
   search: PlannedSearch,
   targets: readonly string[],
-  projector: Projector | undefined,
   reader: ResourceReader,
   execution: Execution,
-): Promise<Map<string, Found<Match[]>>> {
-  const found = new Map<string, Found<Match[]>>();
+): Promise<Map<string, Found<Resource[]>>> {
+  const found = new Map<string, Found<Resource[]>>();
   const size = areAllWanted(search) ? CHUNK : 1;
   for (let at = 0; at < targets.length; at += size) {
     const some = targets.slice(at, at + size);
     const where = refersTo(search, some, execution);
-    const all = await asFound(() => matchesOf(search, where, projector, reader, execution, some.length));
+    const all = await asFound(() => matchesOf(search, where, reader, execution, some.length));
     if ('fault' in all || some.length === 1) for (const each of some) found.set(each, all);
     else
       for (const [target, list] of distribute(search.by!, some, all.value, execution))
@@ -84,14 +80,13 @@ export async function asFound<T>(work: () => Promise<T>): Promise<Found<T>> {
 async function matchesOf(
   search: PlannedSearch,
   where: Condition,
-  projector: Projector | undefined,
   reader: ResourceReader,
   execution: Execution,
   lists = 1,
-): Promise<Match[]> {
+): Promise<Resource[]> {
   const { type, count = Infinity, offset, fhirpath, request } = search;
   const most = QUERY_LIMITS.list * lists;
-  const matches: Match[] = [];
+  const matches: Resource[] = [];
   let skipped = fhirpath === undefined ? 0 : offset;
   const wanted = fhirpath === undefined ? offset + count : Infinity;
   let seen = 0;
@@ -103,10 +98,9 @@ async function matchesOf(
     for (const version of page.versions) {
       seen++;
       if (fhirpath === undefined && seen <= offset) continue;
-      const taken = projector === undefined ? reader.whole(version) : reader.project(version, projector);
-      const match = taken instanceof Promise ? await taken : taken;
-      if (fhirpath !== undefined && 'resource' in match) {
-        const { resource } = match;
+      const taken = reader.take(version);
+      const resource = taken instanceof Promise ? await taken : taken;
+      if (fhirpath !== undefined) {
         await pace();
         if (!execution.filters.holds(fhirpath, resource, type, seen - 1, resource)) continue;
         if (skipped > 0) {
@@ -114,7 +108,7 @@ async function matchesOf(
           continue;
         }
       }
-      matches.push(match);
+      matches.push(resource);
       if (matches.length === count) return matches;
       if (matches.length > most) throw tooMany(type, request.names.length > 0);
     }
@@ -174,25 +168,13 @@ function refersTo(
 function distribute(
   row: SearchRow,
   targets: readonly string[],
-  matches: readonly Match[],
+  matches: readonly Resource[],
   { services }: Execution,
-): Map<string, Match[]> {
-  const lists = new Map<string, Match[]>(targets.map((target) => [target, []]));
+): Map<string, Resource[]> {
+  const lists = new Map<string, Resource[]>(targets.map((target) => [target, []]));
   const names = referredNames(row, services);
-  for (const match of matches) {
-    if ('resource' in match) for (const name of names(match.resource)) lists.get(name)?.push(match);
-    else give(match, match.references, lists, services.own);
-  }
+  for (const match of matches) for (const name of names(match)) lists.get(name)?.push(match);
   return lists;
-}
-
-/** Gives a match to what its references lead to, once to each. */
-function give(match: Match, references: readonly string[], lists: Map<string, Match[]>, own: OwnBases): void {
-  for (const text of references) {
-    // Mostly the text is the name of a target itself.
-    const list = lists.get(text) ?? lists.get(nameIn(text, own) ?? '');
-    if (list !== undefined && list.at(-1) !== match) list.push(match);
-  }
 }
 
 /** What the text of a reference leads to on this server. */

@@ -3,7 +3,6 @@ import { isObject, type JsonObject, type JsonValue, type Resource } from '../../
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { writeError, type Path } from '../errors.js';
 import type { PlannedField } from '../plan/planner.js';
-import type { Projected } from '../project/projector.js';
 import { QUERY_LIMITS } from '../request.js';
 import { schemaName } from '../schema/schema.js';
 import { Collector, type Form } from './collector.js';
@@ -14,12 +13,10 @@ import {
   typeOf,
   type Execution,
   type Found,
-  type Match,
   type Placed,
   type Surroundings,
 } from './context.js';
 import { isWanted, type LookedUp } from './look-up.js';
-import { textValue, writeTree } from './written-text.js';
 
 /** What a query answers. */
 export interface QueryAnswer {
@@ -85,7 +82,7 @@ export async function writeAnswer(
         if (turn !== undefined) await turn;
         list.push(writer.writeMatch(field, match, { key: i, before: { key: field.key, before: undefined } }));
       }
-      out.collector.add(field.key, list, 'list', matches[0]?.type ?? '');
+      out.collector.add(field.key, list, 'list', matches[0]?.resourceType ?? '');
     }
   }
   return { data: out.collector.object, errors: writer.errors };
@@ -106,56 +103,16 @@ class AnswerWriter {
   ) {}
 
   /** The matches of a list on the system that no directive changes; undefined: the field is something else. */
-  plainList(field: PlannedField): readonly Match[] | undefined {
+  plainList(field: PlannedField): readonly Resource[] | undefined {
     const { facts, isPlain } = field;
     if (facts.is !== 'search' || facts.isConnection || facts.isReverse || !isPlain) return undefined;
     const result = this.found.search(field, undefined);
-    return 'value' in result ? (result.value as readonly Match[]) : undefined;
+    return 'value' in result ? (result.value as readonly Resource[]) : undefined;
   }
 
   /** A match of a search that no directive changes. */
-  writeMatch(field: PlannedField, match: Match, trail: Trail): JsonValue {
-    if ('resource' in match) {
-      const { resource } = match;
-      return this.#object(field, resource, resource.resourceType, { root: resource }, trail);
-    }
-    return textValue(this.#textOf(field, match, trail));
-  }
-
-  /** The text of a match that was copied, its gaps filled with what was looked up for it. */
-  #textOf(field: PlannedField, { type, id, segments, values }: Projected, trail: Trail): string {
-    this.execution.budget.writeValues(values);
-    let text = segments[0]!;
-    if (segments.length > 1) {
-      let place = 0;
-      for (const gap of field.fieldsOn(type)) {
-        if (gap.facts.is !== 'search') continue;
-        text = joined(text, this.#gap(gap, `${type}/${id}`, { key: gap.key, before: trail }));
-        text = joined(text, segments[++place]!);
-      }
-    }
-    return `{${text}}`;
-  }
-
-  /** The member that a reverse look-up adds to a text. */
-  #gap(field: PlannedField, name: string, trail: Trail): string {
-    const head = `${JSON.stringify(field.key)}:`;
-    const result = this.found.search(field, name);
-    if ('fault' in result) {
-      this.#report(field, result.fault, trail);
-      return `${head}null`;
-    }
-    const matches = result.value as readonly Match[];
-    this.execution.budget.writeValues(matches.length);
-    let text = '';
-    for (const [i, match] of matches.entries()) {
-      const inside = { key: i, before: trail };
-      text = joined(
-        text,
-        'resource' in match ? writeTree(this.writeMatch(field, match, inside)) : this.#textOf(field, match, inside),
-      );
-    }
-    return `${head}[${text}]`;
+  writeMatch(field: PlannedField, match: Resource, trail: Trail): JsonValue {
+    return this.#object(field, match, match.resourceType, { root: match }, trail);
   }
 
   writeField(field: PlannedField, parent: Around, out: Out, before: Trail | undefined): void {
@@ -224,13 +181,12 @@ class AnswerWriter {
     if (!Array.isArray(result.value)) {
       return this.#objects(field, [result.value as JsonObject], false, parent, out, trail);
     }
-    const matches = result.value as readonly Match[];
+    const matches = result.value as readonly Resource[];
     if (field.isPlain) {
       const written = matches.map((match, i) => this.writeMatch(field, match, { key: i, before: trail }));
-      return this.#put(field, written, matches[0]?.type ?? '', true, out);
+      return this.#put(field, written, matches[0]?.resourceType ?? '', true, out);
     }
-    const resources = matches.flatMap((match) => ('resource' in match ? [match.resource] : []));
-    this.#objects(field, field.isFirst ? resources.slice(0, 1) : resources, true, parent, out, trail);
+    this.#objects(field, field.isFirst ? matches.slice(0, 1) : matches, true, parent, out, trail);
   }
 
   /** Values without fields of their own. */
@@ -322,12 +278,6 @@ class AnswerWriter {
     }
     this.errors.push(writeError(fault, pathOf(trail), field.nodes));
   }
-}
-
-/** Members or items, one after the other; either text may be empty. */
-function joined(text: string, more: string): string {
-  if (text === '') return more;
-  return more === '' ? text : `${text},${more}`;
 }
 
 /** Whether a field has the matches of a connection. */
