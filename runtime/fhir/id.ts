@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 const ID = /^[A-Za-z0-9\-.]{1,64}$/;
 const VERSION_ID = /^[1-9][0-9]{0,14}$/;
@@ -34,50 +34,9 @@ export function versionNumber(versionId: string): number | undefined {
  * @param now milliseconds since the epoch
  */
 export function newId(now: number = Date.now()): string {
-  writeNewId(SCRATCH, 0, now);
-  return SCRATCH.toString('latin1');
-}
-
-/** Characters of a new id. */
-export const ID_LENGTH = 36;
-const SCRATCH = Buffer.allocUnsafeSlow(ID_LENGTH);
-
-/** Writes a new id into bytes, as `newId` has it. */
-export function writeNewId(bytes: Uint8Array, at: number, now: number): void {
-  if (now !== last.time) last = { time: now, begin: Buffer.from(beginOf(now), 'latin1') };
-  const { begin } = last;
-  let to = at;
-  for (let i = 0; i < begin.length; i++) bytes[to++] = begin[i]!;
-  if (used === RANDOM.length) {
-    randomFillSync(RANDOM);
-    used = 0;
-  }
-  bytes[to++] = HEX[RANDOM[used]! & 0xf]!;
-  for (let i = 1; i < RANDOM_BYTES; i++) {
-    if (i === 2 || i === 4) bytes[to++] = HYPHEN;
-    const byte = i === 2 ? (RANDOM[used + i]! & 0x3f) | VARIANT : RANDOM[used + i]!;
-    bytes[to++] = HEX[byte >> 4]!;
-    bytes[to++] = HEX[byte & 0xf]!;
-  }
-  used += RANDOM_BYTES;
-}
-
-/** Under load many ids are of one millisecond. */
-let last = { time: NaN, begin: Buffer.alloc(0) };
-
-function beginOf(now: number): string {
   const time = now.toString(16).padStart(12, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice('01234567-89ab-4'.length)}`;
 }
-
-/** Of each id; of the first one half. */
-const RANDOM_BYTES = 10;
-/** Drawn for many ids together, used once. */
-const RANDOM = Buffer.allocUnsafeSlow(400 * RANDOM_BYTES);
-let used = RANDOM.length;
-const HEX = Buffer.from('0123456789abcdef', 'latin1');
-const HYPHEN = 0x2d;
-const VARIANT = 0x80;
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 

@@ -3,25 +3,10 @@ import type { JsonObject } from '../../fhir/resource.js';
 /** An AuditEvent, under an id of its own, so that it can be written again where it is not known whether it was. https://hl7.org/fhir/R5/auditevent.html */
 export type AuditEvent = JsonObject & { readonly resourceType: 'AuditEvent' };
 
-/** Where an event is written, as UTF-8. */
-export interface EventText {
-  /** What was encoded before. */
-  bytes(known: Uint8Array): void;
-  /** Any text, as it is. */
-  text(text: string): void;
-  /** A text as it is in a string of JSON, without the quotes. */
-  quoted(text: string): void;
-  /** An id that the server assigns. @param now milliseconds since the epoch */
-  newId(now: number): void;
-}
-
-/** Writes an `AuditEvent` as JSON, on one line. */
-export type WriteEvent = (to: EventText) => void;
-
 /** Where audit events go. Must not throw: what cannot be written is reported in the log. */
 export interface AuditSink {
-  /** @param event called once, soon */
-  take(event: WriteEvent): void;
+  /** @param event an `AuditEvent` as JSON, on one line */
+  take(event: string): void;
   /** Writes what is still to be written, and ends. */
   close(): Promise<void>;
 }

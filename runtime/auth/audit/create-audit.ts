@@ -21,11 +21,11 @@ export function createAudit(sink: AuditSink, base: () => string, unaudited?: str
   return {
     rest(record) {
       if (record.type === unaudited && unaudited !== undefined && record.status < 400) return;
-      sink.take((to) => restEvent(record, to));
+      sink.take(restEvent(record));
     },
     token(event) {
       const told = tokenEvent(event, base());
-      if (told !== undefined) sink.take((to) => to.text(JSON.stringify(told)));
+      if (told !== undefined) sink.take(JSON.stringify(told));
     },
     close: () => sink.close(),
   };

@@ -13,19 +13,13 @@ import { appendWhole } from '../../../runtime/auth/audit/sinks/append-whole.js';
 import { compressFile } from '../../../runtime/auth/audit/sinks/compress-file.js';
 import { openFileTarget } from '../../../runtime/auth/audit/sinks/file.js';
 import { createLineSink, type LineTarget } from '../../../runtime/auth/audit/sinks/lines.js';
-import { Utf8Buffer } from '../../../runtime/auth/audit/sinks/utf8-buffer.js';
 import { tokenEvent } from '../../../runtime/auth/audit/token-event.js';
 import { createValidator } from '../../../runtime/validate/create-validator.js';
 
 const BASE = 'https://kiln.example/fhir';
 const TIME = Date.UTC(2026, 4, 1);
 const validate = createValidator(tables);
-const writeRest = createRestEvents(() => BASE);
-const written = (told: RestRecord): string => {
-  const text = new Utf8Buffer();
-  writeRest(told, text);
-  return text.written().toString('utf8');
-};
+const written = createRestEvents(() => BASE);
 const restEvent = (told: RestRecord): AuditEvent => JSON.parse(written(told)) as AuditEvent;
 
 const record: RestRecord = {
@@ -256,7 +250,7 @@ describe('sinks', () => {
     const file = join(folder, 'deep', 'audit.ndjson');
     const sink = createLineSink(await openFileTarget(file), never);
     for (let n = 0; n < 500; n++) {
-      sink.take((to) => to.text(event(n)));
+      sink.take(event(n));
       if (n % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     }
     await sink.close();
@@ -272,7 +266,7 @@ describe('sinks', () => {
       createLineSink(await openFileTarget(file, rotation), never),
     ];
     for (let n = 0; n < 400; n++) {
-      sinks[n % 2]!.take((to) => to.text(event(n)));
+      sinks[n % 2]!.take(event(n));
       if (n % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 12));
     }
     for (const sink of sinks) await sink.close();
@@ -359,9 +353,9 @@ describe('sinks', () => {
       began: (error) => told.push(String(error)),
       ended: (lost) => told.push(`${lost} lost`),
     });
-    sink.take((to) => to.text(event(1)));
+    sink.take(event(1));
     await expect.poll(() => told).toEqual(['Error: no space']);
-    sink.take((to) => to.text(event(2)));
+    sink.take(event(2));
     await expect.poll(() => told).toEqual(['Error: no space', '0 lost']);
     await sink.close();
     expect(written.join('')).toBe(`${event(1)}\n${event(2)}\n`);
@@ -391,7 +385,7 @@ describe('sinks', () => {
     const lines = ['ü'.repeat(30_000), 'a', '\u{1F600}'.repeat(9000), '€'.repeat(100_000)];
     const file = join(folder, 'audit.ndjson');
     const sink = createLineSink(await openFileTarget(file), never);
-    for (const line of lines) sink.take((to) => to.text(line));
+    for (const line of lines) sink.take(line);
     await sink.close();
     expect(readFileSync(file, 'utf8')).toBe(`${lines.join('\n')}\n`);
   });
@@ -408,9 +402,9 @@ describe('sinks', () => {
     };
     const told: unknown[] = [];
     const sink = createLineSink(target, { began: (error) => told.push(error), ended: (lost) => told.push(lost) });
-    sink.take((to) => to.text(event(0)));
+    sink.take(event(0));
     await expect.poll(() => written).toEqual([`${event(0)}\n`]);
-    for (let n = 1; n <= 10_001; n++) sink.take((to) => to.text(event(n)));
+    for (let n = 1; n <= 10_001; n++) sink.take(event(n));
     expect(told).toEqual([undefined]);
     await sink.close();
     expect(told).toEqual([undefined, 10_001]);

@@ -1,5 +1,4 @@
 import type { AuditSink } from '../audit.js';
-import { createLineBuffer, type LineBuffer } from './line-buffer.js';
 
 /** Where lines are appended, all or nothing as far as that is known. */
 export interface LineTarget {
@@ -27,11 +26,9 @@ const PAUSE = 10;
  * are few writes under load and no delay without. What cannot be written is tried again, and kept meanwhile as far as there is room.
  */
 export function createLineSink(target: LineTarget, troubles: LineTroubles): AuditSink {
-  let waiting = createLineBuffer();
-  /** Takes turns with it. */
-  let spare = createLineBuffer();
+  let waiting: string[] = [];
   /** What is being written, again where that failed. */
-  let batch: LineBuffer | undefined;
+  let batch: readonly string[] = [];
   let writing: Promise<void> | undefined;
   let isClosing = false;
   let isTroubled = false;
@@ -48,27 +45,23 @@ export function createLineSink(target: LineTarget, troubles: LineTroubles): Audi
     lost = 0;
   }
 
-  const hasLines = (): boolean => batch !== undefined || waiting.count > 0;
+  const hasLines = (): boolean => batch.length + waiting.length > 0;
 
   async function write(): Promise<void> {
     // What comes in the same turn goes along.
     await new Promise((resolve) => setImmediate(resolve));
     while (hasLines()) {
-      const lines = batch ?? waiting;
-      if (batch === undefined) [waiting, spare] = [spare, waiting];
-      batch = lines;
+      if (batch.length === 0) [batch, waiting] = [waiting, []];
       try {
-        await target.append(lines.bytes());
-        lines.clear();
-        batch = undefined;
+        await target.append(Buffer.from(`${batch.join('\n')}\n`));
+        batch = [];
         end();
         if (!isClosing) await new Promise((resolve) => setTimeout(resolve, PAUSE));
       } catch (error) {
         begin(error);
         if (isClosing) {
-          lost += lines.count;
-          lines.clear();
-          batch = undefined;
+          lost += batch.length;
+          batch = [];
           return;
         }
         await new Promise((resolve) => setTimeout(resolve, RETRY).unref());
@@ -85,11 +78,11 @@ export function createLineSink(target: LineTarget, troubles: LineTroubles): Audi
 
   return {
     take(event) {
-      if (waiting.count + (batch?.count ?? 0) >= MOST_WAITING) {
+      if (waiting.length + batch.length >= MOST_WAITING) {
         lost += 1;
         return begin(undefined);
       }
-      waiting.add(event);
+      waiting.push(event);
       start();
     },
     async close() {
