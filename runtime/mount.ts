@@ -120,7 +120,7 @@ async function openMounted(config: Config, { proxies, hooks, baseUrl }: MountedP
     import('./search/extraction-throttle.js'),
     import('./assembly/application.js'),
   ]);
-  const log = createLog(process[config['log.stream']], config['log.level']);
+  const log = createLog(process.stderr, config['log.level']);
   let core: Core | undefined;
   try {
     const own = new OwnBases(baseUrl === undefined ? [] : [baseKey(baseUrl)]);

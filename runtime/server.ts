@@ -175,7 +175,6 @@ async function openStore(config: Config, { existing = false }: OpenOptions): Pro
     ...createLookups(),
     poolSize: config['mongo.pool'],
     operationTime: config['mongo.operationTime'],
-    selectionTime: config['mongo.selectionTime'],
   });
 }
 

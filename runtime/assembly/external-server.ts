@@ -6,7 +6,7 @@ import type { Jwk } from '../auth/jwks/jwk.js';
 import { createScopes, type Scopes } from '../auth/scopes/create-scopes.js';
 import { signingKeyFault } from '../auth/server/client-assertion.js';
 import { createExternalServer } from '../auth/server/external/external-server.js';
-import type { ExternalSettings, ForeignScopes } from '../auth/server/external/settings.js';
+import { EXTERNAL_DEFAULTS, type ExternalSettings, type ForeignScopes } from '../auth/server/external/settings.js';
 import { addressesOf } from '../auth/server/settings.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Config } from '../config/settings.js';
@@ -70,7 +70,7 @@ function readSettings(config: Config): Omit<ExternalSettings, 'client'> {
     ...(tokenEndpoint === undefined ? {} : { tokenEndpoint }),
     algorithms: config['auth.external.algorithms'],
     typ: typ.includes('any') ? 'any' : typ,
-    skew: config['auth.skew'] / 1000,
+    skew: EXTERNAL_DEFAULTS.skew,
   };
 }
 

@@ -13,7 +13,7 @@ import { resolveHost } from '../auth/jwks/fetch-document.js';
 import { createJwksSource } from '../auth/jwks/jwks-source.js';
 import { createScopes } from '../auth/scopes/create-scopes.js';
 import { createAuthorizationServer } from '../auth/server/authorization-server.js';
-import { addressesOf, type AuthAddresses, type AuthSettings } from '../auth/server/settings.js';
+import { addressesOf, AUTH_DEFAULTS, type AuthAddresses, type AuthSettings } from '../auth/server/settings.js';
 import { ConfigError } from '../config/config-error.js';
 import { DEVELOPMENT_CLIENT, whyNoDevelopmentClient } from '../config/development.js';
 import type { Config } from '../config/settings.js';
@@ -66,12 +66,12 @@ export function allowListOf(config: Config): AllowList {
 function settingsOf(config: Config, addresses: AuthAddresses): AuthSettings {
   return {
     addresses,
-    skew: config['auth.skew'] / 1000,
+    skew: AUTH_DEFAULTS.skew,
     lifetime: Math.floor(config['auth.lifetime'] / 1000),
     algorithms: config['auth.algorithms'],
     acceptsIssuerAsAudience: config['auth.acceptsIssuerAsAudience'],
     noClients: new Set(whyNoDevelopmentClient(config) === undefined ? [] : [DEVELOPMENT_CLIENT]),
-    failures: { pair: config['limits.auth.client'], address: config['limits.auth.address'] },
+    failures: { pair: AUTH_DEFAULTS.failures.pair, address: config['limits.auth.address'] },
   };
 }
 

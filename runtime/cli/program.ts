@@ -18,7 +18,7 @@ import type { ReindexFlags } from './reindex.js';
 import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
 
 /** Settings that commands other than serve have a use for. */
-const STORE_SETTINGS = ['store', 'limits.body', 'limits.resource', 'limits.nesting'];
+const STORE_SETTINGS = ['store', 'limits.body', 'limits.resource'];
 
 const STORE_ONLY = ['store'];
 
@@ -29,16 +29,7 @@ const LOAD_SETTINGS = [...STORE_SETTINGS, 'integrity', 'integrity.paths'];
 const CHECK_SETTINGS = ['store', 'base-url', 'definitions.shipped'];
 
 /** Those that searches depend on. */
-const EXPLAIN_SETTINGS = [
-  'store',
-  'limits.query.time',
-  'limits.search.values',
-  'limits.search.chain',
-  'limits.search.includes',
-  'limits.search.iterate',
-  'search.count',
-  'search.maxCount',
-];
+const EXPLAIN_SETTINGS = ['store', 'limits.query.time', 'search.count', 'search.maxCount'];
 
 /**
  * Runs a command line. Each command is loaded when it is called.
@@ -230,10 +221,13 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   withSettings(
     program
       .command('config')
-      .description('print the configuration that serve would have, and where each value is from'),
-  ).action(async (options: object) => {
+      .description('print the configuration that serve would have, and where each value is from')
+      .option('--changed', 'only settings that are not as by default'),
+  ).action(async ({ changed, ...settings }: { readonly changed?: true }) => {
     const { printConfig } = await import('../config/print-config.js');
-    for (const line of printConfig(readConfig(flagsOf(options), terminal.env).origins)) terminal.out(line);
+    const { origins } = readConfig(flagsOf(settings), terminal.env);
+    const shown = changed === true ? origins.filter(({ source }) => source !== undefined) : origins;
+    for (const line of printConfig(shown)) terminal.out(line);
   });
 
   const kit = { terminal, withSettings, flagsOf, run };

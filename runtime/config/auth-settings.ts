@@ -36,10 +36,6 @@ export const AUTH_SETTINGS = {
     help: 'life of a token',
     initial: AUTH_DEFAULTS.lifetime * SECOND,
   }),
-  'auth.skew': duration(0, 60 * SECOND, {
-    help: 'by how much clocks of clients may differ',
-    initial: AUTH_DEFAULTS.skew * SECOND,
-  }),
   'auth.algorithms': algorithms({
     help: 'what clients may sign their assertions with',
     initial: AUTH_DEFAULTS.algorithms,
@@ -53,10 +49,6 @@ export const AUTH_SETTINGS = {
     initial: [],
   }),
   'auth.jwks.ca': text({ placeholder: 'FILE', help: 'certificates of private authorities for these, in PEM' }),
-  'limits.auth.client': integer(1, 1_000_000, {
-    help: 'failures a minute at /auth of one client from one address',
-    initial: AUTH_DEFAULTS.failures.pair,
-  }),
   'limits.auth.address': integer(1, 1_000_000, {
     help: 'failures a minute at /auth from one address',
     initial: AUTH_DEFAULTS.failures.address,

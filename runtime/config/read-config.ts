@@ -81,14 +81,11 @@ export function readConfig(flags: Flags, env: Environment): ReadConfig {
 /** @throws ConfigError where a limit is higher than what the store can hold */
 export function checkStoreLimits(config: Config): void {
   if (!isMongoUrl(config.store)) return;
-  const { resource, nesting } = MONGO_LIMITS;
+  const { resource } = MONGO_LIMITS;
   if (config['limits.resource'] > resource) {
     throw new ConfigError(
       `limits.resource ${formatSize(config['limits.resource'])}: with MongoDB at most ${formatSize(resource)}`,
     );
-  }
-  if (config['limits.nesting'] > nesting) {
-    throw new ConfigError(`limits.nesting ${config['limits.nesting']}: with MongoDB at most ${nesting}`);
   }
 }
 

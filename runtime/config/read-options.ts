@@ -14,10 +14,6 @@ const OF_LISTENER = [
   'tls.hsts',
   'workers',
   'shutdown.delay',
-  'limits.headers',
-  'limits.headersTime',
-  'limits.requestTime',
-  'limits.connectionIdleTime',
   'limits.keepAliveTime',
 ] as const satisfies readonly (keyof Config)[];
 

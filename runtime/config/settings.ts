@@ -62,10 +62,6 @@ export const SETTINGS = {
     help: 'time of a read or write in MongoDB, waiting included',
     initial: 10_000,
   }),
-  'mongo.selectionTime': duration(100, HOUR, {
-    help: 'time in which MongoDB has to be found, or to get a new primary',
-    initial: 8000,
-  }),
   auth: choice(['smart', 'open'], {
     placeholder: 'MODE',
     help: 'authorization: smart (SMART Backend Services), or open: none, for this machine alone',
@@ -81,7 +77,6 @@ export const SETTINGS = {
     help: 'least level that is logged: debug, info (each request), warn, error (defects, answers 5xx) or silent',
     initial: 'info',
   }),
-  'log.stream': choice(['stderr', 'stdout'], { help: 'where the log goes: stderr or stdout', initial: 'stderr' }),
   'audit.sink': AUDIT_SINK,
   'audit.days': integer(0, 36_500, {
     help: 'days for which files of the audit are kept; the last ten (100 MB each) are kept longer',
@@ -94,7 +89,6 @@ export const SETTINGS = {
   'shutdown.drain': duration(0, 600_000, { help: 'time that running requests have to end', initial: 10_000 }),
   'limits.body': size(1024, 512 * MB, { help: 'size of a body', initial: DEFAULT_LIMITS.body }),
   'limits.url': size(256, 64 * 1024, { help: 'length of a URL', initial: DEFAULT_LIMITS.url }),
-  'limits.nesting': integer(10, 1000, { help: 'depth of a body', initial: 100 }),
   'limits.resource': size(1024, 256 * MB, {
     help: 'size of a resource with its index entries',
     initial: DEFAULT_LIMITS.resource,
@@ -106,34 +100,6 @@ export const SETTINGS = {
   'limits.bundle.entries': integer(1, 100_000, {
     help: 'entries of a batch or transaction',
     initial: DEFAULT_LIMITS.entries,
-  }),
-  'limits.headers': size(8192, MB, {
-    help: 'size of the request line and all headers',
-    initial: DEFAULT_LIMITS.headers,
-  }),
-  'limits.history.page': integer(1, 10_000, {
-    help: 'versions on a page of history',
-    initial: DEFAULT_LIMITS.historyPage,
-  }),
-  'limits.search.values': integer(1, 100_000, {
-    help: 'values in one parameter of a search by GET',
-    initial: DEFAULT_SEARCH.values,
-  }),
-  'limits.search.postValues': integer(1, 100_000, {
-    help: 'values in one parameter of a search by POST',
-    initial: DEFAULT_SEARCH.postValues,
-  }),
-  'limits.search.chain': integer(1, 20, {
-    help: 'links in one parameter of a search: chains and reverse chains together',
-    initial: DEFAULT_SEARCH.links,
-  }),
-  'limits.search.includes': integer(1, 10_000, {
-    help: 'resources that _include and _revinclude add to a page',
-    initial: DEFAULT_SEARCH.includes,
-  }),
-  'limits.search.iterate': integer(0, 50, {
-    help: 'how often :iterate goes on from what was included',
-    initial: DEFAULT_SEARCH.includeRounds,
   }),
   'search.handling': choice(['strict', 'lenient'], {
     help: 'unknown parameters of a search are refused (strict) or ignored (lenient); Prefer: handling= overrules it',
@@ -216,22 +182,6 @@ export const SETTINGS = {
     initial: true,
   }),
   'limits.query.time': duration(10, HOUR, { help: 'time of a query', initial: 10_000 }),
-  'limits.headersTime': duration(1000, HOUR, {
-    help: 'time for headers to arrive',
-    initial: DEFAULT_LIMITS.headersTime,
-  }),
-  'limits.requestTime': duration(1000, HOUR, {
-    help: 'time for a body to arrive',
-    initial: DEFAULT_LIMITS.requestTime,
-  }),
-  'limits.bodyIdleTime': duration(1000, HOUR, {
-    help: 'time between two pieces of a body',
-    initial: DEFAULT_LIMITS.bodyIdleTime,
-  }),
-  'limits.connectionIdleTime': duration(1000, HOUR, {
-    help: 'time without traffic while a request is in progress',
-    initial: DEFAULT_LIMITS.connectionIdleTime,
-  }),
   'limits.keepAliveTime': duration(1000, HOUR, {
     help: 'time that a connection stays open without a request',
     initial: DEFAULT_LIMITS.keepAliveTime,

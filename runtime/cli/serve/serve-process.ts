@@ -42,7 +42,7 @@ export async function serveProcess(config: Config, surroundings: Surroundings): 
   // Before the caller learns that it serves: a signal right after that found no handler, and cut off requests.
   const end = surroundings.waitForEnd();
   surroundings.onReady(server);
-  const watchdog = startWatchdog(config['log.stream'] === 'stdout' ? 1 : 2);
+  const watchdog = startWatchdog();
   if (server.metricsUrl !== undefined) log.info(`metrics at ${server.metricsUrl}`);
   log.info(`${await end}: running requests may end, then the server does`);
   watchdog?.expectEnd(config['shutdown.delay'] + config['shutdown.drain'] + GRACE);

@@ -25,7 +25,7 @@ export async function runServe(flags: Flags, terminal: Terminal): Promise<number
   checkTransport(config);
   checkWorkers(config);
   const { createLog } = await import('../../observe/create-log.js');
-  const stream = gatherLines(process[config['log.stream']]);
+  const stream = gatherLines(process.stderr);
   surviveClosedOutput(terminal, createLog(stream, config['log.level']));
   if (config.workers > 1) {
     const { runWorkers } = await import('./workers.js');

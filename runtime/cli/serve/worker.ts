@@ -28,7 +28,7 @@ export async function runWorker(terminal: Terminal): Promise<number> {
   });
   tell({ kind: 'listens' });
   const config = await told;
-  const log = createLog(gatherLines(process[config['log.stream']]), config['log.level'], { pid: process.pid });
+  const log = createLog(gatherLines(process.stderr), config['log.level'], { pid: process.pid });
   surviveClosedOutput(terminal, log);
   try {
     return await serveProcess(config, {

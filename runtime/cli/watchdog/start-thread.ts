@@ -7,8 +7,6 @@ export interface WatchdogSettings {
   readonly shared: Int32Array<SharedArrayBuffer>;
   /** Seconds that the main thread may be blocked. */
   readonly patience: number;
-  /** Descriptor of the stream that the log goes to. */
-  readonly log: number;
 }
 
 /** What the main thread tells the watchdog, by its place in the array. */
@@ -36,13 +34,11 @@ const BEAT = 500;
 /**
  * Starts a thread that ends the process where the main thread is blocked: it answers no client, and would not take SIGTERM. Under a debugger, which
  * blocks it at breakpoints, there is no such thread.
- *
- * @param log descriptor of the stream that the log goes to
  */
-export function startWatchdog(log: number): Watchdog | undefined {
+export function startWatchdog(): Watchdog | undefined {
   if (inspectorUrl() !== undefined) return undefined;
   const shared = new Int32Array(new SharedArrayBuffer(8));
-  const workerData: WatchdogSettings = { shared, patience: PATIENCE, log };
+  const workerData: WatchdogSettings = { shared, patience: PATIENCE };
   const resourceLimits = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 };
   const thread = new Worker(new URL('./watchdog-worker.js', import.meta.url), { workerData, resourceLimits });
   thread.unref();

@@ -5,7 +5,7 @@ import { workerData } from 'node:worker_threads';
 import { formatInstant } from '../../fhir/instant.js';
 import { PLACES, type WatchdogSettings } from './start-thread.js';
 
-const { shared, patience, log } = workerData as WatchdogSettings;
+const { shared, patience } = workerData as WatchdogSettings;
 
 /** How long the last line of the log may take, in milliseconds: the reader of the log may be blocked as well. */
 const LAST_LINE = 1000;
@@ -28,6 +28,6 @@ function endProcess(message: string): void {
   const line = JSON.stringify({ level: 'error', time: formatInstant(Date.now()), event: 'note', message });
   // No other signal would reach it: the main thread takes those that can be caught.
   const kill = (): void => void process.kill(process.pid, 'SIGKILL');
-  write(log, `${line}\n`, kill);
+  write(process.stderr.fd, `${line}\n`, kill);
   setTimeout(kill, LAST_LINE);
 }

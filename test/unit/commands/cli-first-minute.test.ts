@@ -44,6 +44,13 @@ describe('the command line, as a new user meets it', () => {
     expect((await run('config', '--limits-body', '1000001')).out.join('\n')).toMatch(/^limits\.body +1000001 B /m);
   });
 
+  it('kiln config --changed prints what is not as by default', async () => {
+    expect((await run('config', '--changed', '--limits-body', '1 MB')).out).toEqual([
+      'limits.body  1 MB  --limits-body',
+    ]);
+    expect((await run('config', '--changed')).out).toEqual([]);
+  });
+
   it('kiln config said that the audit is off, which it is not, and left lists without words blank', async () => {
     const text = (await run('config')).out.join('\n');
     expect(text).toMatch(/^audit\.sink +file with authorization, else off +default$/m);
