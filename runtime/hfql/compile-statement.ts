@@ -1,6 +1,6 @@
 import type { ServiceTables } from '../core/services.js';
 import type { Resource } from '../fhir/resource.js';
-import { indexRows, type TypeIndex } from '../path/expression/type-index.js';
+import { indexRows } from '../path/expression/type-index.js';
 import { searchDefinitions } from '../search/parse/definitions.js';
 import { columnTypeOf, compileColumn, type ColumnPath, type Row } from './column-path.js';
 import { fieldText } from './csv.js';
@@ -25,16 +25,13 @@ export interface CompiledStatement {
   fulfills(row: Row): boolean;
 }
 
-const indexes = new WeakMap<ServiceTables['types'], TypeIndex>();
-
 /**
  * Checks a statement against the definitions and compiles its expressions.
  *
  * @throws StatementError
  */
 export function compileStatement(raw: RawStatement, tables: ServiceTables): CompiledStatement {
-  const index = indexes.get(tables.types) ?? indexRows(tables.types, tables.primitives);
-  indexes.set(tables.types, index);
+  const index = indexRows(tables.types, tables.primitives);
   const { fromResourceName: type, groupBy } = raw;
   const compile = (text: string): ColumnPath => compileColumn(text, type, index);
   const isGrouped = groupBy.length > 0 || raw.select.some(({ operator }) => operator === 'COUNT');

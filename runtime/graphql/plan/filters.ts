@@ -2,7 +2,7 @@ import type { Tables } from '../../contract/tables.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { ExpressionError } from '../../path/expression/expression-error.js';
-import { indexRows, type TypeIndex } from '../../path/expression/type-index.js';
+import { indexRows } from '../../path/expression/type-index.js';
 import { checkExpression } from '../../path/library/check.js';
 import {
   beginEvaluation,
@@ -62,7 +62,7 @@ export class Filters {
     // To load it takes longer than a resource may take.
     library();
     try {
-      checkExpression(expression, type, typeIndex(this.tables));
+      checkExpression(expression, type, indexRows(this.tables.types, this.tables.primitives));
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
       throw new FhirError('parameter-invalid', `The FHIRPath ${quote(expression)} cannot be used: ${error.message}`);
@@ -150,14 +150,6 @@ function begin(root: object): Remaining | RangeError {
     if (error instanceof RangeError) return error;
     throw error;
   }
-}
-
-const indexes = new WeakMap<object, TypeIndex>();
-
-function typeIndex(tables: Pick<Tables, 'types' | 'primitives'>): TypeIndex {
-  let index = indexes.get(tables.types);
-  if (index === undefined) indexes.set(tables.types, (index = indexRows(tables.types, tables.primitives)));
-  return index;
 }
 
 /** The expression with `$index`, as far as it means the value itself and nothing within parentheses, replaced by its position. */

@@ -1,24 +1,5 @@
-import { formsOf, type TypeIndex } from '../expression/type-index.js';
+import type { ElementForm, ElementMember, TypeIndex } from '../expression/type-index.js';
 import { isJson, Item, type Json } from './item.js';
-
-/** A property of an object in JSON. */
-interface Member {
-  /** Name in JSON: `valueQuantity`. */
-  readonly key: string;
-  /** Name of what is beside it: `_valueQuantity`. */
-  readonly other: string;
-  readonly type: string;
-}
-
-/** The elements of a type. */
-interface Members {
-  /** Forms of each element, by its name. */
-  readonly byElement: ReadonlyMap<string, readonly Member[]>;
-  /** Properties by their names in JSON, those beside them included. */
-  readonly byKey: ReadonlyMap<string, Member>;
-  /** Element of each of those. */
-  readonly elementOf: ReadonlyMap<string, string>;
-}
 
 /** Choices of more types are found by the properties of the object, and not the other way about. */
 const FEW_FORMS = 3;
@@ -34,66 +15,53 @@ export interface Schema {
   allChildren(item: Item, out: Item[]): void;
 }
 
-/** Makes a schema of types; what it knows of a type is put together when the type first comes. */
+/** Makes a schema of types. */
 export function createSchema(types: TypeIndex): Schema {
-  const known = new Map<string, Members>();
-  const membersOf = (type: string): Members => {
-    let members = known.get(type);
-    if (members === undefined) known.set(type, (members = collect(type, types)));
-    return members;
-  };
   return {
     types,
     children(item, element, out) {
-      const holder = isJson(item.value) ? item.value : item.beside;
+      const holder = holderOf(item);
       if (holder === undefined) return;
-      const { byElement, byKey, elementOf } = membersOf(holder === item.beside ? 'Element' : item.type);
-      const forms = byElement.get(element);
-      if (forms === undefined) return;
+      const type = holder === item.beside ? 'Element' : item.type;
+      const forms = types.forms(type, element);
       if (forms.length <= FEW_FORMS) for (const form of forms) read(holder, form, out);
       else {
+        const members = types.members(type);
         for (const key in holder) {
-          if (elementOf.get(key) === element) readAt(holder, key, byKey.get(key)!, out);
+          const member = memberAt(members, key);
+          if (member?.element.name === element) readAt(holder, key, member, out);
         }
       }
     },
     allChildren(item, out) {
-      const holder = isJson(item.value) ? item.value : item.beside;
+      const holder = holderOf(item);
       if (holder === undefined) return;
-      const { byKey } = membersOf(holder === item.beside ? 'Element' : item.type);
+      const members = types.members(holder === item.beside ? 'Element' : item.type);
       for (const key in holder) {
-        const member = byKey.get(key);
+        const member = memberAt(members, key);
         if (member !== undefined) readAt(holder, key, member, out);
       }
     },
   };
 }
 
-function collect(type: string, types: TypeIndex): Members {
-  const byElement = new Map<string, readonly Member[]>();
-  const byKey = new Map<string, Member>();
-  const elementOf = new Map<string, string>();
-  for (const element of types.elements(type)) {
-    const { name } = element;
-    const forms = formsOf(element).map(([key, form]): Member => ({ key, other: `_${key}`, type: form }));
-    byElement.set(name, forms);
-    for (const form of forms) {
-      for (const key of [form.key, form.other]) {
-        byKey.set(key, form);
-        elementOf.set(key, name);
-      }
-    }
-  }
-  return { byElement, byKey, elementOf };
+/** The object that has the children of a value: of a primitive the one beside it. */
+function holderOf({ value, beside }: Item): Json | undefined {
+  return isJson(value) ? value : beside;
+}
+
+/** The member that a key, or one with `_` before it, belongs to. */
+function memberAt(members: ReturnType<TypeIndex['members']>, key: string): ElementMember | undefined {
+  return members.get(key) ?? (key.startsWith('_') ? members.get(key.slice(1)) : undefined);
 }
 
 /** Reads the property that a key belongs to, once where both the value and what is beside it are there. */
-function readAt(holder: Json, key: string, member: Member, out: Item[]): void {
+function readAt(holder: Json, key: string, member: ElementMember, out: Item[]): void {
   if (key === member.key || holder[member.key] === undefined) read(holder, member, out);
 }
 
 /** Adds the values of a property, each primitive with what is beside it. */
-function read(holder: Json, { key, other, type }: Member, out: Item[]): void {
+function read(holder: Json, { key, beside: other, type }: ElementForm, out: Item[]): void {
   const value = holder[key];
   const beside = holder[other];
   if (Array.isArray(value) || Array.isArray(beside)) {

@@ -30,7 +30,6 @@ export interface NamedParameter {
 /** Looks the tables up when they are first asked for. */
 export function createParameterContext(tables: ParameterTables): ParameterContext {
   const searched = new Map(tables.search.map((table): [string, SearchTable] => [table.type, table]));
-  let types: TypeIndex | undefined;
   let urls: ReadonlyMap<string, SearchRow> | undefined;
   const concrete = new Map<string, readonly string[]>();
   const isBelow = (type: string, base: string): boolean => {
@@ -40,7 +39,7 @@ export function createParameterContext(tables: ParameterTables): ParameterContex
   return {
     tables,
     get types() {
-      return (types ??= indexRows(tables.types, tables.primitives));
+      return indexRows(tables.types, tables.primitives);
     },
     find: createFindConverter(tables),
     definitions: searchDefinitions(tables),

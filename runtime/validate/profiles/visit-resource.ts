@@ -1,7 +1,6 @@
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { checkExtension, checkNumbers, type Holder } from './check-extension.js';
 import { inResource } from './conforms.js';
-import type { Member } from './fhir-types.js';
 import type { ProfileRun } from './profile-run.js';
 
 /** Checks a resource that lies in another one; the run is at it. */
@@ -20,13 +19,20 @@ interface Visit {
   readonly nested: NestedCheck;
 }
 
+/** A property: the element that it belongs to, and the type of its values; an empty text where that is not known. */
+interface Member {
+  readonly name: string;
+  readonly type: string;
+}
+
 function visitObject(object: JsonObject, holder: Holder, visit: Visit): void {
   for (const key in object) {
     const value = object[key];
     if (typeof value !== 'object' || value === null) continue;
     const isBeside = key.startsWith('_');
     const member = visit.run.deps.types.member(holder.type, isBeside ? key.slice(1) : key);
-    visitMember(value, member ?? { name: key, type: '', list: false }, holder, visit);
+    const { type = '', element } = member ?? {};
+    visitMember(value, { name: element?.name ?? key, type }, holder, visit);
   }
 }
 

@@ -1,8 +1,7 @@
-import { jsonName } from '../../../contract/json-name.js';
-import { elementsOf, rowsByName, type TypeRows } from '../../../contract/type-rows.js';
+import { rowsByName } from '../../../contract/type-rows.js';
 import type { Tables } from '../../../contract/tables.js';
-import type { TypeRow } from '../../../contract/types.js';
-import { indexRows, type TypeIndex } from '../../expression/type-index.js';
+import type { ElementRow, TypeRow } from '../../../contract/types.js';
+import { indexRows, type ElementForm, type TypeIndex } from '../../expression/type-index.js';
 
 /** An element, as a patch has to know it. */
 export interface PatchElement {
@@ -18,12 +17,6 @@ export interface PatchElement {
   readonly twins: boolean;
 }
 
-/** One JSON name of an element. */
-export interface PatchKey {
-  readonly key: string;
-  readonly type: string;
-}
-
 /** A type: a resource, a datatype, or an element with children of its own. */
 export interface PatchType {
   readonly name: string;
@@ -33,7 +26,7 @@ export interface PatchType {
   /** By JSON name (without `_`). */
   readonly keys: ReadonlyMap<string, { readonly element: PatchElement; readonly type: string }>;
   /** JSON names of each element. */
-  readonly keysOf: (element: PatchElement) => readonly PatchKey[];
+  readonly keysOf: (element: PatchElement) => readonly ElementForm[];
 }
 
 /** JSON form of a primitive. */
@@ -57,47 +50,36 @@ export interface PatchModel {
 
 /** Makes the model from tables; types are compiled when they are first asked for. */
 export function createPatchModel(tables: Pick<Tables, 'types' | 'primitives'>): PatchModel {
-  const rows = rowsByName(tables.types);
-  const primitives = new Map(tables.primitives.map((row) => [row.name, row]));
+  const index = indexRows(tables.types, tables.primitives);
+  const primitives = new Map(tables.primitives.map(({ name, json }) => [name, json]));
   const types = new Map<string, PatchType>();
-  const type = (name: string): PatchType | undefined => {
-    const known = types.get(name);
-    if (known !== undefined) return known;
-    const row = rows.get(name);
-    if (row === undefined) return undefined;
-    const made = compile(row, rows, primitives);
-    types.set(row.name, made);
-    return made;
-  };
-  const parameter = rows.get('Parameters.parameter')?.elements.find(({ name }) => name === 'value');
+  const rows = rowsByName(tables.types);
   return {
-    type,
-    types: indexRows(tables.types, tables.primitives),
-    primitive: (name) => primitives.get(name)?.json,
-    isA: (name, other) => {
-      for (let at: string | undefined = name; at !== undefined; at = (rows.get(at) ?? primitives.get(at))?.base) {
-        if (at === other) return true;
-      }
-      return false;
+    type(name) {
+      const row = rows.get(name);
+      if (row === undefined) return undefined;
+      const known = types.get(name) ?? compile(row, index);
+      types.set(row.name, known);
+      return known;
     },
-    isResource: (name) => rows.get(name)?.kind === 'resource',
-    open: new Set(parameter?.types),
+    types: index,
+    primitive: (name) => primitives.get(name),
+    isA: (name, other) => index.ancestors(name).includes(other),
+    isResource: (name) => index.kindOf(name) === 'resource',
+    open: new Set(index.element('Parameters.parameter', 'value')?.types),
   };
 }
 
-function compile(row: TypeRow, rows: TypeRows, primitives: ReadonlyMap<string, unknown>): PatchType {
+function compile({ name: owner, kind }: TypeRow, index: TypeIndex<ElementRow>): PatchType {
   const elements = new Map<string, PatchElement>();
-  const keys = new Map<string, { element: PatchElement; type: string }>();
-  const own = new Map<PatchElement, readonly PatchKey[]>();
-  for (const { name, types, choice, max, xml } of elementsOf(row.name, rows)) {
+  for (const { name, types, choice, max, xml } of index.elements(owner)) {
     // Ids, the url of an extension and the text of a narrative are attributes, and XHTML: they have no children.
-    const plain = xml !== undefined || (row.kind === 'resource' && name === 'id');
-    const twins = !plain && types.some((type) => primitives.has(type));
-    const element = { name, types, choice: choice === true, list: max === '*', twins };
-    elements.set(name, element);
-    const named = types.map((type) => ({ key: jsonName(element, type), type }));
-    for (const { key, type } of named) keys.set(key, { element, type });
-    own.set(element, named);
+    const plain = xml !== undefined || (kind === 'resource' && name === 'id');
+    const twins = !plain && types.some((type) => index.isPrimitive(type));
+    elements.set(name, { name, types, choice: choice === true, list: max === '*', twins });
   }
-  return { name: row.name, kind: row.kind, elements, keys, keysOf: (element) => own.get(element) ?? [] };
+  const keys = [...index.members(owner)].map(([key, { element, type }]) => {
+    return [key, { element: elements.get(element.name)!, type }] as const;
+  });
+  return { name: owner, kind, elements, keys: new Map(keys), keysOf: ({ name }) => index.forms(owner, name) };
 }

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../../fhir/resource.js';
 import { countItems, readItem, readItems, type Item } from './fhirpath-items.js';
-import type { PatchElement, PatchKey, PatchModel, PatchType } from './fhirpath-model.js';
+import type { ElementForm } from '../../expression/type-index.js';
+import type { PatchElement, PatchModel, PatchType } from './fhirpath-model.js';
 
 /** Names and positions from the root of a resource to one of its parts. */
 export type JsonPath = readonly (string | number)[];
@@ -62,7 +63,7 @@ export function childAt(parent: Node, element: PatchElement, index: number, mode
   return found && item && makeNode(parent, element, found, item, index, model);
 }
 
-interface FoundKey extends PatchKey {
+interface FoundKey extends ElementForm {
   readonly content: JsonObject;
 }
 
@@ -77,7 +78,7 @@ function keyOf(parent: Node, element: PatchElement, model: PatchModel): FoundKey
 function makeNode(
   parent: Node,
   element: PatchElement,
-  { key, type }: PatchKey,
+  { key, type }: ElementForm,
   item: Item,
   index: number,
   model: PatchModel,
