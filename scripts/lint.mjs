@@ -39,6 +39,7 @@ const LINTS = [
     run: ['knip/bin/knip.js', '--production', '--include', 'exports,types,files', '--no-progress'],
   },
   { name: 'spelling (words of our own: cspell-words.txt)', run: ['cspell/bin.mjs', '--no-progress', '--no-summary'] },
+  { name: 'doc comments and names of types', run: ['../scripts/count-names.mjs'] },
   { name: 'links and README', run: ['../scripts/check-links.mjs'] },
 ];
 
