@@ -1,5 +1,5 @@
 import { FhirError } from '../fhir/errors.js';
-import type { Resource } from '../fhir/resource.js';
+import type { JsonObject, Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { writeJson } from '../format/write-json.js';
 import { decodeUtf8 } from '../format/utf8.js';
@@ -8,10 +8,9 @@ import type { TextForm } from '../core/write/large-bodies.js';
 import type { Patchers } from '../core/patch/patchers.js';
 import type { ParsedContent } from '../core/write/parsed-bodies.js';
 import { STORED_DEPTH } from '../core/read-stored.js';
-import type { Contained } from '../search/contained.js';
-import type { Answer, FaultyEntry, Findings, BodyWorkerSettings, Job } from './messages.js';
+import type { Answer, BodyWorkerSettings, Job, Whole } from './messages.js';
 import { unpackPatch } from './patch-text.js';
-import { cutTree, isContainer } from './pieces.js';
+import { cutTree } from './pieces.js';
 import { takeIn, takeRight, type BodyParser, type BodyServices } from './parse-body.js';
 
 /** What a thread reads and patches bodies with. */
@@ -30,31 +29,19 @@ const PIECE = 32 * 1024;
 /** About how many of a written text are. */
 const TEXT = 1024 * 1024;
 
-/** How many index entries are. */
-const ENTRIES = 400;
-
-/** How many entries with their faults are, each up to a hundred. */
-const FAULTY = 10;
-
 /** Reads a body, and tells what came of it in small answers. */
 export async function* answersTo(job: Job, reading: Reading): AsyncGenerator<Answer> {
   try {
     if (job.form !== undefined) {
       const text = await write(job, job.form, reading);
       for (let i = 0; i < text.length; i += TEXT) yield { is: 'text', text: text.slice(i, i + TEXT) };
-      yield { is: 'end', findings: { isWrapped: false } };
+      yield { is: 'end' };
       return;
     }
     const taken = await read(job, reading);
-    for (const piece of cutTree(taken.tree, PIECE)) yield { is: 'piece', piece };
-    const entries = taken.prepared?.content?.entries ?? [];
-    for (let i = 0; i < entries.length; i += ENTRIES) yield { is: 'entries', entries: entries.slice(i, i + ENTRIES) };
-    for (const contained of pieces(taken.prepared?.content?.contained ?? [])) yield { is: 'contained', contained };
-    const faulty: readonly FaultyEntry[] = [...(taken.entries ?? [])].filter(([, faults]) => faults.length > 0);
-    for (let i = 0; i < faulty.length; i += FAULTY) yield { is: 'faults', faulty: faulty.slice(i, i + FAULTY) };
-    const codes = taken.judged?.judgement.named.codes ?? [];
-    for (let i = 0; i < codes.length; i += ENTRIES) yield { is: 'codes', codes: codes.slice(i, i + ENTRIES) };
-    yield { is: 'end', findings: findingsOf(taken) };
+    for (const piece of cutTree(wholeOf(taken), PIECE)) yield { is: 'piece', piece };
+    const members = taken.prepared?.content?.members;
+    yield { is: 'end', ...(members !== undefined && { members }) };
   } catch (error) {
     if (!(error instanceof FhirError)) yield { is: 'defect', error };
     else yield { is: 'failure', issues: error.issues, headers: error.headers };
@@ -77,36 +64,19 @@ async function read({ bytes, format, purpose, depth, patch }: Job, reading: Read
   return takeIn(readJson(text, depth ?? reading.nesting), text, purpose, reading);
 }
 
-/** Contained resources with about so many index entries together; one may have more. */
-function* pieces(contained: readonly Contained[]): Generator<readonly Contained[]> {
-  let from = 0;
-  let count = 0;
-  for (const [at, { entries }] of contained.entries()) {
-    if (at > from && count + entries.length > ENTRIES) {
-      yield contained.slice(from, at);
-      from = at;
-      count = 0;
-    }
-    count += entries.length;
-  }
-  if (from < contained.length) yield contained.slice(from);
-}
-
-function pick({ members, entryBytes, isCut }: ParsedContent): NonNullable<Findings['content']> {
-  return { members, entryBytes, isCut };
-}
-
-function withoutCodes({ at, judgement }: NonNullable<Findings['judged']>): NonNullable<Findings['judged']> {
-  return { at, judgement: { ...judgement, named: { ...judgement.named, codes: [] } } };
-}
-
-function findingsOf({ tree, prepared, entries, judged }: BodyParser): Findings {
-  const content = prepared?.content;
-  return {
-    isWrapped: !isContainer(tree),
-    ...(prepared && { faults: prepared.faults }),
-    ...(content && { content: pick(content) }),
-    ...(entries && { checked: [...entries.keys()] }),
-    ...(judged && { judged: withoutCodes(judged) }),
+/** A body with what was found about it, as a tree. The long text of its members goes by itself: a piece is parsed again. */
+function wholeOf({ tree, prepared, entries, judged }: BodyParser): JsonObject {
+  const whole: Whole = {
+    tree,
+    ...(prepared && { prepared: { faults: prepared.faults, ...contentOf(prepared.content) } }),
+    ...(entries && { entries: [...entries] }),
+    ...(judged && { judged }),
   };
+  return whole as unknown as JsonObject;
+}
+
+function contentOf(content: ParsedContent | undefined): Pick<NonNullable<Whole['prepared']>, 'content'> {
+  if (content === undefined) return {};
+  const { members: _members, ...rest } = content;
+  return { content: rest };
 }

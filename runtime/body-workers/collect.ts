@@ -1,75 +1,49 @@
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
-import { rememberParsed, type ParsedBody } from '../core/write/parsed-bodies.js';
-import type { Contained } from '../search/contained.js';
-import type { IndexEntry } from '../search/entry.js';
-import type { NamedCode } from '../validate/codes/find-codes.js';
-import type { Fault } from '../validate/fault.js';
+import { rememberParsed } from '../core/write/parsed-bodies.js';
 import { assemble } from './assemble.js';
-import type { Answer, Findings } from './messages.js';
+import type { Answer, Whole } from './messages.js';
 
 /** Puts together what a thread answers. */
 export interface Collector {
   take(answer: Answer): void;
-  /** The body, with what is known of it beside it. */
-  end(findings: Findings): JsonValue;
+  /** The body, with what is known of it beside it. @param members those of its content */
+  end(members: string | undefined): JsonValue;
 }
-
-const NO_FAULTS: ParsedBody = { faults: [] };
 
 /** Begins with nothing. */
 export function openCollector(): Collector {
   const assembly = assemble();
-  const entries: IndexEntry[] = [];
-  const contained: Contained[] = [];
-  const faulty = new Map<number, readonly Fault[]>();
-  const codes: NamedCode[] = [];
   return {
     take(answer) {
       if (answer.is === 'piece') assembly.add(answer.piece);
-      else if (answer.is === 'entries') for (const entry of answer.entries) entries.push(entry);
-      else if (answer.is === 'contained') for (const each of answer.contained) contained.push(each);
-      else if (answer.is === 'faults') for (const [index, faults] of answer.faulty) faulty.set(index, faults);
-      else if (answer.is === 'codes') for (const code of answer.codes) codes.push(code);
     },
-    end(findings) {
-      const { tree } = assembly;
-      const body = findings.isWrapped ? ((tree as JsonValue[])[0] as JsonValue) : tree;
-      if (isObject(body)) {
-        keep(body as Resource, findings, { entries, contained }, faulty);
-        keepJudgement(body, findings, codes);
-      }
-      return body;
+    end(members) {
+      const whole = assembly.tree as unknown as Whole;
+      const { tree } = whole;
+      if (isObject(tree)) keep(tree as Resource, whole, members);
+      return tree;
     },
   };
 }
 
-/** Keeps what was found to be wrong with the body, or with the resource in a parameter of it. */
-function keepJudgement(body: JsonObject, { judged }: Findings, codes: readonly NamedCode[]): void {
+/** Keeps what was found of the body, of the resources in its entries, or of the one in a parameter beside each of these. */
+function keep(body: Resource, { prepared, entries = [], judged }: Whole, members: string | undefined): void {
+  if (prepared !== undefined) {
+    const { faults, content } = prepared;
+    const entryBytes = content?.entryBytes ?? Infinity;
+    rememberParsed(body, {
+      faults,
+      ...(content !== undefined && members !== undefined && { content: { ...content, entryBytes, members } }),
+    });
+  }
+  const bundled = body['entry'];
+  for (const [index, faults] of entries) {
+    const entry = Array.isArray(bundled) ? bundled[index] : undefined;
+    const resource = isObject(entry) ? entry['resource'] : undefined;
+    if (isObject(resource)) rememberParsed(resource as Resource, { faults });
+  }
   if (judged === undefined) return;
   const { at, judgement } = judged;
   const subject = at === undefined ? body : (body['parameter'] as readonly JsonObject[])[at]?.['resource'];
-  if (!isObject(subject)) return;
-  const { structure, named } = judgement;
-  rememberParsed(subject as Resource, {
-    faults: structure,
-    judgement: { ...judgement, named: { ...named, codes } },
-  });
-}
-
-/** Keeps what was found beside what it was found of. */
-function keep(
-  body: Resource,
-  { faults, content, checked }: Findings,
-  found: { readonly entries: readonly IndexEntry[]; readonly contained: readonly Contained[] },
-  faulty: ReadonlyMap<number, readonly Fault[]>,
-): void {
-  if (faults !== undefined) rememberParsed(body, { faults, ...(content && { content: { ...content, ...found } }) });
-  const bundled = body['entry'];
-  for (const index of checked ?? []) {
-    const entry = Array.isArray(bundled) ? bundled[index] : undefined;
-    const resource = isObject(entry) ? entry['resource'] : undefined;
-    if (!isObject(resource)) continue;
-    const wrong = faulty.get(index);
-    rememberParsed(resource as Resource, wrong === undefined ? NO_FAULTS : { faults: wrong });
-  }
+  if (isObject(subject)) rememberParsed(subject as Resource, { faults: judgement.structure, judgement });
 }

@@ -1,11 +1,9 @@
 import type { Issue } from '../fhir/errors.js';
+import type { JsonValue } from '../fhir/resource.js';
 import type { FormatName } from '../format/negotiate.js';
 import type { BodyPurpose, TextForm } from '../core/write/large-bodies.js';
-import type { Contained } from '../search/contained.js';
-import type { IndexEntry } from '../search/entry.js';
 import type { ValidationMode } from '../core/write/validation-mode.js';
-import type { Judgement } from '../core/write/parsed-bodies.js';
-import type { NamedCode } from '../validate/codes/find-codes.js';
+import type { Judgement, ParsedContent } from '../core/write/parsed-bodies.js';
 import type { Fault } from '../validate/fault.js';
 import type { PatchText } from './patch-text.js';
 import type { Piece } from './pieces.js';
@@ -39,32 +37,26 @@ export type Request =
   /** It is not wanted any more. */
   | { readonly ask: 'drop' };
 
-/** What is known of a body beside its tree, its index entries, and faults of its entries, which come before. */
-export interface Findings {
-  /** Its tree is in an array of one. */
-  readonly isWrapped: boolean;
-  /** Absent: nothing is known of it. */
-  readonly faults?: readonly Fault[];
-  readonly content?: { readonly members: string; readonly entryBytes: number; readonly isCut: boolean };
-  /** Places of the entries whose resources were validated. */
-  readonly checked?: readonly number[];
-  /** Judgement on the body, or on the resource in the parameter at a place; its codes come before. */
-  readonly judged?: { readonly at: number | undefined; readonly judgement: Judgement };
+/** A body with what was found about it, but for the text of its content: its pieces make this. */
+export interface Whole {
+  readonly tree: JsonValue;
+  /** `content` without `members`; `entryBytes` is null where it is infinite. */
+  readonly prepared?: {
+    readonly faults: readonly Fault[];
+    readonly content?: Omit<ParsedContent, 'members' | 'entryBytes'> & { readonly entryBytes: number | null };
+  };
+  /** Places of the entries whose resources were validated, with the faults of each. */
+  readonly entries?: readonly (readonly [number, readonly Fault[]])[];
+  /** Judgement on the body, or on the resource in the parameter at a place. */
+  readonly judged?: { readonly at?: number | undefined; readonly judgement: Judgement };
 }
 
-/** The place of an entry, and the faults of its resource. */
-export type FaultyEntry = readonly [number, readonly Fault[]];
-
-/** What a thread answers: pieces of the tree, some index entries or faults, and at last what else it found. */
+/** What a thread answers: pieces of a `Whole`, or of a text that it wrote, and at last that this is all. */
 export type Answer =
   | { readonly is: 'piece'; readonly piece: Piece }
-  | { readonly is: 'entries'; readonly entries: readonly IndexEntry[] }
-  | { readonly is: 'contained'; readonly contained: readonly Contained[] }
-  | { readonly is: 'faults'; readonly faulty: readonly FaultyEntry[] }
-  /** A part of what was written. */
   | { readonly is: 'text'; readonly text: string }
-  | { readonly is: 'codes'; readonly codes: readonly NamedCode[] }
-  | { readonly is: 'end'; readonly findings: Findings }
+  /** `members` is that of the content. */
+  | { readonly is: 'end'; readonly members?: string }
   | {
       readonly is: 'failure';
       readonly issues: readonly [Issue, ...Issue[]];

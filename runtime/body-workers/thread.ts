@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 
 import { FhirError } from '../fhir/errors.js';
-import type { Answer, Findings, Job, Request } from './messages.js';
+import type { Answer, Job, Request } from './messages.js';
 
 /** A thread that takes in one body at a time. Idle, it does not keep the process alive. */
 export interface BodyWorker {
@@ -9,9 +9,10 @@ export interface BodyWorker {
    * Has it read a body.
    *
    * @param take is given each answer but the last, in a turn of its own
+   * @returns `members` of the last answer
    * @throws FhirError for what is wrong with the body, and where the thread ends over it
    */
-  read(job: Job, take: (answer: Answer) => void, signal: AbortSignal): Promise<Findings>;
+  read(job: Job, take: (answer: Answer) => void, signal: AbortSignal): Promise<string | undefined>;
   /** Ends it; the next body starts it anew. */
   end(): Promise<void>;
 }
@@ -55,7 +56,7 @@ export function openBodyWorker(start: () => Worker): BodyWorker {
         for (let answer = await ask({ ask: 'read', job }); ; answer = await ask({ ask: 'next' })) {
           isOver = answer.is === 'end' || answer.is === 'failure' || answer.is === 'defect';
           if (signal.aborted) throw new FhirError('body-incomplete', 'The client left');
-          if (answer.is === 'end') return answer.findings;
+          if (answer.is === 'end') return answer.members;
           if (answer.is === 'failure') throw Object.assign(FhirError.of(answer.issues), { headers: answer.headers });
           if (answer.is === 'defect') throw answer.error;
           take(answer);

@@ -40,7 +40,7 @@ const reading: Reading = {
 async function takeIn(text: string, purpose: BodyPurpose): Promise<JsonValue> {
   const collector = openCollector();
   for await (const answer of answersTo({ bytes: Buffer.from(text), format: 'json', purpose }, reading)) {
-    if (answer.is === 'end') return collector.end(structuredClone(answer.findings));
+    if (answer.is === 'end') return collector.end(answer.members);
     if (answer.is === 'failure') throw new Error(answer.issues[0].text);
     if (answer.is === 'defect') throw answer.error;
     collector.take(structuredClone(answer));
