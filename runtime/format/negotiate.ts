@@ -1,5 +1,6 @@
 import { FhirError } from '../fhir/errors.js';
 import { HTML_TYPE } from './html.js';
+import { memoize, memoizeWeak } from '../fhir/memoize.js';
 
 /** A form that resources are written in. https://hl7.org/fhir/R5/formats.html */
 export type FormatName = 'json' | 'xml';
@@ -76,13 +77,17 @@ export function negotiate(
   served: readonly FormatName[],
 ): Negotiated {
   if (format !== undefined || accept === undefined) return judgeAll(accept, format, served);
-  let known = negotiated.get(served);
-  if (known === undefined) negotiated.set(served, (known = remembering((text) => judgeAll(text, undefined, served))));
-  return known(accept);
+  return negotiated(served)(accept);
 }
 
+/** Texts that are remembered at most, and their greatest length: clients send few different ones. */
+const MOST_KNOWN = 64;
+const LONGEST_KNOWN = 200;
+
 /** What `Accept` came to, by what can be written. */
-const negotiated = new WeakMap<readonly FormatName[], (accept: string) => Negotiated>();
+const negotiated = memoizeWeak((served: readonly FormatName[]) =>
+  remembering((text) => judgeAll(text, undefined, served)),
+);
 
 function judgeAll(accept: string | undefined, format: string | undefined, served: readonly FormatName[]): Negotiated {
   const wanted = format === undefined ? accept : unspace(format);
@@ -252,21 +257,8 @@ function quote(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }
 
-/** Texts that are remembered at most, and their greatest length: clients send few different ones. */
-const MOST_KNOWN = 64;
-const LONGEST_KNOWN = 200;
-
 /** The same function, which remembers what it made of short texts. */
 function remembering<T>(read: (text: string) => T): (text: string) => T {
-  const known = new Map<string, T>();
-  return (text) => {
-    if (text.length > LONGEST_KNOWN) return read(text);
-    let found = known.get(text);
-    if (found === undefined) {
-      found = read(text);
-      if (known.size >= MOST_KNOWN) known.clear();
-      known.set(text, found);
-    }
-    return found;
-  };
+  const known = memoize(read, MOST_KNOWN);
+  return (text) => (text.length > LONGEST_KNOWN ? read(text) : known(text));
 }

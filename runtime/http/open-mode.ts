@@ -3,6 +3,7 @@ import { BlockList, isIP } from 'node:net';
 
 import { FhirError } from '../fhir/errors.js';
 import { headerValues } from './request/header-values.js';
+import { memoize } from '../fhir/memoize.js';
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
@@ -18,8 +19,7 @@ export function isLoopback(host: string): boolean {
   return version !== 0 && LOOPBACK.check(address, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** What was found out of names and addresses: the same few come again and again. */
-const judged = new Map<string, boolean>();
+/** Names and addresses whose judgement is kept: the same few come again and again. */
 const JUDGED_AT_MOST = 1000;
 
 /** A name or an address, IPv6 in brackets, and perhaps a port. RFC 9110, 7.2; RFC 3986, 3.2.2 */
@@ -27,16 +27,10 @@ const HOST = /^([^:[\]]+|\[[^[\]]+\])(?::(\d{0,5}))?$/;
 const MAX_PORT = 65_535;
 
 /** Whether a `Host` names this machine, port and all. */
-export function isLocal(host: string): boolean {
-  let local = judged.get(host);
-  if (local === undefined) {
-    const [, name = '', port = ''] = HOST.exec(host) ?? [];
-    local = isLoopback(name) && Number(port) <= MAX_PORT;
-    if (judged.size >= JUDGED_AT_MOST) judged.clear();
-    judged.set(host, local);
-  }
-  return local;
-}
+export const isLocal = memoize((host: string): boolean => {
+  const [, name = '', port = ''] = HOST.exec(host) ?? [];
+  return isLoopback(name) && Number(port) <= MAX_PORT;
+}, JUDGED_AT_MOST);
 
 /**
  * The guard of open mode: without authorization only programs on this machine are served, and neither what a proxy

@@ -8,6 +8,7 @@ import { readJson } from '../format/read-json.js';
 import { FORM } from '../search/control-parameters.js';
 import { compilePrimitives } from '../validate/compile-primitives.js';
 import type { PrimitiveTest } from '../validate/plan.js';
+import { memoizeWeak } from '../fhir/memoize.js';
 
 /** One argument of an operation: a value or a resource, or the arguments of its parts. */
 export type Argument = { readonly value: JsonValue } | { readonly parts: Arguments };
@@ -64,7 +65,7 @@ export function rowOf({ operation }: Pick<Call, 'operation'>, { tables }: Pick<S
   return row;
 }
 
-const compiled = new WeakMap<readonly PrimitiveRow[], ReadonlyMap<string, PrimitiveTest>>();
+const compiled = memoizeWeak((primitives: readonly PrimitiveRow[]) => compilePrimitives(primitives));
 
 class ArgumentReader {
   constructor(
@@ -187,10 +188,7 @@ class ArgumentReader {
   }
 
   private tests(): ReadonlyMap<string, PrimitiveTest> {
-    const { primitives } = this.services.tables;
-    let tests = compiled.get(primitives);
-    if (tests === undefined) compiled.set(primitives, (tests = compilePrimitives(primitives)));
-    return tests;
+    return compiled(this.services.tables.primitives);
   }
 
   private invalid(text: string, path: string, issue = 'value'): FhirError {

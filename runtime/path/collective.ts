@@ -2,6 +2,7 @@ import type { PathStep } from '../contract/search.js';
 import type { PrimitiveMatch } from './child.js';
 import { equalityKey } from './equality-key.js';
 import type { Focus, Visit, Way } from './visit.js';
+import { memoize } from '../fhir/memoize.js';
 
 type CollectiveStep = Extract<PathStep, { index: number } | { union: unknown } | { notFalse: true }>;
 type Compile = <F extends Focus>(ways: readonly Way<F>[], sight: PrimitiveMatch) => Visit<F>;
@@ -30,7 +31,7 @@ export function collectiveWay<F extends Focus>(way: Way<F>, compile: Compile): V
   const cut = way.steps.findLastIndex(isCollective);
   const lists = compileList(way.steps.slice(0, cut + 1), compile);
   const rest = way.steps.slice(cut + 1);
-  const ends = memo((type) =>
+  const ends = memoize((type: string | undefined) =>
     compile<F>([{ steps: rest, end: (told) => way.end(told ?? keptType(rest, type)) }], 'values'),
   );
   return (value, focus) => {
@@ -65,7 +66,7 @@ function compileList(steps: readonly PathStep[], compile: Compile): ListStep {
 }
 
 function plainList(steps: readonly PathStep[], compile: Compile): ListStep {
-  const runs = memo((before) =>
+  const runs = memoize((before: string | undefined) =>
     compile<Gathering>(
       [
         {
@@ -116,13 +117,4 @@ function distinct(all: readonly Found[]): readonly Found[] {
 /** `x.exists() and x != false`: of nothing it is false; of anything but one `false` it is true. */
 function isNotFalse(input: readonly Found[]): boolean {
   return input.length > 0 && !(input.length === 1 && input[0]?.value === false);
-}
-
-function memo<T>(make: (type: string | undefined) => T): (type: string | undefined) => T {
-  const made = new Map<string | undefined, T>();
-  return (type) => {
-    let known = made.get(type);
-    if (known === undefined) made.set(type, (known = make(type)));
-    return known;
-  };
 }

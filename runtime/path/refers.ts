@@ -1,5 +1,6 @@
 import { readReference } from './reference-text.js';
 import { isObject, type Focus, type Visit } from './visit.js';
+import { memoizeWeak } from '../fhir/memoize.js';
 
 const DEFINITIONS = 'http://hl7.org/fhir/StructureDefinition/';
 
@@ -41,14 +42,12 @@ export function containedResource(root: object, id: string): unknown {
 }
 
 /** Contained resources by id, so that many references to many of them take no longer than reading both. */
-const indexes = new WeakMap<readonly unknown[], ReadonlyMap<unknown, unknown>>();
-
-function indexOf(contained: readonly unknown[]): ReadonlyMap<unknown, unknown> {
-  let index = indexes.get(contained);
-  if (index === undefined) {
-    // Of two with one id the first counts: it is set last.
-    const entries = contained.filter(isObject).map((resource) => [resource['id'], resource] as const);
-    indexes.set(contained, (index = new Map(entries.reverse())));
-  }
-  return index;
-}
+const indexOf = memoizeWeak((contained: readonly unknown[]): ReadonlyMap<unknown, unknown> => {
+  // Of two with one id the first counts: it is set last.
+  return new Map(
+    contained
+      .filter(isObject)
+      .map((resource) => [resource['id'], resource] as const)
+      .reverse(),
+  );
+});

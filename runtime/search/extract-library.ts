@@ -1,6 +1,7 @@
 import { beginEvaluation, compileLibrary, type Evaluation } from '../path/library/evaluate.js';
 import type { Visit } from '../path/visit.js';
 import type { Harvest } from './values/converter.js';
+import { memoize } from '../fhir/memoize.js';
 
 /** What is done with values of a type; undefined: the way does not tell it. Asked once for each type. */
 export type LibraryEnd = (type: string | undefined) => Visit<Harvest>;
@@ -12,12 +13,7 @@ export type LibraryEnd = (type: string | undefined) => Visit<Harvest>;
  */
 export function libraryVisit(text: string, end: LibraryEnd, base?: string): Visit<Harvest> {
   const run = compileLibrary(text, base);
-  const ends = new Map<string, Visit<Harvest>>();
-  const endOf = (type: string): Visit<Harvest> => {
-    let known = ends.get(type);
-    if (known === undefined) ends.set(type, (known = end(type)));
-    return known;
-  };
+  const endOf = memoize(end);
   return (value, harvest) => {
     if (typeof value !== 'object' || value === null) return;
     for (const { value: each, type } of run(value, evaluationOf(harvest))) endOf(type)(each, harvest);

@@ -2,6 +2,7 @@ import { jsonName } from '../../contract/json-name.js';
 import { lineOf, rowsByName } from '../../contract/type-rows.js';
 import type { Tables } from '../../contract/tables.js';
 import type { ElementRow, PrimitiveRow, TypeRow } from '../../contract/types.js';
+import { memoizeWeak } from '../../fhir/memoize.js';
 
 /** The tables that say how a resource is written. */
 export type FormatTables = Pick<Tables, 'types' | 'primitives' | 'resourceTypes'>;
@@ -107,11 +108,5 @@ export class ElementIndex {
   }
 }
 
-const indexes = new WeakMap<FormatTables, ElementIndex>();
-
 /** The index of these tables; one for each, however often it is asked for. */
-export function elementIndex(tables: FormatTables): ElementIndex {
-  let index = indexes.get(tables);
-  if (index === undefined) indexes.set(tables, (index = new ElementIndex(tables)));
-  return index;
-}
+export const elementIndex = memoizeWeak((tables: FormatTables) => new ElementIndex(tables));

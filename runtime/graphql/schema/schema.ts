@@ -39,6 +39,7 @@ import {
   type TypeSource,
 } from './lazy.js';
 import { primitiveScalar, searchScalar } from './scalars.js';
+import { memoizeWeak } from '../../fhir/memoize.js';
 
 /** The tables that a schema is made from. */
 export type SchemaTables = Pick<Tables, 'types' | 'primitives' | 'resourceTypes' | 'search'>;
@@ -389,14 +390,10 @@ const SEARCH_TYPES = [
   'special',
 ] as const;
 
-const catalogs = new WeakMap<SchemaTables, TypeCatalog>();
-
 /** The types that queries are checked by; they stay as long as the tables do. */
-export function queryTypes(tables: SchemaTables): TypeCatalog {
-  let catalog = catalogs.get(tables);
-  if (catalog === undefined) catalogs.set(tables, (catalog = new TypeCatalog(tables, { isKept: true, isWhole: true })));
-  return catalog;
-}
+export const queryTypes = memoizeWeak((tables: SchemaTables) => {
+  return new TypeCatalog(tables, { isKept: true, isWhole: true });
+});
 
 /** The types that introspection describes; nothing of them stays. */
 export function describedTypes(tables: SchemaTables): TypeCatalog {

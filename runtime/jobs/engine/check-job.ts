@@ -1,5 +1,6 @@
-import { compileSchema, type SchemaCheck } from '../../fhir/json-schema.js';
+import { compileSchema } from '../../fhir/json-schema.js';
 import type { Job } from '../../core/jobs.js';
+import { memoizeWeak } from '../../fhir/memoize.js';
 
 /** JSON Schemas of what a kind of job keeps in the store. */
 export interface JobSchemas {
@@ -8,20 +9,14 @@ export interface JobSchemas {
   readonly checkpoint: object;
 }
 
-const compiled = new WeakMap<object, SchemaCheck>();
+const compiled = memoizeWeak((schema: object) => compileSchema(schema, { isSecret: true }));
 
 /**
  * What is wrong with the documents of a job: another version of the program may have written them. An empty list: nothing is.
  * Values are not shown, because the input of a job may hold what its owner alone may see.
  */
 export function jobFaults({ input, checkpoint }: Job, schemas: JobSchemas): readonly string[] {
-  const faults = check(schemas.input, input).map((fault) => `input${fault}`);
-  const others = checkpoint === undefined ? [] : check(schemas.checkpoint, checkpoint);
+  const faults = compiled(schemas.input)(input).map((fault) => `input${fault}`);
+  const others = checkpoint === undefined ? [] : compiled(schemas.checkpoint)(checkpoint);
   return [...faults, ...others.map((fault) => `checkpoint${fault}`)];
-}
-
-function check(schema: object, value: unknown): readonly string[] {
-  let known = compiled.get(schema);
-  if (known === undefined) compiled.set(schema, (known = compileSchema(schema, { isSecret: true })));
-  return known(value);
 }

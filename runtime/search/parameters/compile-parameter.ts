@@ -7,6 +7,7 @@ import { checkExpression } from '../../path/library/check.js';
 import { scanPath } from '../../path/patch/fhirpath/fhirpath-scan.js';
 import type { NamedParameter, ParameterContext } from './parameter-context.js';
 import { ParameterError, STORED_LIMITS } from './stored-parameter.js';
+import { memoize } from '../../fhir/memoize.js';
 
 /** Types that values count as whose types are unknown, by what they are searched as. */
 const ASSUMED: Readonly<Partial<Record<SearchType, string>>> = {
@@ -79,18 +80,11 @@ function keyOf({ text, steps, types, library }: PathRow): string {
   return JSON.stringify(library === true ? scanPath(text) : { steps, types });
 }
 
-/** What was taken apart last: an expression, and those of its components, are for each of its bases again. */
-const apart = new Map<string, readonly string[]>();
-
-/** The alternatives of an expression. What our own reader cannot take apart is one branch for the library. */
-function takeApart(text: string): readonly string[] {
-  let branches = apart.get(text);
-  if (branches === undefined) {
-    if (apart.size > STORED_LIMITS.components) apart.clear();
-    apart.set(text, (branches = splitAll(text)));
-  }
-  return branches;
-}
+/**
+ * The alternatives of an expression. What our own reader cannot take apart is one branch for the library. The last ones are kept: an
+ * expression, and those of its components, are for each of its bases again.
+ */
+const takeApart = memoize(splitAll, STORED_LIMITS.components);
 
 function splitAll(text: string): readonly string[] {
   try {

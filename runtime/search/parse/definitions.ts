@@ -1,6 +1,7 @@
 import type { SearchRow, SearchTable } from '../../contract/search.js';
 import type { Tables } from '../../contract/tables.js';
 import { parametersOf } from '../parameters-of.js';
+import { memoizeWeak } from '../../fhir/memoize.js';
 
 /** The tables that searches are read by. */
 export type SearchTables = Pick<Tables, 'search' | 'resourceTypes'>;
@@ -21,14 +22,8 @@ export interface SearchDefinitions {
   recordName(type: string, code: string): string | undefined;
 }
 
-const known = new WeakMap<SearchTables, SearchDefinitions>();
-
 /** Looks into the tables; what is found for a type is kept. */
-export function searchDefinitions(tables: SearchTables): SearchDefinitions {
-  let definitions = known.get(tables);
-  if (definitions === undefined) known.set(tables, (definitions = define(tables)));
-  return definitions;
-}
+export const searchDefinitions = memoizeWeak(define);
 
 function define({ search, resourceTypes }: SearchTables): SearchDefinitions {
   const types = new Set(resourceTypes);

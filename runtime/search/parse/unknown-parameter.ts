@@ -5,6 +5,7 @@ import { ownMember } from '../../fhir/own-member.js';
 import { FORM, INCLUDE_PARAMETERS, LINK_PARAMETERS, RESULT_PARAMETERS } from '../control-parameters.js';
 import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from '../parameter-kinds.js';
 import { clip, quote } from './quote.js';
+import { memoizeWeak } from '../../fhir/memoize.js';
 
 /** What is about the answer as a whole. */
 const OF_THE_ANSWER: readonly string[] = [...Object.keys(RESULT_PARAMETERS), ...FORM];
@@ -66,15 +67,8 @@ export function noModifiers(name: string, code: string): FhirError {
   return new FhirError('modifier-unknown', text);
 }
 
-const codes = new WeakMap<ReadonlyMap<string, SearchRow>, readonly string[]>();
-
 /** Codes, and other names, that searches go by, in code-point order. */
-export function codesOf(rows: ReadonlyMap<string, SearchRow>): readonly string[] {
-  let found = codes.get(rows);
-  if (found === undefined) {
-    const searchable = [...rows].filter(([, row]) => isSearchable(row) || Object.hasOwn(OF_THEIR_OWN, row.code));
-    found = searchable.map(([code]) => code).sort();
-    codes.set(rows, found);
-  }
-  return found;
-}
+export const codesOf = memoizeWeak((rows: ReadonlyMap<string, SearchRow>): readonly string[] => {
+  const searchable = [...rows].filter(([, row]) => isSearchable(row) || Object.hasOwn(OF_THEIR_OWN, row.code));
+  return searchable.map(([code]) => code).sort();
+});

@@ -1,3 +1,5 @@
+import { memoize } from '../../fhir/memoize.js';
+
 /**
  * A time zone: the instant (milliseconds since the epoch) at which a wall clock there shows a time, which is given
  * like UTC. A time that a change of the clocks skips is read with the offset before the change, one that it
@@ -24,16 +26,7 @@ export function createZone(name: string): Zone {
     return (wallTime) => wallTime - offset;
   }
   const offsetAt = ianaOffset(name);
-  const known = new Map<number, number>();
-  return (wallTime) => {
-    let instant = known.get(wallTime);
-    if (instant === undefined) {
-      instant = instantOf(wallTime, offsetAt);
-      if (known.size >= CACHED) known.clear();
-      known.set(wallTime, instant);
-    }
-    return instant;
-  };
+  return memoize((wallTime: number) => instantOf(wallTime, offsetAt), CACHED);
 }
 
 const DAY = 86_400_000;

@@ -1,6 +1,7 @@
 import type { Resource } from '../../fhir/resource.js';
 import { TooCostly } from '../../path/evaluate/environment.js';
 import { beginEvaluation, type Evaluation, type EvaluationLimits } from '../../path/library/evaluate.js';
+import { memoizeWeak } from '../../fhir/memoize.js';
 
 /** Values that the rules on one resource may look at in our own evaluator, however small it is. */
 const BASE = 200_000;
@@ -17,15 +18,11 @@ interface RequestEffort {
   left: number;
 }
 
-/** The effort of each request, by an object that the request has for itself: its signal. */
-const requests = new WeakMap<object, RequestEffort>();
-
-/** What the rules of a request may still cost, those of all entries of a Bundle together. */
-export function requestEffort(request: object): RequestEffort {
-  let effort = requests.get(request);
-  if (effort === undefined) requests.set(request, (effort = { left: REQUEST }));
-  return effort;
-}
+/**
+ * What the rules of a request may still cost, those of all entries of a Bundle together; by an object that the request has for
+ * itself: its signal.
+ */
+export const requestEffort = memoizeWeak((_request: object): RequestEffort => ({ left: REQUEST }));
 
 /** What the rules on one resource may still cost: counted in values that are looked at, so that it is the same on each machine. */
 export class RuleEffort {

@@ -1,5 +1,6 @@
 import type { ElementRow, Tables, TypeRow } from '../../../contract/index.js';
 import { elementsOf, rowsByName } from '../../../contract/type-rows.js';
+import { memoizeWeak } from '../../../fhir/memoize.js';
 
 /** The tables that define which elements are references and URIs. */
 export type LinkTables = Pick<Tables, 'types'>;
@@ -42,13 +43,11 @@ export function placeOfType(type: string, plans: (type: string) => LinkPlan | un
   return Object.hasOwn(PRIMITIVES, type) ? PRIMITIVES[type] : plans(type);
 }
 
-const known = new WeakMap<LinkTables['types'], (type: string) => LinkPlan | undefined>();
+const compiled = memoizeWeak(compile);
 
 /** Returns a function that finds the plan of a type. Plans are made on first use. */
 export function linkPlans({ types }: LinkTables): (type: string) => LinkPlan | undefined {
-  let find = known.get(types);
-  if (find === undefined) known.set(types, (find = compile(types)));
-  return find;
+  return compiled(types);
 }
 
 function compile(types: readonly TypeRow[]): (type: string) => LinkPlan | undefined {
