@@ -31,7 +31,7 @@ describe('configuration', () => {
       port: 1,
       host: '::1',
       auth: { mode: 'open' },
-      limits: { body: '1 MB', history: { page: 7 } },
+      limits: { body: '1 MB', bundle: { entries: 7 } },
     });
     const env = { KILN_PORT: '2', KILN_LIMITS_BODY: '2MB', KILN_CONFIG: '/nowhere' };
     const read = readConfig({ config, port: '3', 'limits-resource': '1.5 MB' }, env);
@@ -40,14 +40,14 @@ describe('configuration', () => {
       host: '::1',
       'limits.body': 2 * 1024 * 1024,
       'limits.resource': 1.5 * 1024 * 1024,
-      'limits.history.page': 7,
+      'limits.bundle.entries': 7,
     });
     expect(Object.fromEntries(read.origins.map(({ key, source }) => [key, source]))).toMatchObject({
       port: '--port',
       host: `host in ${config}`,
       'limits.body': 'KILN_LIMITS_BODY',
       'limits.resource': '--limits-resource',
-      'limits.history.page': `limits.history.page in ${config}`,
+      'limits.bundle.entries': `limits.bundle.entries in ${config}`,
       'limits.url': undefined,
     });
   });
