@@ -89,6 +89,8 @@ export type PayloadLevel = 'empty' | 'id-only' | 'full-resource';
 
 /** What one filter asks of a focus of these types. */
 export interface FilterPlan extends SearchCriteria {
+  /** Place in `filterBy`. */
+  readonly index: number;
   readonly types: ReadonlySet<string>;
 }
 

@@ -5,10 +5,11 @@ import type { CheckedCall, CheckedWrite, Services, SubscriptionChecks } from '..
 import { refuse } from '../../core/write/validate-resource.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
-import { textOf } from '../faults.js';
+import { Faults, textOf } from '../faults.js';
 import type { SubscriptionPorts, TopicPlan } from '../plan.js';
 import { compileTopic, isUsable, SUBSCRIPTION_TOPIC } from '../topic/compile-topic.js';
 import { findTopic, splitCanonical } from '../topic/find-topic.js';
+import { checkLookups, type PlacedCriteria } from './check-lookups.js';
 import { compileSubscription } from './compile-subscription.js';
 import { missingRights } from './needed-rights.js';
 import { isLive, withClientStatus } from './status.js';
@@ -46,6 +47,10 @@ async function checkSubscription(
   const plan = topic && compileTopic(topic, services).plan;
   const compiled = compileSubscription(subscription, plan, ports, services, Date.now());
   refuse(compiled.faults);
+  const lookups = new Faults(SUBSCRIPTION, 'subscription-refused');
+  const named = (compiled.plan?.filters ?? []).map((each) => [`filterBy[${each.index}].value`, each] as const);
+  await checkLookups(named, principal.access, lookups, services, signal);
+  refuse(lookups.issues);
   const { access, clientId } = principal;
   if (access !== OPEN_ACCESS && compiled.plan !== undefined) {
     const missing = missingRights(compiled.plan, access);
@@ -61,16 +66,29 @@ async function checkSubscription(
 async function checkTopic(
   topic: Resource,
   { id }: CheckedWrite,
-  { prefer }: CheckedCall,
+  { prefer, signal }: CheckedCall,
   services: Services,
   ports: SubscriptionPorts,
 ): Promise<Resource> {
   const { plan, faults, optional } = compileTopic({ ...topic, id }, services);
-  if (isUsable(topic)) refuse(prefer?.handling === 'lenient' ? faults : [...faults, ...optional]);
+  if (isUsable(topic)) {
+    refuse(prefer?.handling === 'lenient' ? faults : [...faults, ...optional]);
+    const lookups = new Faults(SUBSCRIPTION_TOPIC, 'topic-refused');
+    await checkLookups(criteriaIn(plan), OPEN_ACCESS, lookups, services, signal);
+    refuse(lookups.issues);
+  }
   const live = await ports.liveOn(id);
   const broken = live.filter((each) => !suits(each, plan, services, ports));
   if (broken.length > 0) throw inUse(broken.length, 'changes so that they are no longer valid');
   return topic;
+}
+
+/** The search criteria of a topic without faults, each with its element. */
+function criteriaIn(plan: TopicPlan | undefined): readonly PlacedCriteria[] {
+  return (plan?.triggers ?? []).flatMap(({ query }, i): PlacedCriteria[] => [
+    [`resourceTrigger[${i}].queryCriteria.previous`, query?.previous],
+    [`resourceTrigger[${i}].queryCriteria.current`, query?.current],
+  ]);
 }
 
 /** Whether a live Subscription is still valid by a topic. */

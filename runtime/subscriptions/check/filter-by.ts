@@ -19,18 +19,17 @@ export function compileFilterBy(
 ): readonly FilterPlan[] {
   const filters = objectsOf(subscription['filterBy']);
   if (filters.length > MOST_FILTERS) faults.add('filterBy', `may be there ${MOST_FILTERS} times`);
-  return filters
-    .slice(0, MOST_FILTERS)
-    .flatMap((filter, i) => compileOne(filter, `filterBy[${i}]`, topic, faults, services));
+  return filters.slice(0, MOST_FILTERS).flatMap((filter, i) => compileOne(filter, i, topic, faults, services));
 }
 
 function compileOne(
   filter: JsonObject,
-  at: string,
+  index: number,
   topic: TopicPlan,
   faults: Faults,
   services: CompileServices,
 ): readonly FilterPlan[] {
+  const at = `filterBy[${index}]`;
   const name = textOf(filter['filterParameter']) ?? '';
   const named = topic.filters.filter((each) => each.name === name);
   if (named.length === 0) {
@@ -54,7 +53,7 @@ function compileOne(
     }
     const param = typeof modifier === 'string' ? `${each.param}:${modifier}` : each.param;
     const criteria = faults.read(`${at}.value`, () => readPairs([[param, value]], each.focus, services));
-    return criteria === undefined ? [] : [{ types: each.focus.types, text: `${param}=${value}`, criteria }];
+    return criteria === undefined ? [] : [{ index, types: each.focus.types, text: `${param}=${value}`, criteria }];
   });
 }
 

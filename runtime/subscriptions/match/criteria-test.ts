@@ -38,11 +38,12 @@ export async function fulfilsCriteria(
   }
   const { tables } = services;
   const access = given === OPEN_ACCESS ? given : searchAccess(given, tables.resourceTypes);
-  const condition = await resolve(criteria, access, services, signal);
+  const condition = await resolveSearch(criteria, access, services, signal);
   return holdsWithLinks(narrowed(condition, focus.type, access), focus, services, signal);
 }
 
-async function resolve(
+/** The condition that criteria stand for now: value sets, hierarchies and lists in them are looked up. @throws FhirError where they cannot be */
+export async function resolveSearch(
   { criteria }: SearchCriteria,
   access: Access,
   services: MatchServices,

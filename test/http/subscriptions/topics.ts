@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import type { Store } from '../../../runtime/store/store.js';
@@ -26,6 +26,18 @@ export function topics(store: Store): void {
     expect(placesOf(answer)).toEqual([`SubscriptionTopic.${place}`]);
     expect(answer.json().issue[0].details.text).toContain(word);
     expect(['invalid', 'not-supported']).toContain(answer.json().issue[0].code);
+  });
+
+  beforeAll(async () => {
+    const include = [{ system: 'http://loinc.org', concept: [{ code: '1' }] }];
+    const set = { resourceType: 'ValueSet', url: 'http://example.org/vs', status: 'active', compose: { include } };
+    expect((await server.send('POST', '/ValueSet', set)).status).toBe(201);
+  });
+
+  it('refuses a value set that the server does not know', async () => {
+    const answer = await create(triggered({ queryCriteria: { previous: 'code:in=http://example.org/none' } }));
+    expect([answer.status, codeOf(answer)], answer.text).toEqual([422, 'topic-refused']);
+    expect(placesOf(answer)).toEqual(['SubscriptionTopic.resourceTrigger[0].queryCriteria.previous']);
   });
 
   it.each(TAKEN)('takes %s', async (_, body) => {
