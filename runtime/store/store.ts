@@ -4,6 +4,7 @@ import type { Contained } from '../search/contained.js';
 import type { IndexEntry } from '../search/entry.js';
 import type { Condition, SortKey, Target } from '../search/query/query.js';
 import type { BodyTemplate } from './body.js';
+import type { VersionLog } from './version-log.js';
 
 /** One version of one resource, as the store keeps it. */
 export interface StoredVersion {
@@ -418,6 +419,16 @@ export interface MapEntry {
   readonly expires?: number;
 }
 
+/** A change of one entry. */
+export interface MapStep {
+  readonly map: string;
+  readonly key: string;
+  /** Absent: there must be none. */
+  readonly expected?: string | undefined;
+  /** Absent: it is deleted. */
+  readonly value?: string | undefined;
+}
+
 /** A piece of a walk through all maps. */
 export interface MapScan {
   readonly entries: readonly MapEntry[];
@@ -431,6 +442,14 @@ export interface AtomicMaps {
   entries(map: string): Promise<ReadonlyMap<string, string>>;
   /** Sets the value where the present one is `expected` (absent: where there is none). @returns whether it did */
   swap(map: string, key: string, expected: string | undefined, value: string, expires?: number): Promise<boolean>;
+  /**
+   * Takes all steps or none, durably. An entry that expires is no entry for it.
+   *
+   * @returns false: the present value of an entry is another than its step expects
+   */
+  swapAll(steps: readonly MapStep[]): Promise<boolean>;
+  /** Entries of a map whose keys come after `after` in the order of code units, `limit` at most. */
+  range(map: string, after: string, limit: number): Promise<ReadonlyMap<string, string>>;
   delete(map: string, key: string): Promise<void>;
   /** A piece of a walk through all that is in all maps: what stays throughout is shown once, `limit` at a time at most. */
   scan(after: string | undefined, limit: number): Promise<MapScan>;
@@ -559,6 +578,7 @@ export interface Store {
 
   readonly blobs: BlobStore;
   readonly maps: AtomicMaps;
+  readonly log: VersionLog;
 
   /** Whether it can serve: reads something, and says what is wrong. For `/health/ready`. */
   check(): Promise<{ readonly ok: boolean; readonly detail?: string }>;

@@ -25,6 +25,7 @@ import {
   type Store,
   type StoredVersion,
 } from '../../runtime/store/store.js';
+import { COMMIT_DELAY, type LoggedVersion } from '../../runtime/store/version-log.js';
 
 /** A store in memory, for tests of what lies above the port: plain, and as the port demands. */
 export interface ToyStore extends Store {
@@ -57,6 +58,15 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
   const contents = new Map<string, Buffer>();
   const maps = new Map<string, Map<string, string>>();
   let clock = 0;
+
+  const logged: LoggedVersion[] = [];
+  const listeners = new Set<() => void>();
+
+  function note({ type, id, version, lastUpdated, json }: StoredVersion, before: StoredVersion | undefined): void {
+    const interaction = json === undefined ? 'delete' : before?.json === undefined ? 'create' : 'update';
+    logged.push({ seq: logged.length + 1, type, id, version, updated: lastUpdated, interaction });
+    for (const listener of listeners) queueMicrotask(listener);
+  }
 
   const mapOf = (name: string): Map<string, string> => {
     const map = maps.get(name) ?? new Map<string, string>();
@@ -115,6 +125,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     const json = change.body === undefined ? undefined : stampBody(change.body, head.version, clock);
     const stored = json === undefined ? head : { ...head, json };
     versions.push(stored);
+    note(stored, before);
     current.set(`${change.type}/${change.id}`, stored);
     if (change.body === undefined) entriesOf.delete(`${change.type}/${change.id}`);
     else entriesOf.set(`${change.type}/${change.id}`, placeEntries(change, change.contained)(change.entries));
@@ -355,7 +366,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       }
       check(changes);
       if (!hasReferenceChecks(changes)) return changes.map(apply);
-      const before = [versions.length, new Map(current), new Map(entriesOf), new Map(membersOf)] as const;
+      const before = [versions.length, new Map(current), new Map(entriesOf), new Map(membersOf), logged.length] as const;
       const written = changes.map(apply);
       try {
         checkReferences(changes);
@@ -364,6 +375,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
         refill(current, before[1]);
         refill(entriesOf, before[2]);
         refill(membersOf, before[3]);
+        logged.length = before[4];
         throw error;
       }
       return written;
@@ -378,6 +390,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     async restore(restored) {
       for (const { content: _content, entries, contained, ...stored } of restored) {
         versions.push(stored);
+        note(stored, current.get(`${stored.type}/${stored.id}`));
         current.set(`${stored.type}/${stored.id}`, stored);
         entriesOf.set(`${stored.type}/${stored.id}`, placeEntries(stored, contained)(entries ?? []));
         if (stored.json === undefined) entriesOf.delete(`${stored.type}/${stored.id}`);
@@ -426,12 +439,41 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
         mapOf(map).set(key, value);
         return true;
       },
+      async swapAll(steps) {
+        if (steps.some(({ map, key, expected }) => mapOf(map).get(key) !== expected)) return false;
+        for (const { map, key, value } of steps) {
+          if (value === undefined) mapOf(map).delete(key);
+          else mapOf(map).set(key, value);
+        }
+        return true;
+      },
+      async range(map, after, limit) {
+        const keys = [...mapOf(map).keys()].filter((key) => key > after).sort();
+        return new Map(keys.slice(0, limit).map((key) => [key, mapOf(map).get(key)!]));
+      },
       delete: async (map, key) => void mapOf(map).delete(key),
       async scan(after = '0', limit) {
         const all = [...maps].flatMap(([map, entries]) => [...entries].map(([key, value]) => ({ map, key, value })));
         const entries = all.slice(Number(after), Number(after) + limit);
         return entries.length === 0 ? { entries } : { entries, next: `${Number(after) + entries.length}` };
       },
+    },
+    log: {
+      end: async () => logged.length,
+      async read(after, limit) {
+        if (after > logged.length) return undefined;
+        const isThere = (each: LoggedVersion) => versions.some(({ type, id, version, lastUpdated }) => type === each.type && id === each.id && version === each.version && lastUpdated === each.updated); // prettier-ignore
+        return logged.slice(after).filter(isThere).slice(0, limit);
+      },
+      async placeAt(instant) {
+        const first = logged.findIndex(({ updated }) => updated >= instant - COMMIT_DELAY);
+        return first < 0 ? logged.length : first;
+      },
+      watch(listener) {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
+      trim: async () => {},
     },
     check: async () => ({ ok: true }),
     close: async () => {},

@@ -53,6 +53,10 @@ export const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexD
     { name: 'pending', key: PENDING, partialFilterExpression: { pending: true } },
   ],
   map: [{ name: 'expiry', key: { expires: 1 }, expireAfterSeconds: 0 }],
+  change: [
+    { name: 'by_version', key: BY_VERSION },
+    { name: 'by_time', key: { updated: 1 } },
+  ],
   // Transactions last a minute at most.
   lock: [{ name: 'expiry', key: { touched: 1 }, expireAfterSeconds: 60 }],
   files: [

@@ -15,6 +15,7 @@ import { openRestore, openScan } from './read/copy.js';
 import { openCounts } from './read/counts.js';
 import { openExpunge } from './write/expunge.js';
 import { openFault } from './fault.js';
+import { openChangeLog } from './log/change-log.js';
 import { openCountBy } from './query/count-by.js';
 import { openExplain } from './query/explain.js';
 import { openFind } from './query/find.js';
@@ -110,6 +111,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     fault,
   };
   const write = openWriter(writerParts, copies, recent);
+  const log = openChangeLog({ collections, causal, transactions, now, time });
   let cleaning = Promise.resolve();
   const cleaner = setInterval(() => {
     // A failed clean-up is repeated at the next interval.
@@ -137,7 +139,8 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     restore: (versions) => stale.watch(restore(versions)),
     counts: () => counts({ budget: queryBudget, signal: undefined }),
     blobs,
-    maps: openMaps(collections, causal, now, time),
+    maps: openMaps(collections, causal, transactions, now, time),
+    log,
     async check() {
       try {
         await reader.look(CHECK_TIME);
@@ -151,6 +154,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
       clock.close();
       await cleaning;
       await copies.close();
+      await log.close();
       await client.close();
     },
   };

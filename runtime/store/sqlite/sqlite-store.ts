@@ -12,6 +12,7 @@ import { openDictionary } from './write/dictionary.js';
 import { openInlineSearch } from './query/inline-search.js';
 import { identify, markInUse, whyAnother } from './file/file-identity.js';
 import { locate } from './file/location.js';
+import { openFileLog } from './read/log.js';
 import { openMapReader } from './read/maps.js';
 import { openReader } from './read/read.js';
 import { unpackPage } from './threads/packed-page.js';
@@ -68,6 +69,10 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
     (news) => (news === 'checkpoint' ? checkpoint() : reopen()),
   );
   const sender = openWriteSender(writer);
+  const log = openFileLog(() => reader.lastSeq(), {
+    read: (after, limit) => queries.run('readLog', [after, limit]),
+    placeAt: (instant) => queries.run('logPlaceAt', [instant]),
+  });
   /** Size of the write that failed last, in characters, as long as none has succeeded since. */
   let failed: number | undefined;
 
@@ -108,6 +113,7 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
       const written = await sender.send(changes, preconditions, options.now?.());
       failed = undefined;
       if ('broken' in written) throw new PreconditionConflict(preconditions[written.broken]!);
+      log.wrote();
       return changes.map((change, i) => toVersion(change, written.stamps[i]!));
     } catch (error) {
       if (error instanceof ReferencesBroken) throw errorOfReferences(changes, error.broken);
@@ -168,7 +174,12 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
     expunge: (expunge) => writer.request('expunge', [expunge]),
     history: (query, signal) => queries.run('history', [query], { signal }),
     write,
-    restore: (versions) => writer.request('restore', [versions.map(({ content: _content, ...plain }) => plain)]),
+    async restore(versions) {
+      const count = await writer.request('restore', [versions.map(({ content: _content, ...plain }) => plain)]);
+      log.wrote();
+      return count;
+    },
+    log,
     async counts() {
       // The first start of a server needs no thread for that.
       const isEmpty = await point(
@@ -188,6 +199,8 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
       entries: (map) => queries.run('mapEntries', [map, now()]),
       swap: (map, key, expected, value, expires) =>
         writer.request('swap', [map, key, expected, value, expires, options.now?.()]),
+      swapAll: (steps) => (steps.length === 0 ? Promise.resolve(true) : writer.request('swapAll', [steps, options.now?.()])),
+      range: (map, after, limit) => queries.run('mapRange', [map, after, limit, now()]),
       delete: (map, key) => writer.request('deleteEntry', [map, key]),
     },
     async check() {
@@ -204,6 +217,7 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
       }
     },
     async close() {
+      log.close();
       await sender.sent();
       await Promise.all([queries.close(), files.close(), writer.close()]);
       short.close();

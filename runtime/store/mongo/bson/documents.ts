@@ -1,6 +1,7 @@
-import type { Binary, Collection, Db, ObjectId } from 'mongodb';
+import type { Binary, Collection, Db, ObjectId, Timestamp } from 'mongodb';
 
 import type { TokenEntry } from '../../../search/entry.js';
+import type { LoggedInteraction } from '../../version-log.js';
 import type { Vector } from '../../../search/places/sphere.js';
 
 /** The place of a number in the order in which they are printed, and the text that BSON cannot give back. */
@@ -128,6 +129,8 @@ export interface ResourceDocument extends VersionFields, IndexRows {
   readonly _id: string;
   /** Types of what is within it: absent, there is nothing. */
   readonly within?: readonly string[];
+  /** The document was written again with another time (`write/restamp.ts`): the log has the version already. */
+  readonly restamped?: true;
   /** Sort slots, `o0` … and `d0` …: see `SortSlots`. */
   readonly [slot: `${'o' | 'd'}${number}`]: unknown;
 }
@@ -141,6 +144,44 @@ export interface PastDocument extends VersionFields {
   readonly pending?: true;
   /** Which store made the copy, as long as it is pending. */
   readonly by?: string;
+  /** The same write made the next version too, so that this one was never in `resource`. */
+  readonly interim?: true;
+}
+
+/** A version in the order of commits; `_id` is its number. */
+export interface ChangeDocument {
+  readonly _id: number;
+  readonly type: string;
+  readonly id: string;
+  readonly version: number;
+  readonly updated: Date;
+  readonly interaction: LoggedInteraction;
+}
+
+/** How far the log is, and which process goes on with it; `_id` is `log`. */
+export interface LogDocument {
+  readonly _id: string;
+  /** The last number given. */
+  readonly seq: number;
+  /** The last number that was trimmed. */
+  readonly floor: number;
+  /** Time of the cluster from which on versions are numbered; absent: the log has not begun. */
+  readonly start?: Timestamp;
+  /** Place in the change stream after the last number. */
+  readonly token?: unknown;
+  /** Counts the processes that took the log over, so that one that lost it cannot go on. */
+  readonly epoch: number;
+  readonly holder?: string;
+  /** How long the holder may do without a sign of life. */
+  readonly until?: Date;
+  /** When the log began: there as long as `start` is. */
+  readonly began?: Date;
+  /** Versions before this instant were trimmed. */
+  readonly trimmed?: Date;
+  /** When the log was needed last. */
+  readonly needed: Date;
+  /** The stream was lost: versions up to about this time were found by their times, and may come in the stream as well. */
+  readonly recovered?: Date;
 }
 
 /** An entry of a small map. */
@@ -198,6 +239,8 @@ export interface Collections {
   readonly history: Collection<PastDocument>;
   readonly map: Collection<MapDocument>;
   readonly lock: Collection<LockDocument>;
+  readonly change: Collection<ChangeDocument>;
+  readonly log: Collection<LogDocument>;
   readonly setting: Collection<SettingDocument>;
   readonly files: Collection<FileDocument>;
   readonly chunks: Collection<ChunkDocument>;
@@ -210,6 +253,8 @@ export function collectionsOf(db: Db): Collections {
     history: db.collection('history'),
     map: db.collection('map'),
     lock: db.collection('lock'),
+    change: db.collection('change'),
+    log: db.collection('log'),
     setting: db.collection('setting'),
     files: db.collection('blob.files'),
     chunks: db.collection('blob.chunks'),

@@ -78,7 +78,10 @@ export function openRestore(
       if (version.version !== last + 1) {
         throw new Error(`${called} does not follow the last version here, which is ${last === 0 ? 'none' : last}`);
       }
-      if (state !== undefined) past.push(toPast(state.fields, version.lastUpdated));
+      if (state !== undefined) {
+        const isMadeHere = state.document !== undefined;
+        past.push({ ...toPast(state.fields, version.lastUpdated), ...(isMadeHere && { interim: true }) });
+      }
       const n = (places.get(version.lastUpdated) ?? -1) + 1;
       places.set(version.lastUpdated, n);
       const fields = toFields(version, n, version.content && toStorable(version.content, undefined));

@@ -1,10 +1,12 @@
 import { MaxKey, MinKey, type ClientSession } from 'mongodb';
 
 import { FhirError } from '../../../fhir/errors.js';
-import type { AtomicMaps, MapEntry } from '../../store.js';
+import type { AtomicMaps, MapEntry, MapStep } from '../../store.js';
 import type { Causal } from './causal.js';
 import type { Collections, MapDocument } from '../bson/documents.js';
 import { isDuplicate } from '../mongo-errors.js';
+import type { CommandOptions } from '../write/command-options.js';
+import type { Transactions } from '../write/transaction.js';
 import { answered } from './answered.js';
 
 /** Entries that have not expired: the server deletes them only some time later. */
@@ -13,7 +15,13 @@ function alive(now: number): object {
 }
 
 /** Small maps, an entry a document. @param time how long each step may take, in milliseconds */
-export function openMaps({ map: entries }: Collections, causal: Causal, now: () => number, time: number): AtomicMaps {
+export function openMaps(
+  { map: entries }: Pick<Collections, 'map'>,
+  causal: Causal,
+  transactions: Pick<Transactions, 'run'>,
+  now: () => number,
+  time: number,
+): AtomicMaps {
   const read = <T>(work: (session: ClientSession) => Promise<T>): Promise<T> => answered(time, causal.read(work));
   const write = <T>(work: (session: ClientSession) => Promise<T>): Promise<T> => answered(time, causal.write(work));
 
@@ -41,7 +49,49 @@ export function openMaps({ map: entries }: Collections, causal: Causal, now: () 
     }
   }
 
+  /** Another one that is faster makes the transaction begin anew, and then it sees that. */
+  async function swapAll(steps: readonly MapStep[], given: CommandOptions): Promise<boolean> {
+    const keyOf = ({ map, key }: MapStep): MapDocument['_id'] => ({ map, key });
+    const found = await entries.find({ _id: { $in: steps.map(keyOf) }, ...alive(now()) } as object, given()).toArray();
+    const present = new Map(found.map(({ _id, value }) => [JSON.stringify([_id.map, _id.key]), value]));
+    const valueOf = ({ map, key }: MapStep): string | undefined => present.get(JSON.stringify([map, key]));
+    if (steps.some((step) => valueOf(step) !== step.expected)) return false;
+    const added = steps.filter(({ expected, value }) => expected === undefined && value !== undefined);
+    const others = steps.filter((step) => !added.includes(step));
+    if (others.length > 0) {
+      await entries.bulkWrite(
+        others.map((step) =>
+          step.value === undefined
+            ? { deleteOne: { filter: { _id: keyOf(step) } } }
+            : { updateOne: { filter: { _id: keyOf(step) }, update: { $set: { value: step.value } } } },
+        ),
+        given(),
+      );
+    }
+    if (added.length > 0) {
+      // One that has expired may be there still.
+      await entries.deleteMany({ _id: { $in: added.map(keyOf) } }, given());
+      await entries.insertMany(added.map((step) => ({ _id: keyOf(step), value: step.value! })), given()); // prettier-ignore
+    }
+    return true;
+  }
+
   return {
+    async swapAll(steps) {
+      if (steps.length === 0) return true;
+      return transactions.run((_session, given) => swapAll(steps, given), performance.now() + time);
+    },
+    async range(map, after, limit) {
+      const _id = { $gt: { map, key: after }, $lte: { map, key: new MaxKey() } } as object;
+      const found = await read((session) =>
+        entries
+          .find({ _id, ...alive(now()) } as object, { session, maxTimeMS: time })
+          .sort({ _id: 1 })
+          .limit(limit)
+          .toArray(),
+      );
+      return new Map(found.map((entry) => [entry._id.key, entry.value]));
+    },
     async get(map, key) {
       const filter = { _id: { map, key }, ...alive(now()) };
       return (await read((session) => entries.findOne(filter, { session, maxTimeMS: time })))?.value;

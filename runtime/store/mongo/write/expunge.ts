@@ -25,7 +25,7 @@ const HEAD = { type: 1, id: 1, version: 1, within: 1 } as const;
  * @param time how long each command and transaction may take, in milliseconds
  */
 export function openExpunge({
-  collections: { resource, history, setting },
+  collections: { resource, history, setting, change },
   causal,
   transactions,
   time,
@@ -75,6 +75,8 @@ export function openExpunge({
     const keys = versions.map((version) => pastKeyOf(keyOf(version), version.version));
     const { deletedCount } = await transactions.run(async (_session, given) => {
       await noteRemoval({ setting }, given);
+      // The log must not name what is gone.
+      await change.deleteMany({ $or: versions.map(({ type, id, version }) => ({ type, id, version })) }, given());
       return history.deleteMany({ _id: { $in: keys } }, given());
     }, performance.now() + time);
     run.take(versions, deletedCount);
@@ -103,6 +105,8 @@ export function openExpunge({
     const head = await resource.findOne<Head>({ _id }, { ...given(), projection: HEAD });
     await noteRemoval({ setting }, given);
     await resource.deleteOne({ _id }, given());
+    const { type, id } = readHead(found);
+    await change.deleteMany({ type, id }, given());
     await history.deleteOne({ _id: pastKeyOf(_id, version), pending: true }, given());
     const { within = [] } = head ?? {};
     if (within.length > 0) await replaceContained(resource, [{ key: _id, within }], [], given);

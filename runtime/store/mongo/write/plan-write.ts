@@ -115,7 +115,7 @@ export function toStep(planned: readonly PlannedChange[], slotOf: SlotOf): Write
   const written = planned.map(({ change, version, stamp, before, replaced, within, until }): StoredVersion => {
     if (before !== undefined) past.push(toPast(copyVersion(before), stamp.updated));
     const { document, fields, stored } = toDocument(change, version, stamp, slotOf);
-    if (until !== undefined) past.push(toPast(fields, until));
+    if (until !== undefined) past.push({ ...toPast(fields, until), interim: true });
     else {
       current.push({ document, replaced });
       if (within.length > 0) left.push({ key: document._id, within });

@@ -96,5 +96,5 @@ function stampDocument(document: ResourceDocument, updated: number, n: number): 
   const { resource } = document;
   if (resource instanceof Map)
     (resource.get('meta') as Map<string, unknown>).set('lastUpdated', formatInstant(updated));
-  return { ...document, updated: new Date(updated), n };
+  return { ...document, updated: new Date(updated), n, restamped: true };
 }

@@ -6,6 +6,7 @@ import { completeAfter } from '../file/clock.js';
 import type { QueryInterrupt } from '../file/query-interrupt.js';
 import { openStatements } from '../query/compile/statements.js';
 import { rememberTotals } from './history-totals.js';
+import { openLastBefore, type Place } from './last-before.js';
 import { readHistoryCursor, writeHistoryCursor, type HistoryCursor } from './history-cursor.js';
 
 /** Bytes of bodies after which a page ends early, for it is held in memory and crosses between threads. */
@@ -19,11 +20,6 @@ type HistoryRow = readonly [
   updated: number,
   body: string | null,
 ];
-
-interface Place {
-  readonly seq: number;
-  readonly updated: number;
-}
 
 /** Which versions are asked for: of a resource by its key, of a type by its number. */
 interface OneScope {
@@ -46,9 +42,7 @@ export function openHistory(
 ): (query: HistoryQuery) => HistoryPage {
   const clock = db.prepare<[], Place & { readonly removals: number }>('SELECT seq, updated, removals FROM clock');
   const totals = rememberTotals();
-  const placeAt = db.prepare<[number], Place>(
-    'SELECT seq, updated FROM version WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
-  );
+  const lastBefore = openLastBefore(db);
   const resourceKey = db
     .prepare<[number, string], number>('SELECT key FROM resource WHERE type = ? AND id = ?')
     .pluck();
@@ -91,20 +85,6 @@ export function openHistory(
       WHERE ${scope === 'type' ? 'r.type = $key AND' : scope === 'instance' ? 'r.key = $key AND' : ''}
       v.seq < $last AND v.seq > $floor AND ${interrupt.sql('v.seq')} AND (v.seq > $from OR ${isNotFollowed})`;
     return statements<readonly [number]>(isInterval ? perResource : plain);
-  }
-
-  /** The `seq` of the last version before this time; 0: none. */
-  function lastBefore(time: number, newest: number): number {
-    let low = 0;
-    let high = newest;
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2);
-      const place = placeAt.get(middle);
-      if (place === undefined) low = middle;
-      else if (place.updated < time) low = middle;
-      else high = place.seq - 1;
-    }
-    return low;
   }
 
   function findScope({ type, id, types }: HistoryQuery): Scope | undefined {

@@ -1,13 +1,14 @@
 import type { Database } from 'better-sqlite3';
 
 import { FhirError } from '../../../fhir/errors.js';
-import type { MapEntry, MapScan } from '../../store.js';
+import type { MapEntry, MapScan, MapStep } from '../../store.js';
 
 /** Reads of the small maps. What has expired is not there. */
 export interface MapReader {
   get(map: string, key: string, now: number): string | undefined;
   entries(map: string, now: number): Map<string, string>;
   scan(after: string | undefined, limit: number, now: number): MapScan;
+  range(map: string, after: string, limit: number, now: number): Map<string, string>;
 }
 
 /** Changes of the small maps. Inside a write transaction. */
@@ -20,6 +21,8 @@ export interface MapWriter {
     expires: number | undefined,
     now?: number,
   ): boolean;
+  /** Takes all steps, or none. */
+  swapAll(steps: readonly MapStep[], now?: number): boolean;
   delete(map: string, key: string): void;
   /** Removes some of what has expired. @returns whether there may be more */
   clean(now: number): boolean;
@@ -68,11 +71,16 @@ export function openMapReader(db: Database): MapReader {
     `SELECT map, key, value, expires FROM map_entry
      WHERE (map, key) > (?, ?) AND (expires IS NULL OR expires > ?) ORDER BY map, key LIMIT ?`,
   );
+  const after = db.prepare<[string, string, number, number], { key: string; value: string }>(
+    `SELECT key, value FROM map_entry
+     WHERE map = ? AND key > ? AND (expires IS NULL OR expires > ?) ORDER BY key LIMIT ?`,
+  );
   return {
+    range: (map, key, limit, now) => new Map(after.all(map, key, now, limit).map((row) => [row.key, row.value])),
     get: (map, key, now) => one.get(map, key, now),
     entries: (map, now) => new Map(all.all(map, now).map(({ key, value }) => [key, value])),
-    scan(after, limit, now) {
-      const rows = some.all(...(after === undefined ? FIRST : readCursor(after)), now, limit);
+    scan(from, limit, now) {
+      const rows = some.all(...(from === undefined ? FIRST : readCursor(from)), now, limit);
       const last = rows.at(-1);
       const entries = rows.map(toEntry);
       return last === undefined ? { entries } : { entries, next: JSON.stringify([last.map, last.key]) };
@@ -94,6 +102,14 @@ export function openMapWriter(db: Database): MapWriter {
     swap(map, key, expected, value, expires, now = Date.now()) {
       if (get(map, key, now) !== expected) return false;
       upsert.run(map, key, value, expires ?? null);
+      return true;
+    },
+    swapAll(steps, now = Date.now()) {
+      if (steps.some(({ map, key, expected }) => get(map, key, now) !== expected)) return false;
+      for (const { map, key, value } of steps) {
+        if (value === undefined) remove.run(map, key);
+        else upsert.run(map, key, value, null);
+      }
       return true;
     },
     delete: (map, key) => void remove.run(map, key),

@@ -12,6 +12,8 @@ export interface Reader {
   counts(): Map<string, number>;
   /** Reads something, whatever it is. @returns whether there is anything to read */
   look(): boolean;
+  /** The highest number ever given to a version. */
+  lastSeq(): number;
 }
 
 interface VersionRow {
@@ -36,6 +38,7 @@ export function openReader(db: Database, dictionary: Dictionary, interrupt?: Que
      JOIN term t ON t.id = c.type WHERE ${isPlain('t.text')}`,
   );
 
+  const selectLast = db.prepare<[], number>('SELECT seq FROM clock').pluck();
   const selectAny = db.prepare('SELECT seq FROM version ORDER BY seq DESC LIMIT 1');
 
   function toVersion(type: string, id: string, row: VersionRow | undefined): StoredVersion | undefined {
@@ -57,5 +60,6 @@ export function openReader(db: Database, dictionary: Dictionary, interrupt?: Que
     },
     counts: () => new Map(selectCounts.all().map((row) => [row.text, row.n])),
     look: () => selectAny.get() !== undefined,
+    lastSeq: () => selectLast.get() ?? 0,
   };
 }

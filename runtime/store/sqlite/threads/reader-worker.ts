@@ -12,6 +12,7 @@ import { openQueryInterrupt, type QueryInterrupt } from '../file/query-interrupt
 import { openHistory } from '../read/history.js';
 import { openMapReader } from '../read/maps.js';
 import { packError, type Answer, type Request } from './messages.js';
+import { openLogReader } from '../read/log.js';
 import { openReader } from '../read/read.js';
 import { packPage } from './packed-page.js';
 import { openScan } from '../read/scan.js';
@@ -33,6 +34,7 @@ function openOperations(db: Database, interrupt: QueryInterrupt) {
   const { find, findMultiType, findLines, countBy } = openFinders(db, dictionary, interrupt);
   const maps = openMapReader(db);
   const blobs = openBlobReader(db);
+  const log = openLogReader(db, interrupt);
   return {
     history: openHistory(db, dictionary, interrupt),
     find: (query: FindQuery) => packPage(find(query)),
@@ -47,6 +49,9 @@ function openOperations(db: Database, interrupt: QueryInterrupt) {
     mapEntry: maps.get,
     mapEntries: maps.entries,
     scanMaps: maps.scan,
+    mapRange: maps.range,
+    readLog: log.read,
+    logPlaceAt: log.placeAt,
     findBlob: blobs.find,
     listBlobs: blobs.list,
     piece: blobs.piece,

@@ -84,6 +84,7 @@ const operations = {
   amend: openAmender(db, dictionary, versions),
   expunge: openExpunger(db, dictionary, versions),
   swap: maps.swap,
+  swapAll: maps.swapAll,
   deleteEntry: maps.delete,
   beginBlob: () => blobs.begin(Date.now()),
   addPiece(blob: number, n: number, bytes: Uint8Array): void {
