@@ -37,6 +37,7 @@ export const WIRED_OPERATIONS = [
   'StructureDefinition-snapshot',
   'ValueSet-expand',
   'ValueSet-validate-code',
+  'changes',
   'diff',
   'export',
   'export-poll-status',

@@ -102,6 +102,8 @@ export interface Call {
   readonly signal?: AbortSignal;
   /** Of an entry of a transaction: the resource that another entry writes and that a reference means; undefined: there is none. */
   readonly together?: (reference: string) => Resource | undefined;
+  /** The call is an entry of a Bundle: others wait for it. */
+  readonly isEntry?: true;
   /** Whether the call is an entry of a transaction that provides documents (IHE ITI-65). */
   readonly isProvided?: true;
 }

@@ -11,7 +11,7 @@ import type { Services } from './services.js';
 /** The services that a server may leave to their defaults. */
 export type DefaultServices = Omit<
   Services,
-  'tables' | 'store' | 'extract' | 'scopeRows' | 'pages' | 'entries' | 'wired' | 'operations' | 'formats'
+  'tables' | 'store' | 'extract' | 'scopeRows' | 'pages' | 'feeds' | 'entries' | 'wired' | 'operations' | 'formats'
 >;
 
 /** What applies where no setting says otherwise. */

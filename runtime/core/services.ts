@@ -183,6 +183,8 @@ export interface DataServices {
   /** Worker threads for large JSON texts; undefined: they are parsed on the event loop. */
   readonly largeTexts: LargeTexts | undefined;
   readonly pages: PageLinks;
+  /** The cursors of change feeds. */
+  readonly feeds: PageLinks;
   readonly audit: CallAudit;
   /** The search parameters in effect, with those of the store; undefined: there are only those of the tables. */
   readonly definitions: DefinitionsNow | undefined;

@@ -144,6 +144,11 @@ export const ERRORS = {
     issue: 'duplicate',
     text: 'The id is that of a resource that does not fulfil the criteria',
   },
+  'feed-expired': {
+    status: 410,
+    issue: 'expired',
+    text: 'The log of changes does not go back so far; begin anew with $export, and go on from its transactionTime with _since',
+  },
   deleted: { status: 410, issue: 'deleted', text: 'The resource is deleted' },
   'precondition-failed': { status: 412, issue: 'conflict', text: 'The resource is not in the state that is required' },
   'body-too-large': { status: 413, issue: 'too-long', text: 'The body is too large' },

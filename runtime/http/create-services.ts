@@ -2,7 +2,7 @@ import { indexScopeRows } from '../auth/access/scope-rows.js';
 import type { Limits } from '../fhir/limits.js';
 import type { FormatName } from '../format/negotiate.js';
 import { DEFAULT_SERVICES, type DefaultServices } from '../core/default-services.js';
-import { createPageLinks } from '../core/search/pages/page-link.js';
+import { createPageLinks, FEED_KEYS } from '../core/search/pages/page-link.js';
 import type { SearchSettings } from '../core/search/search-settings.js';
 import type { DefinitionServices, Services } from '../core/services.js';
 import { INTERACTIONS, isWired } from '../interactions/registry.js';
@@ -78,6 +78,7 @@ export function createServices(options: ServiceOptions): Serving {
     search: { ...DEFAULT_SERVICES.search, ...options.search },
     scopeRows: indexScopeRows(tables.scopes),
     pages: createPageLinks(store.maps),
+    feeds: createPageLinks(store.maps, Date.now, FEED_KEYS),
     entries: createEntryHandling(router),
     wired,
     operations,

@@ -2,6 +2,7 @@ import type { WiredOperation } from '../contract/index.js';
 import type { InteractionHandler } from '../core/services.js';
 import { addMeta, deleteMeta } from './meta/amend-meta.js';
 import { conforms, implementsStatement, subset } from './capabilities/capability-statement.js';
+import { changes } from './changes.js';
 import { convert } from './convert.js';
 import { diff } from './diff.js';
 import { document } from './documents/document.js';
@@ -75,6 +76,7 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'StructureDefinition-snapshot': snapshot,
   'ValueSet-expand': expandValueSet,
   'ValueSet-validate-code': validateInValueSet,
+  changes,
   diff,
   export: startExport,
   'export-poll-status': exportStatus,

@@ -9,6 +9,7 @@ export function callOf(entry: Entry, bundle: Call): Call {
   const { interaction, operation, level, type, id, versionId, member, params } = route;
   return {
     interaction,
+    isEntry: true,
     ...(operation !== undefined && { operation }),
     ...(level !== undefined && { level }),
     principal: bundle.principal,

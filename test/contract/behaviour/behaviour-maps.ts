@@ -31,6 +31,40 @@ export function mapBehaviour(on: Subject): void {
     expect(await maps.get('m', 'k')).toBe(`${won.indexOf(true)}`);
   });
 
+  it('take several steps together, or none', async () => {
+    await maps.swap('m', 'a', undefined, '1');
+    await maps.swap('m', 'b', undefined, '1');
+    const steps = [
+      { map: 'm', key: 'a', expected: '1', value: '2' },
+      { map: 'm', key: 'b', expected: '1' },
+      { map: 'n', key: 'c', value: '3' },
+    ];
+    expect(await maps.swapAll([...steps, { map: 'm', key: 'x', expected: 'y', value: 'z' }])).toBe(false);
+    expect(await maps.entries('m')).toEqual(new Map([['a', '1'], ['b', '1']])); // prettier-ignore
+    expect(await maps.swapAll(steps)).toBe(true);
+    expect(await maps.entries('m')).toEqual(new Map([['a', '2']]));
+    expect(await maps.get('n', 'c')).toBe('3');
+    expect(await maps.swapAll(steps)).toBe(false);
+    const won = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        maps.swapAll([
+          { map: 'm', key: 'a', expected: '2', value: `won ${n}` },
+          { map: 'e', key: `${n}`, value: 'x' },
+        ]),
+      ),
+    );
+    expect(won.filter(Boolean)).toHaveLength(1);
+    expect(await maps.entries('e')).toEqual(new Map([[`${won.indexOf(true)}`, 'x']]));
+  });
+
+  it('give ranges of keys', async () => {
+    for (const key of ['03', '01', '02', '10']) await maps.swap('m', key, undefined, `v${key}`);
+    await maps.swap('o', '05', undefined, 'x');
+    expect([...(await maps.range('m', '01', 2))]).toEqual([['02', 'v02'], ['03', 'v03']]); // prettier-ignore
+    expect([...(await maps.range('m', '03', 5)).keys()]).toEqual(['10']);
+    expect((await maps.range('m', '10', 5)).size).toBe(0);
+  });
+
   it('forget what has expired', async () => {
     // Ahead, so that nothing has really expired before it is asked for.
     let time = Date.now() + 3_600_000;

@@ -11,6 +11,7 @@ import { guardLimitBehaviour } from './behaviour-guard-limits.js';
 import { guardBehaviour } from './behaviour-guards.js';
 import { historyBehaviour } from './behaviour-history.js';
 import { largeWriteBehaviour } from './behaviour-large-writes.js';
+import { logBehaviour } from './behaviour-log.js';
 import { mapBehaviour } from './behaviour-maps.js';
 import { referenceBehaviour } from './behaviour-references.js';
 import { resourceBehaviour } from './behaviour-resources.js';
@@ -53,6 +54,7 @@ export function behaviour(on: Subject): void {
     describe('random scopes', () => searchScopesRandomBehaviour(on));
     describe('blobs', () => blobBehaviour(on));
     describe('maps', () => mapBehaviour(on));
+    describe('the log', () => logBehaviour(on));
     describe('scan and restore', () => copyBehaviour(on));
   });
 }

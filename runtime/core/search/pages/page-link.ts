@@ -27,7 +27,7 @@ export const PAGE_PARAMETER = '_page';
 
 /**
  * Makes and reads the tokens of page links. A token is opaque, encrypted and authenticated. It carries the whole state, so that
- * any process that shares the store can return the next page. It is valid for at least 24 hours and less than 48.
+ * any process that shares the store can return the next page. It is valid for at least one period of its keys and less than two: 24 hours.
  *
  * Query and cursor that are longer than 2.5 kB together are kept in the store, the query from 2 kB on and the cursor from 512 bytes
  * on, so that links stay below 4 kB.
@@ -38,12 +38,20 @@ export interface PageLinks {
   open(binding: PageBinding, token: string): Promise<PageState>;
 }
 
-const MAP = 'page-keys';
 /** Longest query and longest cursor in a token, in bytes; either may be longer where the other is shorter. */
 const MAX_QUERY = 2048;
 const MAX_AFTER = 512;
-/** A key encrypts for one period and decrypts for one more. In milliseconds. */
-const PERIOD = 24 * 3600_000;
+/** Where keys are, and how long a key encrypts, in milliseconds; it decrypts for as long again. */
+export interface PageKeys {
+  readonly map: string;
+  readonly period: number;
+}
+
+/** Of the pages of searches and histories. */
+const PAGES: PageKeys = { map: 'page-keys', period: 24 * 3600_000 };
+
+/** Of the cursors of change feeds: as long as the log is kept, and more. */
+export const FEED_KEYS: PageKeys = { map: 'feed-keys', period: 8 * 24 * 3600_000 };
 /** First byte of a token: the version of its layout. */
 const LAYOUT = 1;
 const HEADER = 5;
@@ -54,19 +62,25 @@ const TOKEN = /^[A-Za-z0-9_-]{44,5500}$/;
 const CIPHER = 'aes-256-gcm';
 
 /**
- * Page links with keys in the store, one for each day. The process that first needs a key makes it.
+ * Page links with keys in the store, one for each period. The process that first needs a key makes it.
  *
  * @param now the clock, in milliseconds
  */
-export function createPageLinks(maps: AtomicMaps, now: () => number = Date.now): PageLinks {
+export function createPageLinks(
+  maps: AtomicMaps,
+  now: () => number = Date.now,
+  { map, period: length }: PageKeys = PAGES,
+): PageLinks {
   const keys = new Map<number, Buffer>();
   const texts = createPageTexts(maps, now);
-  const periodNow = (): number => Math.floor(now() / PERIOD);
+  /** When all keys and texts of a period expire: milliseconds since the epoch. */
+  const expiryOf = (period: number): number => (period + 2) * length;
+  const periodNow = (): number => Math.floor(now() / length);
 
   async function findKey(period: number): Promise<Buffer | undefined> {
     const known = keys.get(period);
     if (known !== undefined) return known;
-    const text = await maps.get(MAP, String(period));
+    const text = await maps.get(map, String(period));
     if (text === undefined) return undefined;
     const key = Buffer.from(text, 'base64');
     for (const old of keys.keys()) if (old < period - 1) keys.delete(old);
@@ -78,7 +92,7 @@ export function createPageLinks(maps: AtomicMaps, now: () => number = Date.now):
     const known = await findKey(period);
     if (known !== undefined) return known;
     // Of several processes one succeeds, and all use its key.
-    await maps.swap(MAP, String(period), undefined, randomBytes(32).toString('base64'), expiryOf(period));
+    await maps.swap(map, String(period), undefined, randomBytes(32).toString('base64'), expiryOf(period));
     const made = await findKey(period);
     if (made === undefined) throw new Error('the store lost the key of page links');
     return made;
@@ -148,11 +162,6 @@ function newNonce(): Buffer {
     used = 0;
   }
   return Buffer.from(NONCES.subarray(used, (used += NONCE)));
-}
-
-/** When all keys and texts of a period expire: milliseconds since the epoch. */
-function expiryOf(period: number): number {
-  return (period + 2) * PERIOD;
 }
 
 /** Query and cursor; where one is too long, its id in the store instead. */

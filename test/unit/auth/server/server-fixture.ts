@@ -36,6 +36,8 @@ export function createTestMaps(clock: Clock): AtomicMaps & { fault?: Error } {
       await turn();
       return read(map, key);
     },
+    swapAll: () => Promise.reject(new Error('not needed here')),
+    range: () => Promise.reject(new Error('not needed here')),
     async entries(map) {
       await turn();
       const keys = [...(all.get(map)?.keys() ?? [])].filter((key) => read(map, key) !== undefined);
