@@ -16,7 +16,10 @@ export const SYSTEM_MAPS = {
 
 const NAMES: ReadonlySet<string> = new Set(Object.values(SYSTEM_MAPS));
 
+/** How the names of maps begin that the engine of subscriptions keeps: two servers must not feed one receiver. */
+export const SUBSCRIPTION_MAPS = 'subscription-';
+
 /** Whether copies leave this map out. */
 export function isSystemMap(name: string): boolean {
-  return NAMES.has(name);
+  return NAMES.has(name) || name.startsWith(SUBSCRIPTION_MAPS);
 }

@@ -321,6 +321,7 @@ export const OPERATION_CASES: readonly StallCase[] = [
   },
   { name: 'List/$find', requests: () => [get('/List/$find?patient=record&name=current-problems')], status: 404 },
   { name: '$meta of everything', requests: () => [get('/$meta'), get('/Patient/$meta')], status: 200 },
+  { name: '$changes', requests: () => many(10, () => get('/$changes')), status: 200 },
   { name: '$get-resource-counts', requests: () => many(30, () => get('/$get-resource-counts')), status: 200 },
   {
     name: '$conforms of 5,000 resources',

@@ -112,6 +112,8 @@ export function matrixFor({ id, value, category }: Target): readonly MatrixRow[]
     }),
     row('operation', '$meta of all', 'GET', '/$meta', { needs: { '*': 's' }, done: 200, outside: 200 }),
     row('operation', '$get-resource-counts', 'GET', '/$get-resource-counts', { needs: { '*': 's' }, done: 200, outside: 200 }), // prettier-ignore
+    row('operation', '$changes', 'GET', '/$changes', { needs: { '*': 'rs' }, done: 200, outside: 200 }),
+    row('operation', '$changes of a type', 'GET', '/Observation/$changes', { needs: O('rs'), done: 200, outside: 200 }),
     row('operation', '$hfql-execute', 'POST', '/$hfql-execute', { body: HFQL, needs: O('s'), done: 200, outside: 200 }),
     row('operation', '$graphql, a search', 'POST', '/$graphql', { body: graphql(`{ ObservationList(identifier: "${value}") { id status } }`), needs: O('s'), done: 200, outside: 200 }), // prettier-ignore
     row('operation', '$graphql, a resource', 'POST', '/$graphql', { body: graphql(`{ Observation(id: "${id}") { id status } }`), needs: O('r'), done: 200, outside: 200 }), // prettier-ignore

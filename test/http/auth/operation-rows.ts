@@ -87,6 +87,8 @@ export const OPERATION_CALLS: readonly OperationCall[] = [
   get('ValueSet-expand', `/ValueSet/$expand?url=${NONE}`, ['ValueSet.r'], 404),
   get('ValueSet-validate-code', `/ValueSet/$validate-code?url=${NONE}&system=${NONE}&code=x`, ['ValueSet.r'], 404),
   get('diff', '/$diff?from=Patient/a&to=Patient/b', ['Patient.r']),
+  get('changes', '/$changes', ['Patient.r', 'Patient.s']),
+  get('changes', '/Patient/$changes', ['Patient.r', 'Patient.s']),
   get('diff', '/Patient/a/$diff', ['Patient.r']),
   job('export', '/$export?_type=Patient,Observation', ['Patient.r', 'Patient.s', 'Observation.r', 'Observation.s']),
   job('patient-export', '/Patient/$export?_type=Observation', ['Patient.r', 'Patient.s', 'Observation.r', 'Observation.s']), // prettier-ignore

@@ -1,6 +1,7 @@
 import type { Store } from '../../../runtime/store/store.js';
 import { amendMeta } from './meta/amend-meta.js';
 import { amendedMeanwhile } from './meta/amended-meanwhile.js';
+import { changes } from './changes.js';
 import { claims } from './claims.js';
 import { closureTables } from './closure.js';
 import { conformance } from './conformance.js';
@@ -35,6 +36,7 @@ import { terminologySecrets } from './terminology/terminology-secrets.js';
 export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   operations,
   'costs of terminology': terminologyCosts,
+  $changes: changes,
   $diff: diff,
   observations,
   patients,

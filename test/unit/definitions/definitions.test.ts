@@ -49,6 +49,7 @@ describe('the definitions of this repository', () => {
       operationMethods(operation).join(' '),
     ]);
     expect(table.sort()).toEqual([
+      ['changes', 'Resource', 'system type', 'GET POST'],
       ['diff', 'Resource', 'system instance version', 'GET POST'],
       ['export', '', 'system', 'GET POST'],
       ['export', 'Group', 'instance', 'GET POST'],

@@ -94,6 +94,8 @@ export const FORM_CALLS: readonly FormCall[] = [
   call('ValueSet-expand', '/ValueSet/good', value('includeDesignations', 'Boolean', true)),
   call('ValueSet-validate-code', '/ValueSet', value('url', 'Uri', 'http://form.example/values'), value('system', 'Uri', CODES), value('code', 'Code', 'b')), // prettier-ignore
   call('ValueSet-validate-code', '/ValueSet/good', value('system', 'Uri', CODES), value('code', 'Code', 'b')),
+  call('changes', '', value('_count', 'PositiveInt', 1)),
+  call('changes', '/Patient', value('_count', 'PositiveInt', 1)),
   call('diff', '', value('from', 'String', 'Patient/good'), value('to', 'String', 'Patient/other')),
   call('diff', '/Patient/good', value('fromVersion', 'String', '1'), value('includeMeta', 'Boolean', false)),
   call('diff', '/Patient/good/_history/2'),
