@@ -1,9 +1,10 @@
-import { lackedOfScope, type JobOwner, type OwnerTables } from '../access/owner.js';
+import { lackedOfScope, scopesIn, type JobOwner, type OwnerTables } from '../access/owner.js';
 import { refusal, scopeMissing } from '../access/refuse.js';
 import { canonicalScopes } from '../scopes/canonical.js';
 import type { Scopes } from '../scopes/create-scopes.js';
 import { Principal, SERVER } from '../scopes/principal.js';
 import type { ReadScopes } from '../scopes/read-scopes.js';
+import { intersectScopes } from '../scopes/reduce.js';
 import type { ClientReader } from './client-reader.js';
 
 /**
@@ -41,6 +42,38 @@ export function createResumePrincipal({ scopes, tables, clients }: ResumeParts):
     return Principal.ofClient({ clientId, scope, access: scopes.access(scope), registration });
   };
 }
+
+/** What a client may do that something is done for again and again, whose rights may change meanwhile. */
+export interface OwnerRights {
+  /** With the scopes that were kept. */
+  readonly kept: Principal;
+  /** With those that the client is registered for now too; undefined: it is removed or disabled. */
+  readonly now: Principal | undefined;
+}
+
+/** See `OwnerRights`. */
+export function createOwnerRights({ scopes, tables, clients }: ResumeParts): (owner: JobOwner) => Promise<OwnerRights> {
+  return async ({ clientId, scope, registration }) => {
+    if (scope === undefined) return clientId === '' ? { kept: SERVER, now: SERVER } : { kept: NO_RIGHTS, now: undefined };
+    const of = (given: string): Principal =>
+      Principal.ofClient({ clientId, scope: given, access: scopes.access(given), registration });
+    const kept = of(scope);
+    if (clients === undefined) return { kept, now: kept };
+    const client = await clients.find(clientId);
+    if (client?.enabled !== true || client.registration !== registration) return { kept, now: undefined };
+    const { withheld } = tables.scopes;
+    const registered = scopesIn(canonicalOf(scopes.read(client), tables)).scopes;
+    const common = scopesIn(scope).scopes.flatMap((a) => registered.flatMap((b) => intersectScopes(a, b, withheld) ?? []));
+    const narrowed = canonicalScopes(common, [], withheld);
+    return { kept, now: narrowed === scope ? kept : of(narrowed) };
+  };
+}
+
+const NO_RIGHTS = Principal.ofClient({
+  clientId: '',
+  scope: '',
+  access: { on: () => 'nothing', onAny: () => 'nothing', isWhole: () => false, holds: () => false },
+});
 
 function canonicalOf({ read }: ReadScopes, { scopes: { withheld } }: OwnerTables): string {
   return canonicalScopes(

@@ -17,18 +17,26 @@ const HTTPS_PORT = '443';
  * `host:port` (on this port as well), and ranges of addresses (`10.0.0.0/8`).
  *
  * @param setting that has the entries
+ * @param isForHttp whether hosts and addresses that are named may be reached over http too, and over https at any port
  * @throws TypeError naming an entry that cannot be read
  */
-export function readAllowList(entries: readonly string[], setting = 'auth.jwks.allow'): AllowList {
+export function readAllowList(
+  entries: readonly string[],
+  setting = 'auth.jwks.allow',
+  isForHttp = false,
+): AllowList {
   const ranges = readRanges(entries.filter((entry) => entry.includes('/')));
   const places = new Set(entries.filter((entry) => !entry.includes('/')).map(placeOf));
-  const isNamed = (url: URL): boolean => places.has(`${hostOf(url)}:${portOf(url)}`);
+  const hosts = new Set(isForHttp ? entries.filter((entry) => !/[/\]]|:\d+$/.test(entry)).map(hostOfEntry) : []);
+  const isNamed = (url: URL): boolean => places.has(`${hostOf(url)}:${portOf(url)}`) || hosts.has(hostOf(url));
   return {
     urlFault(url) {
-      if (url.protocol !== 'https:') return 'is not https';
+      if (url.protocol === 'http:' && isForHttp) {
+        if (!isNamed(url) && !ranges.has(hostOf(url))) return `is http, which only hosts of ${setting} may have`;
+      } else if (url.protocol !== 'https:') return 'is not https';
       if (url.username !== '' || url.password !== '') return 'names a user';
       if (url.hash !== '') return 'has a fragment';
-      if (portOf(url) !== HTTPS_PORT && !isNamed(url)) return `names a port that is not allowed (${setting})`;
+      if (!isForHttp && portOf(url) !== HTTPS_PORT && !isNamed(url)) return `names a port that is not allowed (${setting})`;
       return undefined;
     },
     admits: (url, address) => isPublic(address) || isNamed(url) || ranges.has(address),
@@ -41,7 +49,13 @@ export function hostOf(url: URL): string {
 }
 
 function portOf(url: URL): string {
-  return url.port === '' ? HTTPS_PORT : url.port;
+  if (url.port !== '') return url.port;
+  return url.protocol === 'http:' ? '80' : HTTPS_PORT;
+}
+
+/** The host of an entry that names no port. */
+function hostOfEntry(entry: string): string {
+  return placeOf(entry).replace(/:\d+$/, '');
 }
 
 /** An entry as `host:port`. */

@@ -1,0 +1,97 @@
+import { narrowIncludes } from '../../auth/access/narrow-includes.js';
+import type { Principal } from '../../auth/scopes/principal.js';
+import { isShown, isVisible } from '../../core/access/visibility.js';
+import { readStored } from '../../core/read-stored.js';
+import type { Services } from '../../core/services.js';
+import type { Resource } from '../../fhir/resource.js';
+import type { StoredVersion } from '../../store/store.js';
+import type { NotificationEvent, NotificationInput, SubscriptionPlan } from '../plan.js';
+import type { SubscriptionEvent } from './rows.js';
+
+/** Characters of resources in one notification at most. */
+const MOST_TEXT = 10 * 1024 * 1024;
+
+/** Included resources in one notification. */
+const MOST_INCLUDED = 1000;
+
+/** What the events of a notification show. */
+export type EventContents = Required<Pick<NotificationInput, 'events' | 'included'>>;
+
+/** Who is shown what. */
+export interface ContentRequest {
+  readonly plan: Pick<SubscriptionPlan, 'topic' | 'level'>;
+  /** What it may read is shown; undefined: nothing is. */
+  readonly principal: Principal;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The contents of events, as many as fit into one notification: the versions that made them, and what the topic includes. What may not be
+ * read is withheld: the event keeps number and time.
+ */
+export async function readContents(
+  events: readonly SubscriptionEvent[],
+  { plan, principal, signal }: ContentRequest,
+  services: Services,
+): Promise<EventContents> {
+  const looking = { principal, signal };
+  const contents: NotificationEvent[] = [];
+  const included = new Map<string, Resource>();
+  let size = 0;
+  for (const { number, updated, type, id, version, interaction } of events) {
+    signal.throwIfAborted();
+    if (contents.length > 0 && size > MOST_TEXT) break;
+    if (plan.level === 'empty') {
+      contents.push({ number, updated });
+      continue;
+    }
+    const stored = await services.store.readVersion(type, id, version);
+    if (stored === undefined || !(await isVisible(stored, 'rs', looking, services))) {
+      contents.push({ number, updated });
+      continue;
+    }
+    const isFull = plan.level === 'full-resource';
+    const isWanted = isFull && stored.json !== undefined;
+    const context = await readIncludes(stored, plan, looking, services);
+    const resource = isWanted ? await readStored(stored.json, services) : undefined;
+    if (isWanted) size += stored.json.length;
+    const room = MOST_INCLUDED - included.size;
+    for (const each of isFull ? context.slice(0, room) : []) {
+      const name = `${each.type}/${each.id}`;
+      if (included.has(name) || each.json === undefined) continue;
+      included.set(name, await readStored(each.json, services));
+      size += each.json.length;
+    }
+    contents.push({
+      number,
+      updated,
+      focus: {
+        ...{ type, id, interaction },
+        ...(resource !== undefined && { resource }),
+        ...(context.length > 0 && { context: context.map((each) => ({ type: each.type, id: each.id })) }),
+      },
+    });
+  }
+  return { events: contents, included: [...included.values()] };
+}
+
+/** What comes along with a focus: current versions that the owner may see now. Nothing comes with what is deleted. */
+async function readIncludes(
+  { type, id, json }: StoredVersion,
+  { topic }: Pick<SubscriptionPlan, 'topic'>,
+  looking: Pick<ContentRequest, 'principal' | 'signal'>,
+  services: Services,
+): Promise<readonly StoredVersion[]> {
+  if (json === undefined) return [];
+  const all = topic.shapes.filter((shape) => shape.type === type).flatMap(({ includes }) => includes);
+  if (all.length === 0) return [];
+  const { tables, search, store } = services;
+  const directives = narrowIncludes(all, looking.principal.access, tables.resourceTypes);
+  if (directives.length === 0) return [];
+  const include = { directives, most: MOST_INCLUDED, rounds: search.includeRounds };
+  const query = { type, where: { ids: [id] }, sort: [], count: 1, total: 'none', include } as const;
+  const { included = [] } = await store.find(query, looking.signal);
+  const shown: StoredVersion[] = [];
+  for (const version of included) if (await isShown(version, looking, services)) shown.push(version);
+  return shown;
+}

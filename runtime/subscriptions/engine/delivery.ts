@@ -1,0 +1,279 @@
+import { readStored } from '../../core/read-stored.js';
+import type { Principal } from '../../auth/scopes/principal.js';
+import { notificationBundle } from '../notify/notification-bundle.js';
+import type { NotificationInput, SubscriptionPlan } from '../plan.js';
+import { readContents } from './content.js';
+import type { DeliveryGate } from './gate.js';
+import type { Lease } from './lease.js';
+import { DeliveryFault, type EngineParts, type ReceiverAnswer } from './parts.js';
+import { pauseAfterFailure, readRetryAfter } from './retries.js';
+import type { Kept, SentRow, SubscriptionRow, SubscriptionRows } from './rows.js';
+import { LIVE, SUBSCRIPTION, writeStatus, type SubscriptionState } from './write-status.js';
+
+/** Failures in a row after which a Subscription is in error. */
+const FAILURES = 5;
+
+/** Errors that are remembered. */
+const ERRORS = 10;
+
+/** Events in one notification where there is a backlog and the Subscription does not say. */
+const TOGETHER = 100;
+
+/** Pause after a failure of the store, in milliseconds. */
+const STORE_PAUSE = 1000;
+
+/** Greatest time of a timer. */
+const MOST = 2 ** 31 - 1;
+
+/** What the matcher knows of a Subscription. */
+export interface MatchedSubscription {
+  readonly row: SubscriptionRow;
+  /** Undefined: its topic or itself cannot be evaluated any more. */
+  readonly plan: SubscriptionPlan | undefined;
+}
+
+/** What deliveries work with. */
+export interface DeliveryParts extends EngineParts {
+  readonly rows: SubscriptionRows;
+  readonly gate: DeliveryGate;
+  readonly lease: Lease;
+}
+
+/** What is to be sent next. */
+type Attempt = 'handshake' | 'events' | 'heartbeat';
+
+/** One Subscription as it was read before an attempt. */
+interface Turn {
+  readonly plan: SubscriptionPlan;
+  readonly row: SubscriptionRow;
+  readonly version: number;
+  readonly status: SubscriptionState;
+}
+
+/**
+ * Sends what there is to send for one Subscription, one request at a time, in the order of the numbers, until it is stopped or the Subscription
+ * lives no more.
+ */
+export class Delivery {
+  private readonly end = new AbortController();
+  private wakeUp: (() => void) | undefined;
+  private isNews = false;
+  private sent: Kept<SentRow> | undefined;
+  private ending: Promise<void> | undefined;
+
+  constructor(
+    readonly id: string,
+    private matched: MatchedSubscription,
+    private readonly parts: DeliveryParts,
+  ) {}
+
+  get born(): number {
+    return this.matched.row.born;
+  }
+
+  /** Events that were not answered yet. */
+  get backlog(): number {
+    return Math.max(0, this.matched.row.number - (this.sent?.value.done ?? 0));
+  }
+
+  start(): void {
+    this.ending = this.work().catch((error: unknown) => this.parts.onError(error));
+  }
+
+  /** Takes what the matcher knows now. */
+  update(matched: MatchedSubscription): void {
+    if (matched.row === this.matched.row && matched.plan === this.matched.plan) return;
+    this.matched = matched;
+    this.isNews = true;
+    this.wakeUp?.();
+  }
+
+  async stop(): Promise<void> {
+    this.end.abort();
+    this.wakeUp?.();
+    await this.ending;
+  }
+
+  private get isStopped(): boolean {
+    return this.end.signal.aborted || this.parts.lease.signal.aborted;
+  }
+
+  private async work(): Promise<void> {
+    while (!this.isStopped) {
+      try {
+        const until = await this.step();
+        if (until !== undefined) await this.sleep(until);
+      } catch (error) {
+        if (this.isStopped) return;
+        this.parts.onError(error);
+        this.sent = undefined;
+        await this.sleep(this.parts.now() + STORE_PAUSE);
+      }
+    }
+  }
+
+  /** Does the next thing. @returns until when there is nothing to do; undefined: there may be more at once */
+  private async step(): Promise<number | undefined> {
+    this.isNews = false;
+    const { rows, now } = this.parts;
+    const { row, plan } = this.matched;
+    const services = this.parts.services();
+    const current = await services.store.read(SUBSCRIPTION, this.id);
+    // What the matcher has not seen yet it will tell.
+    if (current?.json === undefined || current.version !== row.version) return Infinity;
+    const { status } = (await readStored(current.json, services)) as { status?: unknown };
+    if (!LIVE.has(status) || plan === undefined) return Infinity;
+    const turn: Turn = { plan, row, version: current.version, status: status as SubscriptionState };
+    if (plan.end !== undefined && plan.end <= now()) {
+      await writeStatus(this.id, current.version, 'off', services);
+      return Infinity;
+    }
+    const most = plan.end ?? Infinity;
+    this.sent ??= await rows.sent(this.id, row);
+    if (turn.status === 'requested' && this.sent.value.requested !== current.version) {
+      const { notBefore: _notBefore, failingSince: _failingSince, ...kept } = this.sent.value;
+      await this.save(row, { ...kept, requested: current.version, failures: 0, isShaken: false });
+    }
+    const sent = this.sent.value;
+    if (sent.notBefore !== undefined && sent.notBefore > now()) return Math.min(sent.notBefore, most);
+    const due = heartbeatAt(plan, sent);
+    const next = nextAttempt(turn, sent, due <= now());
+    if (next === undefined) return Math.min(due, most);
+    await this.attempt(next, turn);
+    return undefined;
+  }
+
+  private async attempt(kind: Attempt, turn: Turn): Promise<void> {
+    const { gate, counters, now } = this.parts;
+    const before = this.sent!.value;
+    let done = before.done;
+    let fault: DeliveryFault | undefined;
+    let answer: ReceiverAnswer | undefined;
+    try {
+      await gate.run(before.failures > 0, async () => {
+        const principal = await this.allowed(turn);
+        const input = await this.inputOf(kind, turn, principal, before.done);
+        answer = await this.send(input, turn);
+        done = input.events?.at(-1)?.number ?? done;
+      });
+    } catch (error) {
+      if (!(error instanceof DeliveryFault) || this.isStopped) throw error;
+      fault = error;
+    }
+    const status = answer?.status ?? 0;
+    if (status >= 200 && status < 300) {
+      counters.delivered('done');
+      const { notBefore: _notBefore, failingSince: _failingSince, ...kept } = before;
+      await this.save(turn.row, { ...kept, done, failures: 0, sentAt: now(), isShaken: true, errors: [] });
+      if (turn.status !== 'active') await writeStatus(this.id, turn.version, 'active', this.parts.services());
+      return;
+    }
+    counters.delivered('failed');
+    const asked = status === 429 || status === 503 ? readRetryAfter(answer?.retryAfter, now()) : undefined;
+    const said = fault ?? new DeliveryFault('error-response', `the receiver answered ${status}`);
+    await this.failed(kind, turn, said, { isGone: status === 410, asked });
+  }
+
+  private async failed(
+    kind: Attempt,
+    turn: Turn,
+    { code, message }: DeliveryFault,
+    { isGone, asked }: { readonly isGone: boolean; readonly asked: number | undefined },
+  ): Promise<void> {
+    const { now, settings, services } = this.parts;
+    const before = this.sent!.value;
+    const at = now();
+    const failures = before.failures + 1;
+    const failingSince = before.failingSince ?? at;
+    const pause = pauseAfterFailure(failures, asked);
+    await this.save(turn.row, {
+      ...before,
+      ...{ failures, failingSince, notBefore: at + pause },
+      ...(kind === 'handshake' && { isShaken: false }),
+      errors: [{ code, text: message, at }, ...before.errors].slice(0, ERRORS),
+    });
+    const isOver = isGone || at - failingSince >= settings.retryFor;
+    if (isOver) return writeStatus(this.id, turn.version, 'off', services());
+    const isError = kind === 'handshake' || failures >= FAILURES;
+    if (isError && turn.status !== 'error') await writeStatus(this.id, turn.version, 'error', services());
+  }
+
+  /** With what rights something is sent now. @throws DeliveryFault where the owner has none on a type of the topic */
+  private async allowed({ plan, row }: Turn): Promise<Principal> {
+    const { now } = await this.parts.accessOf(row.owner);
+    const types = [...new Set(plan.topic.triggers.map(({ type }) => type))];
+    if (now === undefined || types.some((type) => now.access.on(type, 'rs') === 'nothing')) {
+      throw new DeliveryFault('no-access', 'the client that wrote the Subscription may not read what it is about now');
+    }
+    return now;
+  }
+
+  private async inputOf(
+    kind: Attempt,
+    { plan, row, status }: Turn,
+    principal: Principal,
+    done: number,
+  ): Promise<NotificationInput> {
+    const { rows, base, now, services } = this.parts;
+    const head = {
+      base: base(),
+      subscription: { id: this.id, status: status as 'requested' | 'active' | 'error' },
+      topic: plan.topic.canonical,
+      level: plan.level,
+      now: now(),
+    };
+    if (kind !== 'events') return { ...head, type: kind, eventsSinceStart: row.number };
+    const backlog = row.number - done;
+    const count = Math.min(backlog, plan.maxCount ?? TOGETHER);
+    const events = await rows.events(this.id, row, done, count);
+    // Those that were forgotten while the Subscription was off are passed over.
+    if (events.length === 0) throw new Error(`no events of ${SUBSCRIPTION}/${this.id} after ${done}`);
+    const request = { plan, principal, signal: this.end.signal };
+    const contents = await readContents(events, request, services());
+    return { ...head, type: 'event-notification', ...contents, eventsSinceStart: contents.events.at(-1)!.number };
+  }
+
+  private async send(input: NotificationInput, { plan }: Turn): Promise<ReceiverAnswer> {
+    const { lease, send, print } = this.parts;
+    const body = print(notificationBundle(input), plan.format);
+    const signal = AbortSignal.any([this.end.signal, lease.signal]);
+    if (!lease.isHeld()) throw new Error('another process delivers');
+    return send({
+      url: plan.endpoint!,
+      headers: plan.headers,
+      contentType: plan.contentType,
+      body,
+      timeout: plan.timeout * 1000,
+      signal,
+    });
+  }
+
+  private async save(row: SubscriptionRow, next: SentRow): Promise<void> {
+    const saved = await this.parts.rows.saveSent(this.id, row, this.sent!, next);
+    if (saved === undefined) throw new Error(`another process delivers ${SUBSCRIPTION}/${this.id}`);
+    this.sent = saved;
+  }
+
+  private async sleep(until: number): Promise<void> {
+    if (this.isNews || this.isStopped) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.wakeUp = resolve;
+      if (until < Infinity) timer = setTimeout(resolve, Math.min(MOST, Math.max(0, until - this.parts.now()))).unref();
+    });
+    clearTimeout(timer);
+    this.wakeUp = undefined;
+  }
+}
+
+function nextAttempt({ row, status }: Turn, sent: SentRow, isDue: boolean): Attempt | undefined {
+  if (status === 'requested' || !sent.isShaken) return 'handshake';
+  if (row.number > sent.done) return 'events';
+  // A Subscription in error whose events were all sent tells by a heartbeat that it goes on.
+  return isDue || status === 'error' ? 'heartbeat' : undefined;
+}
+
+/** When a heartbeat is due; Infinity: never. */
+function heartbeatAt({ heartbeatPeriod }: SubscriptionPlan, { sentAt }: SentRow): number {
+  return heartbeatPeriod === undefined ? Infinity : (sentAt ?? 0) + heartbeatPeriod * 1000;
+}

@@ -1,0 +1,191 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { Delivery, type DeliveryParts } from './delivery.js';
+import { DeliveryGate } from './gate.js';
+import { takeLease, type Lease } from './lease.js';
+import { Matcher, MatcherReplaced } from './matcher.js';
+import type { EngineParts } from './parts.js';
+import { SubscriptionRows } from './rows.js';
+
+/** Between two looks whether there is something to do and no other process does it, in milliseconds. */
+const LOOK = 3000;
+
+/** Between two clean-ups, in milliseconds. */
+const TRIM = 600_000;
+
+/** How often the cursor notes that Subscriptions are written, in milliseconds. */
+const TOUCH = 60_000;
+
+/** Events that are forgotten at a time. */
+const FORGOTTEN = 500;
+
+/** What the engine is doing, for metrics and health. */
+export interface EngineState {
+  /** Whether this process matches and delivers. */
+  readonly isHolder: boolean;
+  /** Versions that were not matched yet. */
+  readonly lag: number;
+  /** Events that were not answered yet. */
+  readonly backlog: number;
+}
+
+/** The engine of subscriptions in one process. */
+export interface SubscriptionEngine {
+  /**
+   * To be called before a Subscription is written: every version that is committed after this resolves is looked at by the
+   * engine, whatever process matches.
+   */
+  prepare(): Promise<void>;
+  /** Takes up the work where no other process does it, and looks from time to time whether it has to, until it is closed. */
+  open(): void;
+  state(): Promise<EngineState>;
+  close(): Promise<void>;
+}
+
+/** The engine of a store: of its processes one matches and delivers at a time. */
+export function createSubscriptionEngine(parts: EngineParts): SubscriptionEngine {
+  const closing = new AbortController();
+  let lease: Lease | undefined;
+  let matcher: Matcher | undefined;
+  let deliveries = new Map<string, Delivery>();
+  let looking: Promise<void> = Promise.resolve();
+  let wakeLook: (() => void) | undefined;
+  const rowsOf = (): SubscriptionRows => new SubscriptionRows(parts.services().store.maps);
+
+  async function prepare(): Promise<void> {
+    const { log } = parts.services().store;
+    const rows = rowsOf();
+    const seq = await log.end();
+    for (;;) {
+      const { text, value } = await rows.cursor();
+      const now = parts.now();
+      if (value !== undefined && now - value.touched < TOUCH) break;
+      if (await rows.save([rows.cursorStep(text, { seq: value?.seq ?? seq, touched: now })])) break;
+    }
+    wakeLook?.();
+  }
+
+  async function look(): Promise<void> {
+    while (!closing.signal.aborted) {
+      try {
+        const rows = rowsOf();
+        if ((await rows.cursor()).value !== undefined) await work(rows);
+      } catch (error) {
+        if (!closing.signal.aborted) parts.onError(error);
+      }
+      await Promise.race([
+        wait(LOOK, undefined, { signal: closing.signal, ref: false }).catch(() => {}),
+        new Promise<void>((resolve) => (wakeLook = resolve)),
+      ]);
+    }
+  }
+
+  /** Matches and delivers as long as this process has the lease. */
+  async function work(rows: SubscriptionRows): Promise<void> {
+    const { holder, isGone, now, settings } = parts;
+    lease = await takeLease({ rows, holder, isGone, now });
+    if (lease === undefined) return;
+    const signal = AbortSignal.any([lease.signal, closing.signal]);
+    const gate = new DeliveryGate(settings.atOnce);
+    const own = { ...parts, rows, gate, lease };
+    matcher = new Matcher(parts, rows);
+    let wake: (() => void) | undefined;
+    let isNews = false;
+    const stop = parts.services().store.log.watch(() => {
+      isNews = true;
+      wake?.();
+    });
+    signal.addEventListener('abort', () => wake?.(), { once: true });
+    try {
+      if (!(await matcher.open())) return;
+      await deliver(own);
+      let trimmed = -Infinity;
+      while (!signal.aborted) {
+        isNews = false;
+        const result = await matcher.step(signal);
+        if (result === 'over') return;
+        await deliver(own);
+        if (result === 'more') continue;
+        if (performance.now() - trimmed > TRIM) {
+          trimmed = performance.now();
+          await trim(rows, matcher);
+        }
+        if (isNews) continue;
+        let timer: NodeJS.Timeout | undefined;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          // What another process has written is told late, or not at all where the store is away for a moment.
+          timer = setTimeout(resolve, LOOK).unref();
+        });
+        clearTimeout(timer);
+      }
+    } catch (error) {
+      if (!(error instanceof MatcherReplaced) && !signal.aborted) throw error;
+    } finally {
+      stop();
+      await stopDeliveries();
+      await lease.release();
+      [lease, matcher] = [undefined, undefined];
+    }
+  }
+
+  /** Has a delivery for each Subscription that lives, and none for others. */
+  async function deliver(own: DeliveryParts): Promise<void> {
+    const live = await matcher!.live();
+    for (const [id, delivery] of deliveries) {
+      const matched = live.get(id);
+      if (matched !== undefined && matched.row.born === delivery.born) continue;
+      deliveries.delete(id);
+      void delivery.stop();
+    }
+    for (const [id, matched] of live) {
+      const known = deliveries.get(id);
+      if (known !== undefined) known.update(matched);
+      else {
+        const delivery = new Delivery(id, matched, own);
+        deliveries.set(id, delivery);
+        delivery.start();
+      }
+    }
+  }
+
+  async function stopDeliveries(): Promise<void> {
+    const all = [...deliveries.values()];
+    deliveries = new Map();
+    await Promise.all(all.map((delivery) => delivery.stop()));
+  }
+
+  /** Forgets events that were delivered long ago, those of Subscriptions that are off, and versions of the log. */
+  async function trim(rows: SubscriptionRows, of: Matcher): Promise<void> {
+
+    const { settings, now } = parts;
+    const before = now() - settings.keep;
+    for (const [id, { value: row }] of of.all()) {
+      const { done } = (await rows.sent(id, row)).value;
+      const events = await rows.events(id, row, 0, FORGOTTEN);
+      const old = events.filter(({ number, updated }) => updated < before && number <= done);
+      await rows.forgetEvents(id, row, old.map(({ number }) => number)); // prettier-ignore
+    }
+    await parts.services().store.log.trim(of.seq, now() - settings.keepLog);
+  }
+
+  return {
+    prepare,
+    open() {
+      looking = look();
+    },
+    async state() {
+      const rows = rowsOf();
+      const { value } = await rows.cursor();
+      if (value === undefined) return { isHolder: false, lag: 0, backlog: 0 };
+      const end = await parts.services().store.log.end();
+      const backlog = [...deliveries.values()].reduce((sum, delivery) => sum + delivery.backlog, 0);
+      return { isHolder: lease !== undefined, lag: Math.max(0, end - value.seq), backlog };
+    },
+    async close() {
+      closing.abort();
+      wakeLook?.();
+      await looking;
+    },
+  };
+}

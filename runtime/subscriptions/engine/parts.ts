@@ -1,0 +1,87 @@
+import type { Principal } from '../../auth/scopes/principal.js';
+import type { Services } from '../../core/services.js';
+import type { Resource } from '../../fhir/resource.js';
+import type { SubscriptionOwner } from './rows.js';
+
+/** What the owner of a Subscription may do. */
+export interface OwnerAccess {
+  /** With the scopes of the token that wrote it. */
+  readonly kept: Principal;
+  /** The same, as far as the client is registered for it now; undefined: it is removed or disabled, or its grant has run out. */
+  readonly now: Principal | undefined;
+}
+
+/** A request to a receiver. */
+export interface OutgoingNotification {
+  readonly url: string;
+  /** Beside those of the body, in their order. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly contentType: string;
+  readonly body: string;
+  /** In milliseconds, until the head of the answer is there. */
+  readonly timeout: number;
+  /** Aborts when this process may not go on. */
+  readonly signal: AbortSignal;
+}
+
+/** The head of the answer. */
+export interface ReceiverAnswer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+}
+
+/** A receiver was not reached, or did not answer. The text is for clients: it has nothing of the receiver's. */
+export class DeliveryFault extends Error {
+  constructor(
+    /** https://hl7.org/fhir/R5/valueset-subscription-error.html, or `no-access` */
+    readonly code: 'dns-resolution-error' | 'no-response' | 'error-response' | 'no-access',
+    text: string,
+  ) {
+    super(text);
+  }
+}
+
+/** Sends a notification. @throws DeliveryFault */
+export type SendNotification = (notification: OutgoingNotification) => Promise<ReceiverAnswer>;
+
+/** What the engine works with. */
+export interface EngineParts {
+  /** Those of the moment. */
+  readonly services: () => Services;
+  readonly accessOf: (owner: SubscriptionOwner) => Promise<OwnerAccess>;
+  /** Absolute URL of the FHIR base, without a slash at its end. */
+  readonly base: () => string;
+  readonly send: SendNotification;
+  /** The text of a resource in a format. */
+  readonly print: (resource: Resource, format: 'json' | 'xml') => string;
+  /** Names this process; no other has the same. */
+  readonly holder: string;
+  /** Whether the process of this name is known to be dead. */
+  readonly isGone: (holder: string) => boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly settings: EngineSettings;
+  /** Called with what an operator should know. */
+  readonly onWarning: (text: string) => void;
+  /** Called with a defect: the engine goes on. */
+  readonly onError: (error: unknown) => void;
+  readonly counters: EngineCounters;
+}
+
+/** Times in milliseconds. */
+export interface EngineSettings {
+  /** How long a receiver is tried again before its Subscription is turned off. */
+  readonly retryFor: number;
+  /** How long delivered events are kept. */
+  readonly keep: number;
+  /** How long the log is kept. */
+  readonly keepLog: number;
+  /** Requests at a time. */
+  readonly atOnce: number;
+}
+
+/** What the engine counts. */
+export interface EngineCounters {
+  matched(events: number, failures: number): void;
+  delivered(outcome: 'done' | 'failed'): void;
+}

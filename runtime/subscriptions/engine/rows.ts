@@ -1,0 +1,212 @@
+import type { AtomicMaps, MapStep } from '../../store/store.js';
+import { SUBSCRIPTION_MAPS } from '../../store/system-maps.js';
+import type { LoggedInteraction, LoggedVersion } from '../../store/version-log.js';
+
+/**
+ * What the engine of subscriptions keeps in the store. The matcher alone writes its cursor, the rows of Subscriptions and their events,
+ * always together; deliveries alone write how far they are.
+ */
+const MAPS = {
+  engine: `${SUBSCRIPTION_MAPS}engine`,
+  rows: `${SUBSCRIPTION_MAPS}rows`,
+  sent: `${SUBSCRIPTION_MAPS}sent`,
+  owners: `${SUBSCRIPTION_MAPS}owners`,
+} as const;
+
+const CURSOR = 'cursor';
+const LEASE = 'lease';
+
+/** How far the log was matched. */
+export interface MatchCursor {
+  readonly seq: number;
+  /** When a Subscription was written last: milliseconds since the epoch. */
+  readonly touched: number;
+}
+
+/** Whose rights a Subscription has: the client that wrote its present content. */
+export interface SubscriptionOwner {
+  /** Empty without authorization. */
+  readonly clientId: string;
+  /** Canonical scopes of the token; absent: it gave everything. */
+  readonly scope?: string;
+  /** `Client.registration` then, where the token said so. */
+  readonly registration?: string;
+  /** When the client wrote it: milliseconds since the epoch. */
+  readonly granted: number;
+}
+
+/** What the matcher keeps of a Subscription. */
+export interface SubscriptionRow {
+  /** Number in the log of the version that created it: what is kept of an earlier one of the same id is not its own. */
+  readonly born: number;
+  /** The version of the Subscription that is in force. */
+  readonly version: number;
+  /** The topic as it was chosen; absent: none could be. `canonical` is what the Subscription says. */
+  readonly topic?: { readonly canonical: string; readonly id: string; readonly version: number };
+  readonly owner: SubscriptionOwner;
+  /** The number of its last event. */
+  readonly number: number;
+  /** Whether versions make events. */
+  readonly isLive: boolean;
+}
+
+/** An event of one Subscription. */
+export type SubscriptionEvent = LoggedVersion & { readonly number: number };
+
+/** What went wrong, for `$status`. */
+export interface DeliveryError {
+  readonly code: string;
+  readonly text: string;
+  readonly at: number;
+}
+
+/** How far the deliveries of a Subscription are. Times are milliseconds since the epoch. */
+export interface SentRow {
+  /** The highest number that was answered. */
+  readonly done: number;
+  /** Attempts that failed in a row. */
+  readonly failures: number;
+  /** When the first of these failed. */
+  readonly failingSince?: number;
+  /** No attempt is made before. */
+  readonly notBefore?: number;
+  /** When something was sent last and answered. */
+  readonly sentAt?: number;
+  /** The version of the Subscription that was requested last, whose attempts are counted. */
+  readonly requested?: number;
+  /** Whether the handshake of the present content was answered. */
+  readonly isShaken: boolean;
+  /** Newest first. */
+  readonly errors: readonly DeliveryError[];
+}
+
+/** What deliveries begin with. */
+export const NOTHING_SENT: SentRow = { done: 0, failures: 0, isShaken: false, errors: [] };
+
+/** A value with the text that is replaced. */
+export interface Kept<T> {
+  readonly text: string | undefined;
+  readonly value: T;
+}
+
+/** Keys of numbers are in their order. */
+function numberKey(number: number): string {
+  return String(number).padStart(15, '0');
+}
+
+function bornKey(id: string, { born }: Pick<SubscriptionRow, 'born'>): string {
+  return `${id}/${born}`;
+}
+
+function eventsMap(id: string, row: Pick<SubscriptionRow, 'born'>): string {
+  return `${SUBSCRIPTION_MAPS}events/${bornKey(id, row)}`;
+}
+
+const INTERACTIONS: readonly LoggedInteraction[] = ['create', 'update', 'delete'];
+
+/** Reads and writes of what the engine keeps. */
+export class SubscriptionRows {
+  constructor(private readonly maps: AtomicMaps) {}
+
+  async cursor(): Promise<Kept<MatchCursor | undefined>> {
+    const text = await this.maps.get(MAPS.engine, CURSOR);
+    return { text, value: text === undefined ? undefined : (JSON.parse(text) as MatchCursor) };
+  }
+
+  cursorStep(expected: string | undefined, next: MatchCursor | undefined): MapStep {
+    return { map: MAPS.engine, key: CURSOR, expected, value: next && JSON.stringify(next) };
+  }
+
+  async rows(): Promise<Map<string, Kept<SubscriptionRow>>> {
+    const all = await this.maps.entries(MAPS.rows);
+    return new Map([...all].map(([id, text]) => [id, { text, value: JSON.parse(text) as SubscriptionRow }]));
+  }
+
+  async row(id: string): Promise<SubscriptionRow | undefined> {
+    const text = await this.maps.get(MAPS.rows, id);
+    return text === undefined ? undefined : (JSON.parse(text) as SubscriptionRow);
+  }
+
+  rowStep(id: string, expected: string | undefined, next: SubscriptionRow | undefined): MapStep {
+    return { map: MAPS.rows, key: id, expected, value: next && JSON.stringify(next) };
+  }
+
+  eventStep(id: string, row: SubscriptionRow, { number, seq, type, id: focus, version, updated, interaction }: SubscriptionEvent): MapStep {
+    const value = JSON.stringify([seq, type, focus, version, updated, INTERACTIONS.indexOf(interaction)]);
+    return { map: eventsMap(id, row), key: numberKey(number), value };
+  }
+
+  /** Events after a number, in their order. */
+  async events(id: string, row: SubscriptionRow, after: number, limit: number): Promise<SubscriptionEvent[]> {
+    const found = await this.maps.range(eventsMap(id, row), numberKey(after), limit);
+    return [...found].map(([key, text]) => {
+      const [seq, type, focus, version, updated, interaction] = JSON.parse(text) as [number, string, string, number, number, number]; // prettier-ignore
+      return { number: Number(key), seq, type, id: focus, version, updated, interaction: INTERACTIONS[interaction]! };
+    });
+  }
+
+  /** Forgets events up to a number. */
+  async forgetEvents(id: string, row: Pick<SubscriptionRow, 'born'>, numbers: readonly number[]): Promise<void> {
+    for (const number of numbers) await this.maps.delete(eventsMap(id, row), numberKey(number));
+  }
+
+  /** Forgets all that deliveries of a Subscription that is gone have left. */
+  async forget(id: string, row: Pick<SubscriptionRow, 'born'>): Promise<void> {
+    for (;;) {
+      const some = await this.maps.range(eventsMap(id, row), '', 500);
+      for (const key of some.keys()) await this.maps.delete(eventsMap(id, row), key);
+      if (some.size < 500) break;
+    }
+    await this.maps.delete(MAPS.sent, bornKey(id, row));
+  }
+
+  async sent(id: string, row: Pick<SubscriptionRow, 'born'>): Promise<Kept<SentRow>> {
+    const text = await this.maps.get(MAPS.sent, bornKey(id, row));
+    return { text, value: text === undefined ? NOTHING_SENT : (JSON.parse(text) as SentRow) };
+  }
+
+  /** @returns undefined: another process wrote it meanwhile */
+  async saveSent(
+    id: string,
+    row: Pick<SubscriptionRow, 'born'>,
+    { text }: Kept<SentRow>,
+    next: SentRow,
+  ): Promise<Kept<SentRow> | undefined> {
+    const value = JSON.stringify(next);
+    const isSaved = await this.maps.swap(MAPS.sent, bornKey(id, row), text, value);
+    return isSaved ? { text: value, value: next } : undefined;
+  }
+
+  /** The owner of a version that a client writes, before it is written; kept until the matcher has seen the version. */
+  async keepOwner(id: string, version: number, digest: string, owner: SubscriptionOwner, expires: number): Promise<void> {
+    const key = `${id}/${version}/${digest}`;
+    const value = JSON.stringify(owner);
+    for (;;) {
+      const present = await this.maps.get(MAPS.owners, key);
+      if (await this.maps.swap(MAPS.owners, key, present, value, expires)) return;
+    }
+  }
+
+  /** Undefined: the server wrote the version. */
+  async owner(id: string, version: number, digest: string): Promise<SubscriptionOwner | undefined> {
+    const text = await this.maps.get(MAPS.owners, `${id}/${version}/${digest}`);
+    return text === undefined ? undefined : (JSON.parse(text) as SubscriptionOwner);
+  }
+
+  save(steps: readonly MapStep[]): Promise<boolean> {
+    return this.maps.swapAll(steps);
+  }
+
+  /** The process that matches and delivers, until its lease ends. */
+  lease(): Promise<string | undefined> {
+    return this.maps.get(MAPS.engine, LEASE);
+  }
+
+  swapLease(expected: string | undefined, holder: string, expires: number): Promise<boolean> {
+    return this.maps.swap(MAPS.engine, LEASE, expected, holder, expires);
+  }
+
+  async dropLease(holder: string): Promise<void> {
+    if ((await this.lease()) === holder) await this.maps.delete(MAPS.engine, LEASE);
+  }
+}
