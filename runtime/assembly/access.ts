@@ -1,4 +1,4 @@
-import type { ResumePrincipal } from '../auth/clients/resume-principal.js';
+import type { ResumePrincipal, RightsOf } from '../auth/clients/resume-principal.js';
 import type { AuthEvents } from '../auth/server/events.js';
 import { tokenCommand } from '../config/development.js';
 import type { Config } from '../config/settings.js';
@@ -12,6 +12,8 @@ import type { AuthorizationParts } from './authorization.js';
 export interface AccessOptions extends Pick<AppOptions, 'gate' | 'auth' | 'authorization' | 'tokenCommand'> {
   /** On whose behalf jobs go on. */
   readonly principalOf: ResumePrincipal;
+  /** With what rights notifications are made and sent. */
+  readonly rightsOf: RightsOf;
 }
 
 /**
@@ -28,13 +30,21 @@ export async function prepareAccess(
 ): Promise<(root: string, fhirPath?: string) => AccessOptions> {
   if (config.auth === 'open') {
     // Jobs of clients that a server with authorization left have the scopes that they were started with.
+    const resuming = async () => {
+      const [{ createScopes }, resume] = await Promise.all([
+        import('../auth/scopes/create-scopes.js'),
+        import('../auth/clients/resume-principal.js'),
+      ]);
+      return { ...resume, parts: { scopes: createScopes(parts), tables: parts.tables } };
+    };
     return () => ({
-      principalOf: async (owner) => {
-        const [{ createScopes }, { createResumePrincipal }] = await Promise.all([
-          import('../auth/scopes/create-scopes.js'),
-          import('../auth/clients/resume-principal.js'),
-        ]);
-        return createResumePrincipal({ scopes: createScopes(parts), tables: parts.tables })(owner);
+      async principalOf(owner) {
+        const { createResumePrincipal, parts: own } = await resuming();
+        return createResumePrincipal(own)(owner);
+      },
+      async rightsOf(owner) {
+        const { createOwnerRights, parts: own } = await resuming();
+        return createOwnerRights(own)(owner);
       },
     });
   }
@@ -50,7 +60,7 @@ export async function prepareAccess(
   await registerConfigured(config, registration, (text) => log.warn(text));
   await settleDevelopmentClient(config, registration.register, log);
   return (root, fhirPath = FHIR_PATH) => {
-    const { verifier, access, routes, principalOf } = prepared(root, fhirPath);
+    const { verifier, access, routes, principalOf, rightsOf } = prepared(root, fhirPath);
     const cors = config['cors.origins'].length > 0;
     const issuer = config['auth.external.mode'] === undefined ? undefined : config['auth.external.issuer'];
     const place = fhirPath === '' ? { base: root } : { port: Number(new URL(root).port || 80) };
@@ -61,6 +71,7 @@ export async function prepareAccess(
       auth: routes,
       authorization: { cors, ...(issuer !== undefined && { issuer }) },
       principalOf,
+      rightsOf,
     };
   };
 }

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 
 import { openBodyWorkers, type BodyWorkers } from '../body-workers/body-workers.js';
-import type { ResumePrincipal } from '../auth/clients/resume-principal.js';
+import type { ResumePrincipal, RightsOf } from '../auth/clients/resume-principal.js';
 import { startBodyWorker } from '../body-workers/start-thread.js';
 import type { Config } from '../config/settings.js';
 import { describeStaleIndex } from '../core/definitions/index-status.js';
@@ -116,7 +116,7 @@ export async function openApplication(
       return detail === undefined ? check : { ok: true, detail };
     });
     const traffic = createTraffic();
-    const late: { app?: RequestListener; principalOf?: ResumePrincipal } = {};
+    const late: { app?: RequestListener; principalOf?: ResumePrincipal; rightsOf?: RightsOf } = {};
     const jobSettings: JobSettings = {
       isBusy: () => traffic.isBusy(),
       atOnce: config['jobs.atOnce'],
@@ -124,13 +124,25 @@ export async function openApplication(
       // Jobs go on from when it is open.
       principalOf: (owner) => late.principalOf!(owner),
     };
+    const createServices = () => createServing({ ...options, largeTexts: large }, live);
+    let serving: ReturnType<typeof createServices> | undefined;
+    const servingNow = () => (serving ??= createServices())();
     const jobs = openJobs(
       store,
-      () => createServing({ ...options, largeTexts: large }, live),
+      createServices,
       jobSettings,
       log,
       metrics?.jobEnded,
     );
+    const { openSubscriptions } = await import('./subscriptions.js');
+    const subscriptions = await openSubscriptions({
+      ...{ config, store, log },
+      services: () => servingNow().services,
+      rightsOf: (owner) => late.rightsOf!(owner),
+      base: () => config['base-url'] === undefined ? base : `${config['base-url']}${FHIR_PATH}`,
+      isOwn: (url) => core.own.below(url) !== undefined,
+      counters: metrics?.subscriptions ?? { matched: () => {}, delivered: () => {} },
+    });
     const options = {
       ...core,
       live,
@@ -141,6 +153,7 @@ export async function openApplication(
       store,
       large,
       jobs,
+      subscriptions: subscriptions.checks,
       fetchFile: createFetchFile(config['import.allow']),
       ...(audit !== undefined && { audit }),
       ...(hooks !== undefined && { beforeWrite: hooks.beforeWrite, afterRead: hooks.afterRead(log) }),
@@ -160,10 +173,12 @@ export async function openApplication(
         const fhirPath = mountPath === undefined ? FHIR_PATH : '';
         base = root + fhirPath;
         core.own.learn(base);
-        const { principalOf, ...access } = accessAt(root, fhirPath);
+        const { principalOf, rightsOf, ...access } = accessAt(root, fhirPath);
         late.principalOf = principalOf;
+        late.rightsOf = rightsOf;
         late.app = createApp({ ...options, ownBase: base, mountPath, docsFolder: docsFolder(), ...access });
         jobs.open();
+        subscriptions.engine.open();
         if (reindexing !== undefined) {
           const { resourceTypes } = core.tables;
           const { definitions } = core;
@@ -171,6 +186,7 @@ export async function openApplication(
           closers.push(() => Promise.resolve(stop()));
         }
         closers.push(() => jobs.close());
+        closers.push(() => subscriptions.close());
       },
       drain: () => health.drain(),
       close,
@@ -241,6 +257,7 @@ async function startMetrics(config: Config, core: Core, closers: (() => Promise<
   });
   return {
     url: server.url,
+    subscriptions: undefined as EngineCounters | undefined,
     jobEnded: ({ type, state }: Job) => metrics.jobEnded(type, state),
     watchJobs: (list: () => Promise<readonly Job[]>) => metrics.watchJobs(list),
     timeStore: (store: Core['store']) => timed(store, TIMED, (...seen) => metrics.store(...seen)),

@@ -1,4 +1,4 @@
-import type { ResumePrincipal } from '../auth/clients/resume-principal.js';
+import type { ResumePrincipal, RightsOf } from '../auth/clients/resume-principal.js';
 import type { Access } from '../auth/scopes/access.js';
 import type { ScopeTables } from '../auth/scopes/create-scopes.js';
 import type { AuthEvents } from '../auth/server/events.js';
@@ -18,6 +18,8 @@ export interface Authorization {
   readonly routes: AuthRoutes;
   /** On whose behalf jobs go on. */
   readonly principalOf: ResumePrincipal;
+  /** With what rights notifications are made and sent. */
+  readonly rightsOf: RightsOf;
 }
 
 /** What it is made of. */

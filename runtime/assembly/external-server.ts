@@ -1,4 +1,4 @@
-import { createResumePrincipal } from '../auth/clients/resume-principal.js';
+import { createOwnerRights, createResumePrincipal } from '../auth/clients/resume-principal.js';
 import { externalConfiguration, SMART_PATH } from '../auth/discovery/documents.js';
 import { createExchange } from '../auth/jwks/exchange.js';
 import { resolveHost } from '../auth/jwks/fetch-document.js';
@@ -46,6 +46,7 @@ export async function prepareExternalServer(parts: AuthorizationParts): Promise<
       verifier: server.verifier,
       access: scopes.access,
       principalOf: createResumePrincipal({ scopes, tables }),
+      rightsOf: createOwnerRights({ scopes, tables }),
       routes: { endpoints: new Map(), documents: new Map([[fhirPath + SMART_PATH, smart]]) },
     };
   };

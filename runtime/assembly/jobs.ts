@@ -90,7 +90,7 @@ function detailOf({ state, started, ended, failure }: Job): string {
  * Whether a process of this machine is dead, so that its jobs can be taken up before its lease is over. Processes that only seem to
  * be of this machine do no harm: a process that loses a job to another one notices when it saves the next checkpoint.
  */
-function isGone(holder: string): boolean {
+export function isGone(holder: string): boolean {
   const [host, pid = ''] = holder.split(' ');
   if (host !== hostname() || !/^[1-9][0-9]*$/.test(pid)) return false;
   // Its name is another: an earlier process had the same number.

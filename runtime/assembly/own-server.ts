@@ -1,4 +1,4 @@
-import { createResumePrincipal } from '../auth/clients/resume-principal.js';
+import { createOwnerRights, createResumePrincipal } from '../auth/clients/resume-principal.js';
 import {
   jwksDocument,
   metadataUrl,
@@ -42,6 +42,7 @@ export async function prepareOwnServer(parts: AuthorizationParts): Promise<Prepa
       verifier: server.verifier,
       access: scopes.access,
       principalOf: createResumePrincipal({ scopes, tables: parts.tables, clients: server.clients }),
+      rightsOf: createOwnerRights({ scopes, tables: parts.tables, clients: server.clients }),
       routes: {
         endpoints: new Map([
           ['/auth/token', server.token],

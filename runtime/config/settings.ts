@@ -8,7 +8,7 @@ import { AUTH_SETTINGS } from './auth-settings.js';
 import { maskPassword } from './mongo-url.js';
 import { INTEGRITY_SCHEMA, PROFILES_SCHEMA } from './schemas.js';
 import { address, choice, duration, integer, size, yesOrNo, type Setting } from './setting.js';
-import { json, names, oid, words } from './setting-kinds.js';
+import { json, names, oid, text, words } from './setting-kinds.js';
 import { TRANSPORT_SETTINGS } from './transport-settings.js';
 
 const MB = 1024 * 1024;
@@ -176,6 +176,25 @@ export const SETTINGS = {
   'import.allow': words({
     help: 'hosts, or host:port, of servers that $import may fetch files from',
     initial: [],
+  }),
+  'subscriptions.allow': words({
+    help: 'hosts, host:port or ranges of addresses that notifications are sent to although they are not public, or over http',
+    initial: [],
+  }),
+  'subscriptions.ca': text({ placeholder: 'FILE', help: 'certificates of private authorities of receivers (PEM)' }),
+  'subscriptions.perClient': integer(1, 100_000, { help: 'Subscriptions of one client that live', initial: 100 }),
+  'subscriptions.retryFor': duration(1000, 90 * 24 * HOUR, {
+    help: 'time for which a receiver that fails is tried again before its Subscription is turned off',
+    initial: 72 * HOUR,
+  }),
+  'subscriptions.keep': duration(1000, 365 * 24 * HOUR, {
+    help: 'time for which delivered events are kept, for $events',
+    initial: 7 * 24 * HOUR,
+  }),
+  'subscriptions.atOnce': integer(1, 10_000, { help: 'notifications that are sent at a time', initial: 100 }),
+  'log.keep': duration(60_000, 365 * 24 * HOUR, {
+    help: 'time for which MongoDB keeps the log of changes, for $changes',
+    initial: 7 * 24 * HOUR,
   }),
   'reindex.automatic': yesOrNo({
     help: 'whether a search parameter that comes into effect starts a job that makes its index entries',

@@ -51,8 +51,11 @@ export interface OwnerRights {
   readonly now: Principal | undefined;
 }
 
+/** Reads the rights of an owner, as they were 2 s ago at most. */
+export type RightsOf = (owner: JobOwner) => Promise<OwnerRights>;
+
 /** See `OwnerRights`. */
-export function createOwnerRights({ scopes, tables, clients }: ResumeParts): (owner: JobOwner) => Promise<OwnerRights> {
+export function createOwnerRights({ scopes, tables, clients }: ResumeParts): RightsOf {
   return async ({ clientId, scope, registration }) => {
     if (scope === undefined) return clientId === '' ? { kept: SERVER, now: SERVER } : { kept: NO_RIGHTS, now: undefined };
     const of = (given: string): Principal =>

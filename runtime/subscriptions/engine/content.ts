@@ -83,7 +83,7 @@ async function readIncludes(
   services: Services,
 ): Promise<readonly StoredVersion[]> {
   if (json === undefined) return [];
-  const all = topic.shapes.filter((shape) => shape.type === type).flatMap(({ includes }) => includes);
+  const all = topic.shapes.filter(({ types }) => types.has(type)).flatMap(({ includes }) => includes);
   if (all.length === 0) return [];
   const { tables, search, store } = services;
   const directives = narrowIncludes(all, looking.principal.access, tables.resourceTypes);

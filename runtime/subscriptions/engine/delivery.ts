@@ -5,7 +5,7 @@ import type { NotificationInput, SubscriptionPlan } from '../plan.js';
 import { readContents } from './content.js';
 import type { DeliveryGate } from './gate.js';
 import type { Lease } from './lease.js';
-import { DeliveryFault, type EngineParts, type ReceiverAnswer } from './parts.js';
+import { DeliveryFault, showsTriggers, type EngineParts, type MatchedSubscription, type ReceiverAnswer } from './parts.js';
 import { pauseAfterFailure, readRetryAfter } from './retries.js';
 import type { Kept, SentRow, SubscriptionRow, SubscriptionRows } from './rows.js';
 import { LIVE, SUBSCRIPTION, writeStatus, type SubscriptionState } from './write-status.js';
@@ -24,13 +24,6 @@ const STORE_PAUSE = 1000;
 
 /** Greatest time of a timer. */
 const MOST = 2 ** 31 - 1;
-
-/** What the matcher knows of a Subscription. */
-export interface MatchedSubscription {
-  readonly row: SubscriptionRow;
-  /** Undefined: its topic or itself cannot be evaluated any more. */
-  readonly plan: SubscriptionPlan | undefined;
-}
 
 /** What deliveries work with. */
 export interface DeliveryParts extends EngineParts {
@@ -201,8 +194,7 @@ export class Delivery {
   /** With what rights something is sent now. @throws DeliveryFault where the owner has none on a type of the topic */
   private async allowed({ plan, row }: Turn): Promise<Principal> {
     const { now } = await this.parts.accessOf(row.owner);
-    const types = [...new Set(plan.topic.triggers.map(({ type }) => type))];
-    if (now === undefined || types.some((type) => now.access.on(type, 'rs') === 'nothing')) {
+    if (now === undefined || !showsTriggers(plan, now)) {
       throw new DeliveryFault('no-access', 'the client that wrote the Subscription may not read what it is about now');
     }
     return now;

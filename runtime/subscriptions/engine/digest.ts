@@ -3,8 +3,11 @@ import { createHash } from 'node:crypto';
 import type { JsonValue, Resource } from '../../fhir/resource.js';
 import { isObject } from '../../fhir/resource.js';
 
-/** A digest of what a Subscription says, without `meta`, which the server writes: the same for the content that is stored. */
-export function contentDigest({ meta: _meta, ...content }: Resource): string {
+/** In place of the version of a Subscription that was not there before: it follows that of a deletion, which its client need not know. */
+export const NEW = 0;
+
+/** A digest of what a Subscription says, without what the server writes: the same for the content that is stored. */
+export function contentDigest({ meta: _meta, id: _id, ...content }: Resource): string {
   return createHash('sha256').update(JSON.stringify(sorted(content))).digest('base64url').slice(0, 22);
 }
 

@@ -1,7 +1,6 @@
 import type { Principal } from '../../auth/scopes/principal.js';
 import { readStored } from '../../core/read-stored.js';
 import type { Services } from '../../core/services.js';
-import type { Resource } from '../../fhir/resource.js';
 import type { MapStep, StoredVersion } from '../../store/store.js';
 import type { LoggedVersion } from '../../store/version-log.js';
 import { compileSubscription } from '../check/compile-subscription.js';
@@ -9,18 +8,17 @@ import { matchVersion } from '../match/match-version.js';
 import { indexSubscriptions, type SubscriptionIndex } from '../match/subscription-index.js';
 import type { SubscriptionPlan, TopicPlan, VersionChange } from '../plan.js';
 import { compileTopic } from '../topic/compile-topic.js';
-import { resolveTopic } from '../topic/resolve-topic.js';
-import { contentDigest } from './digest.js';
-import type { EngineParts } from './parts.js';
-import type { MatchedSubscription } from './delivery.js';
+import { findTopic } from '../topic/find-topic.js';
+import { contentDigest, NEW } from './digest.js';
+import { showsTriggers, type EngineParts, type MatchedSubscription } from './parts.js';
 import type { Kept, MatchCursor, SubscriptionRow, SubscriptionRows } from './rows.js';
 import { LIVE, SUBSCRIPTION, TOPIC } from './write-status.js';
 
 /** Versions that are matched together. */
 const AT_ONCE = 200;
 
-/** Topics that are looked at to choose one. */
-const TOPICS = 1000;
+/** What is stored was accepted: whether its endpoint may be reached now is seen when it is. */
+const COMPILING = { hasWebsocket: false, endpointFault: () => undefined };
 
 /** How long after the last write of a Subscription the log is read without any, in milliseconds. */
 const IDLE = 600_000;
@@ -179,9 +177,8 @@ export class Matcher {
       const access = known.get(whose) ?? this.parts.accessOf(row.owner);
       known.set(whose, access);
       const { kept, now } = await access;
-      const types = new Set(plan.topic.triggers.map(({ type }) => type));
-      // Without any right left its events wait, by the scopes that were kept.
-      const isNarrowed = now !== undefined && [...types].every((type) => now.access.on(type, 'rs') !== 'nothing');
+      // Without a right left its events wait, by the scopes that were kept.
+      const isNarrowed = now !== undefined && showsTriggers(plan, now);
       const principal = isNarrowed ? now : kept;
       all.push({ id, plan, principal });
       keys.push(`${id} ${row.version} ${principal.scope}`);
@@ -198,7 +195,7 @@ export class Matcher {
     signal: AbortSignal,
   ): Promise<void> {
     const index = this.index?.of ?? (await this.indexed());
-    if (!index.concerns(entry)) return;
+    if (index.topics(entry.type, entry.interaction).length === 0) return;
     const services = this.parts.services();
     const { type, id, version } = entry;
     const stored = await services.store.readVersion(type, id, version);
@@ -223,12 +220,12 @@ export class Matcher {
 
   /** Whether the server wrote the version, to say what state the Subscription is in. */
   private async isOwn({ id, version, json }: StoredVersion, services: Services): Promise<boolean> {
-    if (json === undefined || this.rowOf(id) === undefined) return false;
+    if (version === 1 || json === undefined || this.rowOf(id) === undefined) return false;
     const digest = contentDigest(await readStored(json, services));
     return (await this.kept.owner(id, version, digest)) === undefined;
   }
 
-  private async learnSubscription({ id, version, seq }: LoggedVersion): Promise<void> {
+  private async learnSubscription({ id, version, seq, interaction }: LoggedVersion): Promise<void> {
     const services = this.parts.services();
     const stored = await services.store.readVersion(SUBSCRIPTION, id, version);
     const row = this.rowOf(id);
@@ -239,7 +236,8 @@ export class Matcher {
       return;
     }
     const resource = await readStored(stored.json, services);
-    const owner = (await this.kept.owner(id, version, contentDigest(resource))) ?? row?.owner;
+    const written = interaction === 'create' ? NEW : version;
+    const owner = (await this.kept.owner(id, written, contentDigest(resource))) ?? row?.owner;
     // Without an owner it was written without this engine, which never accepted it.
     if (owner === undefined) return;
     const canonical = String(resource['topic']);
@@ -265,17 +263,10 @@ export class Matcher {
   }
 
   private async chooseTopic(canonical: string, services: Services): Promise<SubscriptionRow['topic']> {
-    const query = { type: TOPIC, where: { all: [] }, sort: [], count: TOPICS, total: 'none' } as const;
-    const { versions } = await services.store.find(query);
-    const [url] = canonical.split('|');
-    const found = new Map<TopicPlan, number>();
-    for (const { id, version, json } of versions) {
-      if (json === undefined || !json.includes(JSON.stringify(url).slice(1, -1))) continue;
-      const plan = await this.topicOf(id, version);
-      if (plan !== undefined) found.set(plan, version);
-    }
-    const chosen = resolveTopic(canonical, found.keys());
-    return chosen && { canonical, id: chosen.id, version: found.get(chosen)! };
+    const topic = await findTopic(canonical, true, services);
+    if (topic === undefined) return undefined;
+    const version = Number((topic['meta'] as { versionId?: unknown } | undefined)?.versionId);
+    return { canonical, id: String(topic['id']), version };
   }
 
   private async topicOf(id: string, version: number): Promise<TopicPlan | undefined> {
@@ -284,13 +275,9 @@ export class Matcher {
     const services = this.parts.services();
     const stored = await services.store.readVersion(TOPIC, id, version);
     const resource = stored?.json === undefined ? undefined : await readStored(stored.json, services);
-    const plan = resource && this.compiledTopic(resource, services);
+    const plan = resource && compileTopic(resource, services).plan;
     this.topics.set(key, plan);
     return plan;
-  }
-
-  private compiledTopic(resource: Resource, services: Services): TopicPlan | undefined {
-    return compileTopic(resource, services, { isLenient: true }).plan;
   }
 
   private async planOf(id: string, { version, topic }: SubscriptionRow): Promise<SubscriptionPlan | undefined> {
@@ -302,7 +289,7 @@ export class Matcher {
     const of = await this.topicOf(topic.id, topic.version);
     const stored = of && (await services.store.readVersion(SUBSCRIPTION, id, version));
     const resource = stored?.json === undefined ? undefined : await readStored(stored.json, services);
-    const plan = of === undefined || resource === undefined ? undefined : compileSubscription(resource, of, services).plan;
+    const plan = of === undefined || resource === undefined ? undefined : compileSubscription(resource, of, COMPILING, services).plan;
     if (plan === undefined) {
       this.parts.onWarning(`Subscription/${id} cannot be evaluated any more: its topic, or a search parameter, has changed`);
     }

@@ -1,7 +1,8 @@
 import type { Principal } from '../../auth/scopes/principal.js';
 import type { Services } from '../../core/services.js';
 import type { Resource } from '../../fhir/resource.js';
-import type { SubscriptionOwner } from './rows.js';
+import type { SubscriptionPlan } from '../plan.js';
+import type { SubscriptionOwner, SubscriptionRow } from './rows.js';
 
 /** What the owner of a Subscription may do. */
 export interface OwnerAccess {
@@ -84,4 +85,17 @@ export interface EngineSettings {
 export interface EngineCounters {
   matched(events: number, failures: number): void;
   delivered(outcome: 'done' | 'failed'): void;
+}
+
+/** What the matcher knows of a Subscription. */
+export interface MatchedSubscription {
+  readonly row: SubscriptionRow;
+  /** Undefined: its topic or itself cannot be evaluated any more. */
+  readonly plan: SubscriptionPlan | undefined;
+}
+
+/** Whether a client may read something of each type that fires a topic. */
+export function showsTriggers({ topic }: SubscriptionPlan, { access }: Principal): boolean {
+  const types = topic.triggers.flatMap(({ focus }) => [...focus.types]);
+  return types.every((type) => access.on(type, 'rs') !== 'nothing');
 }

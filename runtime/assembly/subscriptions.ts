@@ -1,0 +1,142 @@
+import { hostname } from 'node:os';
+import { randomUUID } from 'node:crypto';
+
+import { SERVER, type Principal } from '../auth/scopes/principal.js';
+import type { OwnerRights } from '../auth/clients/resume-principal.js';
+import { readAllowList } from '../auth/jwks/allow-list.js';
+import { ConfigError } from '../config/config-error.js';
+import type { Config } from '../config/settings.js';
+import type { Services } from '../core/services.js';
+import type { SubscriptionChecks } from '../core/write/subscription-checks.js';
+import { writeJson } from '../format/write-json.js';
+import { readJson } from '../format/read-json.js';
+import type { Resource } from '../fhir/resource.js';
+import type { Log } from '../observe/log.js';
+import type { Store } from '../store/store.js';
+import { XML } from '../server.js';
+import { createSubscriptionChecks } from '../subscriptions/check/create-subscription-checks.js';
+import { contentDigest, NEW } from '../subscriptions/engine/digest.js';
+import { createSubscriptionEngine, type SubscriptionEngine } from '../subscriptions/engine/engine.js';
+import type { EngineCounters } from '../subscriptions/engine/parts.js';
+import { SubscriptionRows, type SubscriptionOwner } from '../subscriptions/engine/rows.js';
+import { SUBSCRIPTION } from '../subscriptions/engine/write-status.js';
+import { isGone } from './jobs.js';
+import { readNamedFile } from './read-file.js';
+import { createSender } from './send-notification.js';
+
+/** How long an owner is kept whose write the matcher has not seen, in milliseconds. */
+const OWNER = 30 * 86_400_000;
+
+/** How long the grant of a token of another authorization server holds, in milliseconds. */
+const FOREIGN_GRANT = 86_400_000;
+
+/** What subscriptions are made of. */
+export interface SubscriptionSetup {
+  readonly config: Config;
+  readonly store: Store;
+  readonly log: Log;
+  readonly services: () => Services;
+  readonly rightsOf: (owner: SubscriptionOwner) => Promise<OwnerRights>;
+  readonly base: () => string;
+  readonly isOwn: (url: string) => boolean;
+  readonly counters: EngineCounters;
+}
+
+/** The checks of writes, and the engine that delivers. */
+export interface Subscriptions {
+  readonly checks: SubscriptionChecks;
+  readonly engine: SubscriptionEngine;
+  close(): Promise<void>;
+}
+
+/** @throws ConfigError naming a setting that cannot be */
+export async function openSubscriptions(setup: SubscriptionSetup): Promise<Subscriptions> {
+  const { config, store, log, services, rightsOf, base, isOwn, counters } = setup;
+  const caFile = config['subscriptions.ca'];
+  const ca = caFile === undefined ? undefined : await readNamedFile('subscriptions.ca', caFile);
+  const sender = createSender(allowListOf(config), isOwn, ca);
+  const rows = new SubscriptionRows(store.maps);
+  const isForeign = config['auth.external.mode'] !== undefined;
+  const engine = createSubscriptionEngine({
+    services,
+    base,
+    counters,
+    isGone,
+    send: sender.send,
+    print: (resource, format) => (format === 'json' ? writeJson(resource) : XML.write(resource)),
+    holder: `${hostname()} ${process.pid} ${randomUUID()}`,
+    now: Date.now,
+    async accessOf(owner) {
+      const rights = await rightsOf(owner);
+      const isOver = isForeign && owner.scope !== undefined && Date.now() - owner.granted > FOREIGN_GRANT;
+      return isOver ? { ...rights, now: undefined } : rights;
+    },
+    settings: {
+      retryFor: config['subscriptions.retryFor'],
+      keep: config['subscriptions.keep'],
+      keepLog: config['log.keep'],
+      atOnce: config['subscriptions.atOnce'],
+    },
+    onWarning: (text) => log.warn(text),
+    onError: (error) => log.defect('none', error),
+  });
+  const checks = createSubscriptionChecks({
+    hasWebsocket: false,
+    perClient: config['subscriptions.perClient'],
+    endpointFault: sender.endpointFault,
+    async countOf(clientId, except) {
+      const all = [...(await rows.rows())];
+      return all.filter(([id, { value }]) => value.isLive && value.owner.clientId === clientId && id !== except).length;
+    },
+    async liveOn(topicId) {
+      const all = [...(await rows.rows())].filter(([, { value }]) => value.isLive && value.topic?.id === topicId);
+      const current = await store.readMany(all.map(([id]) => ({ type: SUBSCRIPTION, id })));
+      return current.flatMap((each) => (each?.json === undefined ? [] : [readJson(each.json) as Resource]));
+    },
+  });
+  return {
+    checks: withOwners(checks, engine, rows),
+    engine,
+    async close() {
+      await engine.close();
+      sender.close();
+    },
+  };
+}
+
+/** Keeps who writes a Subscription, and sees that the log goes on, before it is written. */
+function withOwners(checks: SubscriptionChecks, engine: SubscriptionEngine, rows: SubscriptionRows): SubscriptionChecks {
+  return {
+    ...checks,
+    async checkPut(content, write, call, services) {
+      const checked = await checks.checkPut(content, write, call, services);
+      if (checked.resourceType !== SUBSCRIPTION) return checked;
+      await engine.prepare();
+      const before = write.before?.['meta'] as { readonly versionId?: unknown } | undefined;
+      const version = before === undefined ? NEW : Number(before.versionId) + 1;
+      const now = Date.now();
+      const owner = ownerOf(call.principal, now);
+      await rows.keepOwner(write.id, version, contentDigest(checked), owner, now + OWNER);
+      return checked;
+    },
+  };
+}
+
+function ownerOf({ clientId, scope, registration, access }: Principal, granted: number): SubscriptionOwner {
+  const isOpen = access === SERVER.access;
+  return {
+    clientId,
+    ...(!isOpen && { scope }),
+    ...(registration !== undefined && { registration }),
+    granted,
+  };
+}
+
+function allowListOf(config: Config) {
+  try {
+    return readAllowList(config['subscriptions.allow'], 'subscriptions.allow', true);
+  } catch (error) {
+    throw new ConfigError(`subscriptions.allow: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
