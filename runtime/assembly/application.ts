@@ -141,7 +141,7 @@ export async function openApplication(
       rightsOf: (owner) => late.rightsOf!(owner),
       base: () => config['base-url'] === undefined ? base : `${config['base-url']}${FHIR_PATH}`,
       isOwn: (url) => core.own.below(url) !== undefined,
-      counters: metrics?.subscriptions ?? { matched: () => {}, delivered: () => {} },
+      counters: { matched: () => {}, delivered: () => {} },
     });
     const options = {
       ...core,
@@ -257,7 +257,6 @@ async function startMetrics(config: Config, core: Core, closers: (() => Promise<
   });
   return {
     url: server.url,
-    subscriptions: undefined as EngineCounters | undefined,
     jobEnded: ({ type, state }: Job) => metrics.jobEnded(type, state),
     watchJobs: (list: () => Promise<readonly Job[]>) => metrics.watchJobs(list),
     timeStore: (store: Core['store']) => timed(store, TIMED, (...seen) => metrics.store(...seen)),

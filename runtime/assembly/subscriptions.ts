@@ -63,7 +63,7 @@ export async function openSubscriptions(setup: SubscriptionSetup): Promise<Subsc
     counters,
     isGone,
     send: sender.send,
-    print: (resource, format) => (format === 'json' ? writeJson(resource) : XML.write(resource)),
+    print: (resource, format) => (format === 'json' ? writeJson(resource) : XML.write(resource, false)),
     holder: `${hostname()} ${process.pid} ${randomUUID()}`,
     now: Date.now,
     async accessOf(owner) {

@@ -35,6 +35,8 @@ export const WIRED_OPERATIONS = [
   'Resource-meta-delete',
   'Resource-validate',
   'StructureDefinition-snapshot',
+  'Subscription-events',
+  'Subscription-status',
   'ValueSet-expand',
   'ValueSet-validate-code',
   'changes',

@@ -31,6 +31,8 @@ import { markForReindexing, performPass, reindexTerminology } from './reindex/re
 import { reindexStatus } from './reindex/reindex-status.js';
 import { startReindex } from './reindex/reindex.js';
 import { snapshot } from './snapshot.js';
+import { subscriptionEvents } from './subscriptions/events.js';
+import { subscriptionsStatus } from './subscriptions/status.js';
 import { stats } from './observations/stats.js';
 import { closure } from './terminology/closure.js';
 import { findMatches as findMatchingCodes, lookup, subsumes } from './terminology/code-system.js';
@@ -74,6 +76,8 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'Resource-meta-delete': deleteMeta,
   'Resource-validate': validate,
   'StructureDefinition-snapshot': snapshot,
+  'Subscription-events': subscriptionEvents,
+  'Subscription-status': subscriptionsStatus,
   'ValueSet-expand': expandValueSet,
   'ValueSet-validate-code': validateInValueSet,
   changes,

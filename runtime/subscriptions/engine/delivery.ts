@@ -227,7 +227,7 @@ export class Delivery {
 
   private async send(input: NotificationInput, { plan }: Turn): Promise<ReceiverAnswer> {
     const { lease, send, print } = this.parts;
-    const body = print(notificationBundle(input), plan.format);
+    const body = await print(notificationBundle(input), plan.format);
     const signal = AbortSignal.any([this.end.signal, lease.signal]);
     if (!lease.isHeld()) throw new Error('another process delivers');
     return send({

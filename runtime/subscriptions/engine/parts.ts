@@ -54,7 +54,7 @@ export interface EngineParts {
   readonly base: () => string;
   readonly send: SendNotification;
   /** The text of a resource in a format. */
-  readonly print: (resource: Resource, format: 'json' | 'xml') => string;
+  readonly print: (resource: Resource, format: 'json' | 'xml') => string | Promise<string>;
   /** Names this process; no other has the same. */
   readonly holder: string;
   /** Whether the process of this name is known to be dead. */

@@ -3,17 +3,19 @@ import { expect, it } from 'vitest';
 import type { Store } from '../../../runtime/store/store.js';
 import { scopedServer } from '../auth/scoped.js';
 import { batch, responsesOf } from '../bundles/bundle-server.js';
-import { codeOf, type Answer } from '../server.js';
+import { codeOf, type Answer, type ToyServer } from '../server.js';
 
 interface FeedBundle {
   readonly link: readonly { readonly relation: string; readonly url: string }[];
   readonly entry?: readonly { readonly request: { readonly method: string; readonly url: string }; readonly response: { readonly etag: string } }[]; // prettier-ignore
 }
 
+type Sender = Pick<ToyServer, 'send'>;
+
 /** `$changes` */
 export function changes(store: Store): void {
   const server = scopedServer(store);
-  const get = (path: string, who = server.all) => who.send('GET', path);
+  const get = (path: string, who: Sender = server.all) => who.send('GET', path);
   const put = (id: string, more = {}, type = 'Patient') =>
     server.all.send('PUT', `/${type}/${id}`, { resourceType: type, id, ...more });
 
@@ -33,7 +35,7 @@ export function changes(store: Store): void {
   };
 
   /** Follows `next` until so many versions have come. */
-  async function walk(from: string, count: number, who = server.all): Promise<[string[], string]> {
+  async function walk(from: string, count: number, who: Sender = server.all): Promise<[string[], string]> {
     const told: string[] = [];
     let next = from;
     for (let i = 0; i < 50 && told.length < count; i++) {
@@ -44,7 +46,7 @@ export function changes(store: Store): void {
     return [told, next];
   }
 
-  const begin = async (path = '/$changes', who = server.all): Promise<string> => nextOf(read(await get(path, who)));
+  const begin = async (path = '/$changes', who: Sender = server.all): Promise<string> => nextOf(read(await get(path, who)));
 
   it('tells every version once, oldest first, deletions too', async () => {
     const from = await begin();
