@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
+import { withinReach } from '../../auth/scopes/reach.js';
 import { checkConstraintIndexes, recordConstraints } from '../../core/access/constraint-index-status.js';
 import type { Call, Reply } from '../../core/call.js';
 import { findAll } from '../../core/search/execute/find-all.js';
@@ -7,7 +8,6 @@ import { readStored } from '../../core/read-stored.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
-import type { Condition } from '../../search/query/query.js';
 import { SubscriptionRows } from '../../subscriptions/engine/rows.js';
 import { SUBSCRIPTION, type SubscriptionState } from '../../subscriptions/engine/write-status.js';
 import { subscriptionStatus } from '../../subscriptions/notify/notification-bundle.js';
@@ -68,9 +68,7 @@ async function select(found: Arguments, call: Call, services: Services): Promise
   const recorded = recordConstraints(call.principal.access);
   const reach = recorded.on(SUBSCRIPTION, 'rs');
   await checkConstraintIndexes(recorded.constraints, services);
-  if (reach === 'nothing') return [];
-  const given: Condition[] = typeof reach === 'string' ? [] : [reach];
-  const where: Condition = { all: ids.length > 0 ? [...given, { ids: [...new Set(ids)] }] : given };
+  const where = withinReach({ all: ids.length > 0 ? [{ ids: [...new Set(ids)] }] : [] }, reach);
   const query = { type: SUBSCRIPTION, where, sort: [], count: 100, total: 'none' } as const;
   const all: Resource[] = [];
   const find: Services['store']['find'] = (asked, signal) => services.store.find(asked, signal);
