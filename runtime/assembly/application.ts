@@ -57,6 +57,9 @@ export interface Application {
   close(): Promise<void>;
 }
 
+/** Versions that subscriptions may be behind before `/health/ready` says so. */
+const LAG = 10_000;
+
 /** Methods of the store whose times are measured. */
 const TIMED = [
   'read',
@@ -110,13 +113,18 @@ export async function openApplication(
     const first = await currency();
     if (first !== undefined) log.warn(first);
     core.definitions.tellRefused((text) => log.warn(text));
+    const late: {
+      app?: RequestListener;
+      principalOf?: ResumePrincipal;
+      rightsOf?: RightsOf;
+      lagging?: () => Promise<string | undefined>;
+    } = {};
     const health = createHealth(async () => {
       const check = await core.store.check();
-      const detail = check.ok ? await currency() : undefined;
+      const detail = check.ok ? ((await currency()) ?? (await late.lagging?.())) : undefined;
       return detail === undefined ? check : { ok: true, detail };
     });
     const traffic = createTraffic();
-    const late: { app?: RequestListener; principalOf?: ResumePrincipal; rightsOf?: RightsOf } = {};
     const jobSettings: JobSettings = {
       isBusy: () => traffic.isBusy(),
       atOnce: config['jobs.atOnce'],
@@ -141,8 +149,12 @@ export async function openApplication(
       rightsOf: (owner) => late.rightsOf!(owner),
       base: () => config['base-url'] === undefined ? base : `${config['base-url']}${FHIR_PATH}`,
       isOwn: (url) => core.own.below(url) !== undefined,
-      counters: { matched: () => {}, delivered: () => {} },
+      counters: metrics?.subscriptions ?? { matched: () => {}, delivered: () => {} },
     });
+    late.lagging = async () => {
+      const { lag } = await subscriptions.engine.state();
+      return lag > LAG ? `notifications are ${lag} versions behind` : undefined;
+    };
     const options = {
       ...core,
       live,
@@ -161,6 +173,7 @@ export async function openApplication(
     };
     closers.push(sweepFromTimeToTime(core.store, log));
     metrics?.watchJobs(() => jobs.list());
+    metrics?.subscriptions.watchSubscriptions(() => subscriptions.engine.state());
     const reindexing = config['reindex.automatic'] ? await import('./reindex-on-change.js') : undefined;
     return {
       listener: traffic.watch((req, res) => {
@@ -257,6 +270,7 @@ async function startMetrics(config: Config, core: Core, closers: (() => Promise<
   });
   return {
     url: server.url,
+    subscriptions: metrics,
     jobEnded: ({ type, state }: Job) => metrics.jobEnded(type, state),
     watchJobs: (list: () => Promise<readonly Job[]>) => metrics.watchJobs(list),
     timeStore: (store: Core['store']) => timed(store, TIMED, (...seen) => metrics.store(...seen)),

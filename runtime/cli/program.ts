@@ -141,6 +141,24 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
       await run(runJobs(own, flagsOf(settings), terminal));
     });
 
+  const subscriptions = program
+    .command('subscriptions')
+    .description('the Subscriptions of a store and what was delivered, beside servers that run');
+  for (const [action, about] of [
+    ['list', 'list all that a client has written'],
+    ['retry', 'have one start anew, with a handshake'],
+    ['off', 'turn one off: no events are made, and nothing is sent'],
+  ] as const) {
+    const command = withSettings(subscriptions.command(action), STORE_ONLY).description(about);
+    if (action !== 'list') command.argument('<id>', 'of the Subscription');
+    command.action(async (...given: unknown[]) => {
+      const { runSubscriptions } = await import('./subscriptions.js');
+      const id = action === 'list' ? undefined : String(given[0]);
+      const settings = given[action === 'list' ? 0 : 1] as Record<string, string>;
+      await run(runSubscriptions(action, id, flagsOf(settings), terminal));
+    });
+  }
+
   program
     .command('export')
     .description('have a server export its resources, and download the files')

@@ -12,10 +12,24 @@ export interface Metrics {
   jobEnded(type: string, state: string): void;
   /** Counts the jobs of the store whenever it is asked. @param list all that are kept */
   watchJobs(list: () => Promise<readonly JobRecord[]>): void;
+  /** An attempt to deliver a notification ended in this process. */
+  delivered(outcome: 'done' | 'failed'): void;
+  /** Versions were matched to Subscriptions in this process. @param failures criteria that failed */
+  matched(events: number, failures: number): void;
+  /** Asks for the state of subscriptions whenever it is asked. */
+  watchSubscriptions(state: () => Promise<SubscriptionRecord>): void;
   /** All of it in Prometheus' text format. */
   expose(): Promise<string>;
   /** Stops measuring. */
   close(): void;
+}
+
+/** What is measured of subscriptions. */
+export interface SubscriptionRecord {
+  /** Versions that were not matched yet. */
+  readonly lag: number;
+  /** Events that were not answered yet, of those that this process delivers. */
+  readonly backlog: number;
 }
 
 /** What is counted of a job. */
@@ -45,6 +59,10 @@ export function createMetrics(info: Readonly<Record<string, string>>): Metrics {
   const ended = new Map<string, { type: string; state: string; count: number }>();
   let listJobs: () => Promise<readonly JobRecord[]> = () => Promise.resolve([]);
   let listed: readonly JobRecord[] = [];
+  const deliveries = { done: 0, failed: 0 };
+  const matches = { events: 0, failures: 0 };
+  let readSubscriptions: () => Promise<SubscriptionRecord> = () => Promise.resolve({ lag: 0, backlog: 0 });
+  let subscriptions: SubscriptionRecord = { lag: 0, backlog: 0 };
   const families = [
     gauge('kiln_info', 'Versions of what runs.', () => [[info, 1]]),
     requests,
@@ -68,6 +86,11 @@ export function createMetrics(info: Readonly<Record<string, string>>): Metrics {
       () => [...ended.values()].map(({ count, ...labels }): [Record<string, string>, number] => [labels, count]),
       'counter',
     ),
+    gauge('kiln_subscription_lag', 'Versions that were not matched to Subscriptions yet.', () => [[{}, subscriptions.lag]]), // prettier-ignore
+    gauge('kiln_subscription_backlog', 'Events that were not delivered yet, of those that this process delivers.', () => [[{}, subscriptions.backlog]]), // prettier-ignore
+    gauge('kiln_subscription_events_total', 'Events that this process made.', () => [[{}, matches.events]], 'counter'),
+    gauge('kiln_subscription_criteria_failures_total', 'Criteria of topics that failed at run time.', () => [[{}, matches.failures]], 'counter'), // prettier-ignore
+    gauge('kiln_subscription_deliveries_total', 'Attempts to deliver notifications, by outcome.', () => Object.entries(deliveries).map(([outcome, count]): [Record<string, string>, number] => [{ outcome }, count]), 'counter'), // prettier-ignore
     gauge('process_resident_memory_bytes', 'Resident memory.', () => [[{}, process.memoryUsage.rss()]]),
     gauge('nodejs_heap_used_bytes', 'Heap in use.', () => [[{}, process.memoryUsage().heapUsed]]),
     gauge(
@@ -99,9 +122,16 @@ export function createMetrics(info: Readonly<Record<string, string>>): Metrics {
       ended.set(key, { type, state, count: count + 1 });
     },
     watchJobs: (list) => void (listJobs = list),
+    delivered: (outcome) => void deliveries[outcome]++,
+    matched(events, failures) {
+      matches.events += events;
+      matches.failures += failures;
+    },
+    watchSubscriptions: (state) => void (readSubscriptions = state),
     async expose() {
       // Where the store is away the last known ones are shown.
       listed = await listJobs().catch(() => listed);
+      subscriptions = await readSubscriptions().catch(() => subscriptions);
       const text = expose(families);
       loop.reset();
       return text;

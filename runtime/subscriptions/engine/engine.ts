@@ -180,7 +180,7 @@ export function createSubscriptionEngine(parts: EngineParts): SubscriptionEngine
       if (value === undefined) return { isHolder: false, lag: 0, backlog: 0 };
       const end = await parts.services().store.log.end();
       const backlog = [...deliveries.values()].reduce((sum, delivery) => sum + delivery.backlog, 0);
-      return { isHolder: lease !== undefined, lag: Math.max(0, end - value.seq), backlog };
+      return { isHolder: lease !== undefined, lag: Math.max(0, end - (matcher?.seq ?? value.seq)), backlog };
     },
     async close() {
       closing.abort();

@@ -23,6 +23,9 @@ const COMPILING = { hasWebsocket: false, endpointFault: () => undefined };
 /** How long after the last write of a Subscription the log is read without any, in milliseconds. */
 const IDLE = 600_000;
 
+/** How long a cursor may stay where it is while nothing matches, in milliseconds. */
+const LATE = 1000;
+
 /** Another process matches: what this one decided was not written. */
 export class MatcherReplaced extends Error {}
 
@@ -39,6 +42,9 @@ interface Live {
  */
 export class Matcher {
   private cursor: Kept<MatchCursor | undefined> = { text: undefined, value: undefined };
+  /** Where the matcher is: after the cursor where nothing has matched since. */
+  private at = 0;
+  private saved = -Infinity;
   private rows = new Map<string, Kept<SubscriptionRow>>();
   private changed = new Map<string, SubscriptionRow | undefined>();
   private readonly plans = new Map<string, { readonly key: string; readonly plan: SubscriptionPlan | undefined }>();
@@ -56,13 +62,14 @@ export class Matcher {
   async open(): Promise<boolean> {
     this.cursor = await this.kept.cursor();
     if (this.cursor.value === undefined) return false;
+    this.at = this.cursor.value.seq;
     this.rows = await this.kept.rows();
     return true;
   }
 
   /** The place in the log after what was matched. */
   get seq(): number {
-    return this.cursor.value?.seq ?? 0;
+    return this.at;
   }
 
   /** The Subscriptions that live, as of the last step. */
@@ -89,7 +96,7 @@ export class Matcher {
     const { store } = this.parts.services();
     const { value } = this.cursor;
     if (value === undefined) return 'over';
-    const logged = await store.log.read(value.seq, AT_ONCE);
+    const logged = await store.log.read(this.at, AT_ONCE);
     if (logged === undefined) {
       this.parts.onWarning('the log of versions does not go back to what subscriptions have seen: what lies between is not notified');
       await this.save([], { ...value, seq: await store.log.end() });
@@ -97,6 +104,7 @@ export class Matcher {
     }
     const last = logged.at(-1);
     if (last === undefined) {
+      if (this.at !== value.seq && performance.now() - this.saved > LATE) await this.save([], { ...value, seq: this.at });
       if (this.rows.size > 0 || this.parts.now() - value.touched < IDLE) return 'none';
       return (await this.save([], undefined)) ? 'over' : 'more';
     }
@@ -111,7 +119,10 @@ export class Matcher {
       if (entry.type === SUBSCRIPTION) await this.learnSubscription(entry);
       else if (entry.type === TOPIC) await this.learnTopic(entry);
     }
-    if (!(await this.save(events, { ...value, seq: last.seq }))) return 'more';
+    // What matched nothing could be looked at again: its place need not be stored each time.
+    const isDue = events.length > 0 || this.changed.size > 0 || performance.now() - this.saved > LATE;
+    if (!isDue) this.at = last.seq;
+    else if (!(await this.save(events, { ...value, seq: last.seq }))) return 'more';
     this.parts.counters.matched(counted.events, counted.failures);
     return logged.length === AT_ONCE ? 'more' : 'none';
   }
@@ -132,6 +143,8 @@ export class Matcher {
     }
     const text = cursor && JSON.stringify(cursor);
     this.cursor = { text, value: cursor };
+    this.at = cursor?.seq ?? this.at;
+    this.saved = performance.now();
     for (const [id, row] of this.changed) {
       if (row === undefined) this.rows.delete(id);
       else this.rows.set(id, { text: JSON.stringify(row), value: row });
