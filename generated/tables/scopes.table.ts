@@ -667,6 +667,22 @@ export const scopes: ScopeTable = {
     },
     {
       interaction: 'operation',
+      operation: 'changes',
+      levels: ['system'],
+      needs: [
+        { on: 'any', letters: 'rs' },
+        { on: 'filter', letters: 'rs' },
+        { on: 'filter', letters: 'r', when: 'security-context' },
+      ],
+    },
+    {
+      interaction: 'operation',
+      operation: 'changes',
+      levels: ['type'],
+      needs: [{ on: 'type', letters: 'rs' }, { on: 'filter', letters: 'r', when: 'security-context' }],
+    },
+    {
+      interaction: 'operation',
       operation: 'get-resource-counts',
       needs: [{ on: 'any', letters: 's' }, { on: 'filter', letters: 's' }],
     },

@@ -49,6 +49,20 @@ export interface CareGapsQuery {
   'topic'?: SearchValues;
 }
 
+/** Parameters that $changes takes in a query. */
+export interface ChangesQuery {
+  /** positiveInt */
+  '_count'?: SearchValues;
+  /** string */
+  '_cursor'?: SearchValues;
+  /** instant */
+  '_since'?: SearchValues;
+  /** string */
+  '_type'?: SearchValues;
+  /** unsignedInt */
+  'wait'?: SearchValues;
+}
+
 /** Parameters that $closure takes in a query. */
 export interface ClosureQuery {
   /** string */
@@ -679,6 +693,8 @@ export interface Operations {
   'apply': { type: 'ActivityDefinition' | 'ChargeItemDefinition' | 'PlanDefinition' | 'SpecimenDefinition'; query: ApplyQuery; result: AnyResource | Bundle | Specimen };
   /** Care Gaps */
   'care-gaps': { type: 'Measure'; query: CareGapsQuery; result: Bundle };
+  /** Feed of changes */
+  'changes': { type: ResourceType; query: ChangesQuery; result: Bundle };
   /** Closure Table Maintenance */
   'closure': { type: 'ConceptMap'; query: ClosureQuery; result: ConceptMap };
   /** Collect Data */
