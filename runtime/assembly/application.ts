@@ -135,19 +135,13 @@ export async function openApplication(
     const createServices = () => createServing({ ...options, largeTexts: large }, live);
     let serving: ReturnType<typeof createServices> | undefined;
     const servingNow = () => (serving ??= createServices())();
-    const jobs = openJobs(
-      store,
-      createServices,
-      jobSettings,
-      log,
-      metrics?.jobEnded,
-    );
+    const jobs = openJobs(store, createServices, jobSettings, log, metrics?.jobEnded);
     const { openSubscriptions } = await import('./subscriptions.js');
     const subscriptions = await openSubscriptions({
       ...{ config, store, log },
       services: () => servingNow().services,
       rightsOf: (owner) => late.rightsOf!(owner),
-      base: () => config['base-url'] === undefined ? base : `${config['base-url']}${FHIR_PATH}`,
+      base: () => (config['base-url'] === undefined ? base : `${config['base-url']}${FHIR_PATH}`),
       isOwn: (url) => core.own.below(url) !== undefined,
       counters: metrics?.subscriptions ?? { matched: () => {}, delivered: () => {} },
     });

@@ -105,7 +105,11 @@ export async function openSubscriptions(setup: SubscriptionSetup): Promise<Subsc
 }
 
 /** Keeps who writes a Subscription, and sees that the log goes on, before it is written. */
-function withOwners(checks: SubscriptionChecks, engine: SubscriptionEngine, rows: SubscriptionRows): SubscriptionChecks {
+function withOwners(
+  checks: SubscriptionChecks,
+  engine: SubscriptionEngine,
+  rows: SubscriptionRows,
+): SubscriptionChecks {
   return {
     ...checks,
     async checkPut(content, write, call, services) {
@@ -139,4 +143,3 @@ function allowListOf(config: Config) {
     throw new ConfigError(`subscriptions.allow: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
-

@@ -47,7 +47,7 @@ interface FeedPage {
 
 /**
  * `[base]/$changes` and `[base]/[type]/$changes`: versions in the order of their commits, oldest first, each once. What a history cannot
- * promise: a client that follows `next` misses nothing, whoever writes meanwhile. definitions/operations/changes.json
+ * promise: a client that follows `next` misses nothing, also while others write. definitions/operations/changes.json
  *
  * @throws FhirError `feed-expired` where the log does not go back so far, `page-invalid` for a cursor that is none
  */
@@ -125,7 +125,7 @@ async function pageWithin(wait: number, query: FeedQuery, call: Call, services: 
   const deadline = performance.now() + wait;
   let after = query.after;
   let wake: (() => void) | undefined;
-  let isNews = false;
+  let isNews: boolean;
   const stop = services.store.log.watch(() => {
     isNews = true;
     wake?.();
@@ -160,7 +160,7 @@ async function readPage({ after, count, types }: FeedQuery, call: Call, services
   const versions: StoredVersion[] = [];
   let next = after;
   let size = 0;
-  for (let looked = 0; looked < LOOKED; ) {
+  for (let looked = 0; looked < LOOKED;) {
     call.signal?.throwIfAborted();
     const some = await store.log.read(next, Math.min(PIECE, Math.max(count, 20)));
     if (some === undefined) throw new FhirError('feed-expired');

@@ -366,7 +366,13 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       }
       check(changes);
       if (!hasReferenceChecks(changes)) return changes.map(apply);
-      const before = [versions.length, new Map(current), new Map(entriesOf), new Map(membersOf), logged.length] as const;
+      const before = [
+        versions.length,
+        new Map(current),
+        new Map(entriesOf),
+        new Map(membersOf),
+        logged.length,
+      ] as const;
       const written = changes.map(apply);
       try {
         checkReferences(changes);

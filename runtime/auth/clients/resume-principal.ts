@@ -57,7 +57,8 @@ export type RightsOf = (owner: JobOwner) => Promise<OwnerRights>;
 /** See `OwnerRights`. */
 export function createOwnerRights({ scopes, tables, clients }: ResumeParts): RightsOf {
   return async ({ clientId, scope, registration }) => {
-    if (scope === undefined) return clientId === '' ? { kept: SERVER, now: SERVER } : { kept: NO_RIGHTS, now: undefined };
+    if (scope === undefined)
+      return clientId === '' ? { kept: SERVER, now: SERVER } : { kept: NO_RIGHTS, now: undefined };
     const of = (given: string): Principal =>
       Principal.ofClient({ clientId, scope: given, access: scopes.access(given), registration });
     const kept = of(scope);
@@ -66,7 +67,9 @@ export function createOwnerRights({ scopes, tables, clients }: ResumeParts): Rig
     if (client?.enabled !== true || client.registration !== registration) return { kept, now: undefined };
     const { withheld } = tables.scopes;
     const registered = scopesIn(canonicalOf(scopes.read(client), tables)).scopes;
-    const common = scopesIn(scope).scopes.flatMap((a) => registered.flatMap((b) => intersectScopes(a, b, withheld) ?? []));
+    const common = scopesIn(scope).scopes.flatMap((a) =>
+      registered.flatMap((b) => intersectScopes(a, b, withheld) ?? []),
+    );
     const narrowed = canonicalScopes(common, [], withheld);
     return { kept, now: narrowed === scope ? kept : of(narrowed) };
   };

@@ -20,11 +20,7 @@ const HTTPS_PORT = '443';
  * @param isForHttp whether hosts and addresses that are named may be reached over http too, and over https at any port
  * @throws TypeError naming an entry that cannot be read
  */
-export function readAllowList(
-  entries: readonly string[],
-  setting = 'auth.jwks.allow',
-  isForHttp = false,
-): AllowList {
+export function readAllowList(entries: readonly string[], setting = 'auth.jwks.allow', isForHttp = false): AllowList {
   const ranges = readRanges(entries.filter((entry) => entry.includes('/')));
   const places = new Set(entries.filter((entry) => !entry.includes('/')).map(placeOf));
   const hosts = new Set(isForHttp ? entries.filter((entry) => !/[/\]]|:\d+$/.test(entry)).map(hostOfEntry) : []);
@@ -36,7 +32,8 @@ export function readAllowList(
       } else if (url.protocol !== 'https:') return 'is not https';
       if (url.username !== '' || url.password !== '') return 'names a user';
       if (url.hash !== '') return 'has a fragment';
-      if (!isForHttp && portOf(url) !== HTTPS_PORT && !isNamed(url)) return `names a port that is not allowed (${setting})`;
+      if (!isForHttp && portOf(url) !== HTTPS_PORT && !isNamed(url))
+        return `names a port that is not allowed (${setting})`;
       return undefined;
     },
     admits: (url, address) => isPublic(address) || isNamed(url) || ranges.has(address),

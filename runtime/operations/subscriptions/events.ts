@@ -68,14 +68,22 @@ export async function subscriptionEvents(call: Call, services: Services): Promis
   };
 }
 
-const NO_TOPIC: Pick<TopicPlan, 'shapes'> & TopicPlan = { id: '', url: '', canonical: '', triggers: [], filters: [], shapes: [] };
+const NO_TOPIC: Pick<TopicPlan, 'shapes'> & TopicPlan = {
+  id: '',
+  url: '',
+  canonical: '',
+  triggers: [],
+  filters: [],
+  shapes: [],
+};
 
 function readRange(found: Arguments): [since: number, until: number] {
   const [since, until] = NUMBERS.map((name) => {
     const value = valueOf(found, name);
     if (value === undefined) return undefined;
     const text = String(value);
-    if (!/^\d{1,15}$/.test(text)) throw new FhirError('parameter-invalid', `The parameter "${name}" is a number from 0`);
+    if (!/^\d{1,15}$/.test(text))
+      throw new FhirError('parameter-invalid', `The parameter "${name}" is a number from 0`);
     return Number(text);
   });
   if (since !== undefined && until !== undefined && since > until) {

@@ -31,7 +31,8 @@ const PARAMETERS = ['id', 'status'].map((name) => ({ name, use: 'in', min: 0, ma
  */
 export async function subscriptionsStatus(call: Call, services: Services): Promise<Reply> {
   const found = readArguments(call, services, PARAMETERS);
-  const subscriptions = call.id === undefined ? await select(found, call, services) : [await readOne(call.id, call, services)];
+  const subscriptions =
+    call.id === undefined ? await select(found, call, services) : [await readOne(call.id, call, services)];
   const entry = await Promise.all(
     subscriptions.map(async (subscription): Promise<JsonObject> => ({
       fullUrl: `urn:uuid:${randomUUID()}`,

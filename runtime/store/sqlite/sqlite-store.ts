@@ -199,7 +199,8 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
       entries: (map) => queries.run('mapEntries', [map, now()]),
       swap: (map, key, expected, value, expires) =>
         writer.request('swap', [map, key, expected, value, expires, options.now?.()]),
-      swapAll: (steps) => (steps.length === 0 ? Promise.resolve(true) : writer.request('swapAll', [steps, options.now?.()])),
+      swapAll: (steps) =>
+        steps.length === 0 ? Promise.resolve(true) : writer.request('swapAll', [steps, options.now?.()]),
       range: (map, after, limit) => queries.run('mapRange', [map, after, limit, now()]),
       delete: (map, key) => writer.request('deleteEntry', [map, key]),
     },

@@ -5,7 +5,13 @@ import type { NotificationInput, SubscriptionPlan } from '../plan.js';
 import { readContents } from './content.js';
 import type { DeliveryGate } from './gate.js';
 import type { Lease } from './lease.js';
-import { DeliveryFault, showsTriggers, type EngineParts, type MatchedSubscription, type ReceiverAnswer } from './parts.js';
+import {
+  DeliveryFault,
+  showsTriggers,
+  type EngineParts,
+  type MatchedSubscription,
+  type ReceiverAnswer,
+} from './parts.js';
 import { pauseAfterFailure, readRetryAfter } from './retries.js';
 import type { Kept, SentRow, SubscriptionRow, SubscriptionRows } from './rows.js';
 import { LIVE, SUBSCRIPTION, writeStatus, type SubscriptionState } from './write-status.js';

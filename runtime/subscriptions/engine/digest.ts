@@ -8,7 +8,10 @@ export const NEW = 0;
 
 /** A digest of what a Subscription says, without what the server writes: the same for the content that is stored. */
 export function contentDigest({ meta: _meta, id: _id, ...content }: Resource): string {
-  return createHash('sha256').update(JSON.stringify(sorted(content))).digest('base64url').slice(0, 22);
+  return createHash('sha256')
+    .update(JSON.stringify(sorted(content)))
+    .digest('base64url')
+    .slice(0, 22);
 }
 
 /** Stores and formats may change the order of members. */

@@ -90,7 +90,7 @@ export function createSubscriptionEngine(parts: EngineParts): SubscriptionEngine
     const own = { ...parts, rows, gate, lease };
     matcher = new Matcher(parts, rows);
     let wake: (() => void) | undefined;
-    let isNews = false;
+    let isNews: boolean;
     const stop = parts.services().store.log.watch(() => {
       isNews = true;
       wake?.();
@@ -114,7 +114,7 @@ export function createSubscriptionEngine(parts: EngineParts): SubscriptionEngine
         let timer: NodeJS.Timeout | undefined;
         await new Promise<void>((resolve) => {
           wake = resolve;
-          // What another process has written is told late, or not at all where the store is away for a moment.
+          // What another process has written is noticed late, or not at all where the store is away for a moment.
           timer = setTimeout(resolve, LOOK).unref();
         });
         clearTimeout(timer);
@@ -157,7 +157,6 @@ export function createSubscriptionEngine(parts: EngineParts): SubscriptionEngine
 
   /** Forgets events that were delivered long ago, those of Subscriptions that are off, and versions of the log. */
   async function trim(rows: SubscriptionRows, of: Matcher): Promise<void> {
-
     const { settings, now } = parts;
     const before = now() - settings.keep;
     for (const [id, { value: row }] of of.all()) {

@@ -36,7 +36,7 @@ interface Live {
 }
 
 /**
- * Reads the log from its cursor, and makes an event for each version that a Subscription is to be told of. Subscriptions and topics are
+ * Reads the log from its cursor, and makes an event for each version that a Subscription is to be notified of. Subscriptions and topics are
  * versions in the log too: each takes effect at its place. Events, their numbers and the cursor are written together, and only
  * if no other process has done so.
  */
@@ -98,13 +98,16 @@ export class Matcher {
     if (value === undefined) return 'over';
     const logged = await store.log.read(this.at, AT_ONCE);
     if (logged === undefined) {
-      this.parts.onWarning('the log of versions does not go back to what subscriptions have seen: what lies between is not notified');
+      this.parts.onWarning(
+        'the log of versions does not go back to what subscriptions have seen: what lies between is not notified',
+      );
       await this.save([], { ...value, seq: await store.log.end() });
       return 'more';
     }
     const last = logged.at(-1);
     if (last === undefined) {
-      if (this.at !== value.seq && performance.now() - this.saved > LATE) await this.save([], { ...value, seq: this.at });
+      if (this.at !== value.seq && performance.now() - this.saved > LATE)
+        await this.save([], { ...value, seq: this.at });
       if (this.rows.size > 0 || this.parts.now() - value.touched < IDLE) return 'none';
       return (await this.save([], undefined)) ? 'over' : 'more';
     }
@@ -271,7 +274,8 @@ export class Matcher {
     for (const subscription of new Set([...this.rows.keys(), ...this.changed.keys()])) {
       const row = this.rowOf(subscription);
       if (row?.topic?.id !== id) continue;
-      if ((await this.topicOf(id, version)) !== undefined) this.set(subscription, { ...row, topic: { ...row.topic, version } });
+      if ((await this.topicOf(id, version)) !== undefined)
+        this.set(subscription, { ...row, topic: { ...row.topic, version } });
     }
   }
 
@@ -302,9 +306,14 @@ export class Matcher {
     const of = await this.topicOf(topic.id, topic.version);
     const stored = of && (await services.store.readVersion(SUBSCRIPTION, id, version));
     const resource = stored?.json === undefined ? undefined : await readStored(stored.json, services);
-    const plan = of === undefined || resource === undefined ? undefined : compileSubscription(resource, of, COMPILING, services).plan;
+    const plan =
+      of === undefined || resource === undefined
+        ? undefined
+        : compileSubscription(resource, of, COMPILING, services).plan;
     if (plan === undefined) {
-      this.parts.onWarning(`Subscription/${id} cannot be evaluated any more: its topic, or a search parameter, has changed`);
+      this.parts.onWarning(
+        `Subscription/${id} cannot be evaluated any more: its topic, or a search parameter, has changed`,
+      );
     }
     this.plans.set(id, { key, plan });
     return plan;

@@ -131,7 +131,11 @@ export class SubscriptionRows {
     return { map: MAPS.rows, key: id, expected, value: next && JSON.stringify(next) };
   }
 
-  eventStep(id: string, row: SubscriptionRow, { number, seq, type, id: focus, version, updated, interaction }: SubscriptionEvent): MapStep {
+  eventStep(
+    id: string,
+    row: SubscriptionRow,
+    { number, seq, type, id: focus, version, updated, interaction }: SubscriptionEvent,
+  ): MapStep {
     const value = JSON.stringify([seq, type, focus, version, updated, INTERACTIONS.indexOf(interaction)]);
     return { map: eventsMap(id, row), key: numberKey(number), value };
   }
@@ -178,7 +182,13 @@ export class SubscriptionRows {
   }
 
   /** The owner of a version that a client writes, before it is written; kept until the matcher has seen the version. */
-  async keepOwner(id: string, version: number, digest: string, owner: SubscriptionOwner, expires: number): Promise<void> {
+  async keepOwner(
+    id: string,
+    version: number,
+    digest: string,
+    owner: SubscriptionOwner,
+    expires: number,
+  ): Promise<void> {
     const key = `${id}/${version}/${digest}`;
     const value = JSON.stringify(owner);
     for (;;) {

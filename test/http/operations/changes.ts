@@ -46,7 +46,8 @@ export function changes(store: Store): void {
     return [told, next];
   }
 
-  const begin = async (path = '/$changes', who: Sender = server.all): Promise<string> => nextOf(read(await get(path, who)));
+  const begin = async (path = '/$changes', who: Sender = server.all): Promise<string> =>
+    nextOf(read(await get(path, who)));
 
   it('tells every version once, oldest first, deletions too', async () => {
     const from = await begin();

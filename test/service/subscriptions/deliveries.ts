@@ -88,7 +88,12 @@ export function deliveries(makeStore: () => { readonly store: string; readonly f
     const id = await subscribe({ topic: url, content: 'full-resource', maxCount: 1 });
     await reaches(id, 'active');
     await patient('c1');
-    const observation = { resourceType: 'Observation', id: 'c', code: { text: 'x' }, subject: { reference: 'Patient/c1' } };
+    const observation = {
+      resourceType: 'Observation',
+      id: 'c',
+      code: { text: 'x' },
+      subject: { reference: 'Patient/c1' },
+    };
     await client.put({ ...observation, status: 'preliminary' });
     await client.put({ ...observation, status: 'final' });
     await arrives(id, [1, 2]);
@@ -141,7 +146,12 @@ export function deliveries(makeStore: () => { readonly store: string; readonly f
     await reaches(id, 'active');
     await patient('e7');
     await vi.waitFor(() => expect(receiver.statuses(id).at(-1)).toMatchObject({ eventsSinceSubscriptionStart: '1' }), EVENTUALLY); // prettier-ignore
-    expect(receiver.statuses(id).slice(before).map(({ type }) => type)).toEqual(['handshake', 'event-notification']);
+    expect(
+      receiver
+        .statuses(id)
+        .slice(before)
+        .map(({ type }) => type),
+    ).toEqual(['handshake', 'event-notification']);
   });
 
   it('sends heartbeats, and ends at `end`', async () => {
@@ -168,22 +178,31 @@ export function deliveries(makeStore: () => { readonly store: string; readonly f
   });
 
   it('refuses what it would not connect to', async () => {
-    for (const endpoint of ['http://10.0.0.1/x', 'https://localhost/x', 'https://192.168.1.1/', 'http://example.org/']) {
+    for (const endpoint of [
+      'http://10.0.0.1/x',
+      'https://localhost/x',
+      'https://192.168.1.1/',
+      'http://example.org/',
+    ]) {
       const answer = await client.send('POST', 'Subscription', subscription('x', endpoint));
       expect(answer.status, endpoint).toBe(422);
     }
   });
 
-  it('goes on after a kill: states, numbers and what was not delivered are in the store', { timeout: 120_000 }, async () => {
-    receiver.answer = ({ n }) => (n > 2 && n < 6 ? 500 : 200);
-    const id = await subscribe({ maxCount: 2 });
-    await reaches(id, 'active');
-    for (let i = 0; i < 10; i++) await patient(`k${i}`);
-    kiln.child.kill('SIGKILL');
-    await kiln.ended;
-    await start();
-    for (let i = 10; i < 15; i++) await patient(`k${i}`);
-    await arrives(id, Array.from({ length: 15 }, (_, i) => i + 1)); // prettier-ignore
-    expect(receiver.statuses(id).filter(({ type }) => type === 'handshake')).toHaveLength(1);
-  });
+  it(
+    'goes on after a kill: states, numbers and what was not delivered are in the store',
+    { timeout: 120_000 },
+    async () => {
+      receiver.answer = ({ n }) => (n > 2 && n < 6 ? 500 : 200);
+      const id = await subscribe({ maxCount: 2 });
+      await reaches(id, 'active');
+      for (let i = 0; i < 10; i++) await patient(`k${i}`);
+      kiln.child.kill('SIGKILL');
+      await kiln.ended;
+      await start();
+      for (let i = 10; i < 15; i++) await patient(`k${i}`);
+      await arrives(id, Array.from({ length: 15 }, (_, i) => i + 1)); // prettier-ignore
+      expect(receiver.statuses(id).filter(({ type }) => type === 'handshake')).toHaveLength(1);
+    },
+  );
 }

@@ -8,7 +8,11 @@ export const TOPIC_URL = 'http://topic.example/patients';
 /** Requests to a server. */
 export interface Client {
   send(method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly json: any }>; // eslint-disable-line @typescript-eslint/no-explicit-any
-  put(resource: { readonly resourceType: string; readonly id: string; readonly [name: string]: unknown }): Promise<void>;
+  put(resource: {
+    readonly resourceType: string;
+    readonly id: string;
+    readonly [name: string]: unknown;
+  }): Promise<void>;
   delete(path: string): Promise<void>;
 }
 

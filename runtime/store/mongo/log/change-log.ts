@@ -47,7 +47,7 @@ export function openChangeLog(parts: Omit<NumberingParts, 'holder'>): ChangeLog 
         { session, maxTimeMS: time, upsert: true, returnDocument: 'after' },
       );
       if (state?.start === undefined) {
-        if (session.operationTime === undefined) throw new Error('the server told no operation time');
+        if (session.operationTime === undefined) throw new Error('the server returned no operation time');
         const start = { $set: { start: session.operationTime, began: new Date(now()) } };
         await log.updateOne({ _id: LOG, start: { $exists: false } }, start, { session, maxTimeMS: time });
       }
@@ -123,7 +123,11 @@ export function openChangeLog(parts: Omit<NumberingParts, 'holder'>): ChangeLog 
       if (state === null || upTo <= state.floor) return;
       const old = { _id: { $lte: upTo }, updated: { $lt: new Date(instant) } };
       for (;;) {
-        const some = await change.find(old, { projection: { _id: 1 } }).sort({ _id: 1 }).limit(TRIMMED).toArray();
+        const some = await change
+          .find(old, { projection: { _id: 1 } })
+          .sort({ _id: 1 })
+          .limit(TRIMMED)
+          .toArray();
         const last = some.at(-1);
         if (last === undefined) return;
         await log.updateOne({ _id: LOG }, { $max: { floor: last._id, trimmed: new Date(instant) } });

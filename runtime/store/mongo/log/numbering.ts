@@ -46,7 +46,7 @@ export interface NumberingParts {
 
 /**
  * Numbers versions in the order of their commits: one process at a time reads the change stream and appends to `change`, with its place
- * in the stream and its epoch in the same transaction, so that each version gets one number, whoever dies.
+ * in the stream and its epoch in the same transaction, so that each version gets one number, also where a process dies.
  */
 export interface Numbering {
   /**
@@ -108,7 +108,10 @@ export function openNumbering(parts: NumberingParts): Numbering {
   }
 
   /** The rows of versions; those that the same write replaced come before their successors, as the stream does not have them. */
-  async function withInterim(written: readonly Written[], given: CommandOptions): Promise<Omit<ChangeDocument, '_id'>[]> {
+  async function withInterim(
+    written: readonly Written[],
+    given: CommandOptions,
+  ): Promise<Omit<ChangeDocument, '_id'>[]> {
     const rows: Omit<ChangeDocument, '_id'>[] = [];
     const later = written.filter(({ version }) => version > 1);
     const past = await readPast(later, given);
@@ -164,9 +167,9 @@ export function openNumbering(parts: NumberingParts): Numbering {
       some = [];
     };
     for (;;) {
-      const [a, b] = heads;
-      if (a == null && b == null) break;
-      const isFirst = b == null || (a != null && comparePlaces(placeOf(a), placeOf(b)) < 0);
+      const [a = null, b = null] = heads;
+      if (a === null && b === null) break;
+      const isFirst = b === null || (a !== null && comparePlaces(placeOf(a), placeOf(b)) < 0);
       const at = isFirst ? 0 : 1;
       some.push(heads[at]!);
       heads[at] = (await sources[at]!.next()) as Found | null;
@@ -183,7 +186,7 @@ export function openNumbering(parts: NumberingParts): Numbering {
   async function operationTime() {
     return causal.write(async (session) => {
       await log.updateOne({ _id: LOG }, { $set: { needed: new Date(now()) } }, { session });
-      if (session.operationTime === undefined) throw new Error('the server told no operation time');
+      if (session.operationTime === undefined) throw new Error('the server returned no operation time');
       return session.operationTime;
     });
   }

@@ -103,5 +103,7 @@ const LOST: ReadonlySet<unknown> = new Set([280, 286, 260]);
 
 /** Whether a stream cannot be taken up again at its place. */
 export function isStreamLost(error: unknown): boolean {
-  return error instanceof MongoServerError && (LOST.has(error.code) || error.hasErrorLabel('NonResumableChangeStreamError'));
+  return (
+    error instanceof MongoServerError && (LOST.has(error.code) || error.hasErrorLabel('NonResumableChangeStreamError'))
+  );
 }
