@@ -1,10 +1,10 @@
-import type { ResourceKey } from './store.js';
-
 /** What made a version: `create` where nothing was current before. https://hl7.org/fhir/R5/valueset-interaction-trigger.html */
 export type LoggedInteraction = 'create' | 'update' | 'delete';
 
 /** A version in the order of commits. */
-export interface LoggedVersion extends ResourceKey {
+export interface LoggedVersion {
+  readonly type: string;
+  readonly id: string;
   /** Its number: later commits have higher ones. Numbers of expunged versions are missing. */
   readonly seq: number;
   readonly version: number;
