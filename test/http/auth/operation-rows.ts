@@ -84,6 +84,9 @@ export const OPERATION_CALLS: readonly OperationCall[] = [
   get('Resource-validate', '/Patient/a/$validate', ['Patient.r']),
   post('StructureDefinition-snapshot', '/StructureDefinition/$snapshot', parameters({ name: 'url', valueString: NONE }), ['StructureDefinition.s|r'], 404), // prettier-ignore
   post('StructureDefinition-snapshot', '/StructureDefinition/x/$snapshot', parameters(), ['StructureDefinition.r', 'StructureDefinition.u'], 404), // prettier-ignore
+  get('Subscription-events', '/Subscription/x/$events', ['Subscription.r'], 404),
+  get('Subscription-status', '/Subscription/$status', ['Subscription.r', 'Subscription.s']),
+  get('Subscription-status', '/Subscription/x/$status', ['Subscription.r'], 404),
   get('ValueSet-expand', `/ValueSet/$expand?url=${NONE}`, ['ValueSet.r'], 404),
   get('ValueSet-validate-code', `/ValueSet/$validate-code?url=${NONE}&system=${NONE}&code=x`, ['ValueSet.r'], 404),
   get('diff', '/$diff?from=Patient/a&to=Patient/b', ['Patient.r']),

@@ -90,6 +90,9 @@ export const FORM_CALLS: readonly FormCall[] = [
   call('Resource-validate', '/Patient/good', value('mode', 'Code', 'profile'), value('profile', 'Canonical', 'http://form.example/profile')), // prettier-ignore
   call('StructureDefinition-snapshot', '/StructureDefinition', value('url', 'String', 'http://form.example/profile')),
   call('StructureDefinition-snapshot', '/StructureDefinition/good'),
+  { ...call('Subscription-events', '/Subscription/none', value('content', 'Code', 'id-only')), done: 404 },
+  call('Subscription-status', '/Subscription', value('id', 'Id', 'none')),
+  { ...call('Subscription-status', '/Subscription/none'), done: 404 },
   call('ValueSet-expand', '/ValueSet', value('url', 'Uri', 'http://form.example/values'), value('count', 'Integer', 5)),
   call('ValueSet-expand', '/ValueSet/good', value('includeDesignations', 'Boolean', true)),
   call('ValueSet-validate-code', '/ValueSet', value('url', 'Uri', 'http://form.example/values'), value('system', 'Uri', CODES), value('code', 'Code', 'b')), // prettier-ignore
