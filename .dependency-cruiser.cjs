@@ -130,7 +130,7 @@ const runtimeRules = [
     'no-transport-or-driver-in-the-middle',
     'The middle of the server knows neither Express nor a database driver.',
     {
-      path: '^runtime/(?:core|exchange|interactions|operations|jobs|terminology|graphql|hfql|search|validate)/',
+      path: '^runtime/(?:core|exchange|interactions|operations|jobs|subscriptions|terminology|graphql|hfql|search|validate)/',
       pathNot: worker,
     },
     { path: packages('express', 'mongodb', 'better-sqlite3') },
