@@ -1,4 +1,6 @@
+import { createBoundedMap } from '../fhir/bounded-map.js';
 import type { Store } from '../store/store.js';
+import { memoizeWeak } from '../fhir/memoize.js';
 
 /** A place in the rows of a statement, from which a walk can go on without walking what comes before. */
 export interface Position {
@@ -16,23 +18,18 @@ export const BEGINNING: Position = { offset: 0, rows: 0 };
 /** Walks whose last place is remembered. */
 const KEPT = 1000;
 
-const known = new WeakMap<Store, Map<string, Position>>();
+const placesOf = memoizeWeak((_store: Store) => createBoundedMap<Position>(KEPT));
 
 /**
  * The place that a walk had last, at or before a row; else the beginning. Places are remembered by this process alone, and the least
  * recently used ones are forgotten: a walk then begins anew and skips what it gave before.
  */
 export function positionOf(store: Store, walk: string, offset: number): Position {
-  const found = known.get(store)?.get(walk);
+  const found = placesOf(store).get(walk);
   return found !== undefined && found.offset <= offset ? found : BEGINNING;
 }
 
 /** Remembers the place of a walk. */
 export function keepPosition(store: Store, walk: string, position: Position): void {
-  const places = known.get(store) ?? new Map<string, Position>();
-  known.set(store, places);
-  places.delete(walk);
-  places.set(walk, position);
-  const [oldest] = places.keys();
-  if (places.size > KEPT && oldest !== undefined) places.delete(oldest);
+  placesOf(store).set(walk, position);
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 
 import type { Resource } from '../fhir/resource.js';
 import { isVersion, type TerminologyType } from './version.js';
+import { createBoundedMap } from '../fhir/bounded-map.js';
 
 /** Where a build puts the code systems and value sets of the FHIR package: beside the tables, or, for sources, in dist/. */
 const PLACES = [
@@ -21,7 +22,7 @@ interface Pack {
 const KEPT = 64;
 
 let pack: Pack | undefined;
-const parsed = new Map<string, Resource>();
+const parsed = createBoundedMap<Resource>(KEPT);
 
 /** A code system, value set or concept map of the FHIR package. Nothing is read before the first is asked for. */
 export function shippedResource(type: TerminologyType, url: string, version?: string): Resource | undefined {
@@ -32,9 +33,7 @@ export function shippedResource(type: TerminologyType, url: string, version?: st
   const known = parsed.get(key);
   const [, , , from, length] = entry;
   const resource = known ?? (JSON.parse(bytes.toString('utf8', from, from + length)) as Resource);
-  parsed.delete(key);
-  parsed.set(key, resource);
-  if (parsed.size > KEPT) parsed.delete(parsed.keys().next().value!);
+  if (known === undefined) parsed.set(key, resource);
   return resource;
 }
 

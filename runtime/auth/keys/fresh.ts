@@ -1,4 +1,4 @@
-import { createBoundedMap } from './bounded-map.js';
+import { createBoundedMap } from '../../fhir/bounded-map.js';
 
 /** What was read from the store, read again when it is older than `AGE`: changes of other processes show within 2 s. */
 export interface Fresh<T> {

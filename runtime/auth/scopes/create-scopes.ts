@@ -7,6 +7,7 @@ import { explainScopes } from './explain-scopes.js';
 import { grantScopes, type GrantedScopes, type RegisteredScopes } from './grant.js';
 import { readScopes, SCOPES_LIMITS, type ReadScopes } from './read-scopes.js';
 import { createScopeRules } from './scope-rules.js';
+import { memoizeWeak } from '../../fhir/memoize.js';
 
 /** What scopes of one server are granted and understood by: the same rules on both sides. */
 export interface Scopes {
@@ -41,12 +42,7 @@ export interface ScopesSettings {
 /** Puts the rules of the tables behind all that reads scopes. */
 export function createScopes(settings: ScopesSettings): Scopes {
   const { tables, tablesNow = () => tables } = settings;
-  const known = new WeakMap<ScopeTables, Scopes>();
-  const by = (each: ScopeTables): Scopes => {
-    let scopes = known.get(each);
-    if (scopes === undefined) known.set(each, (scopes = createScopesBy({ ...settings, tables: each })));
-    return scopes;
-  };
+  const by = memoizeWeak((each: ScopeTables): Scopes => createScopesBy({ ...settings, tables: each }));
   return {
     read: (registered) => by(tablesNow()).read(registered),
     explain: (registered) => by(tablesNow()).explain(registered),

@@ -2,6 +2,7 @@ import { ExpressionError } from '../expression/expression-error.js';
 import { spend, type Environment } from './environment.js';
 import type { Evaluate, MakeFunction, RunFunction } from './function-types.js';
 import { NONE, ofBoolean, ofNumber, ofText, toNumber, toText, type Items } from './item.js';
+import { memoize } from '../../fhir/memoize.js';
 
 const NOTHING: Evaluate = () => NONE;
 
@@ -90,22 +91,14 @@ function withText(work: (text: string, other: string) => Items): MakeFunction {
     };
 }
 
-const patterns = new Map<string, RegExp>();
-
 /** Most patterns that are kept: rules have a few dozen. */
 const KEPT = 500;
 
 /** A pattern of the definitions, compiled once. A dot matches line ends, too. */
-function patternOf(text: string): RegExp {
-  let known = patterns.get(text);
-  if (known === undefined) {
-    try {
-      known = new RegExp(text, 's');
-    } catch {
-      throw new ExpressionError(`${JSON.stringify(text)} is no regular expression`);
-    }
-    if (patterns.size >= KEPT) patterns.clear();
-    patterns.set(text, known);
+const patternOf = memoize((text: string): RegExp => {
+  try {
+    return new RegExp(text, 's');
+  } catch {
+    throw new ExpressionError(`${JSON.stringify(text)} is no regular expression`);
   }
-  return known;
-}
+}, KEPT);

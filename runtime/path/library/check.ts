@@ -4,6 +4,7 @@ import { PatchFault } from '../patch/fhirpath/fhirpath-fault.js';
 import { PathTooLarge, scanPath } from '../patch/fhirpath/fhirpath-scan.js';
 import { FUNCTIONS, REFUSALS } from './functions.js';
 import { library, type SyntaxNode } from './library.js';
+import { memoize } from '../../fhir/memoize.js';
 
 /** Types of values; undefined: they are unknown. */
 type Types = readonly string[] | undefined;
@@ -26,19 +27,11 @@ export function checkExpression(text: string, root: string, types: TypeIndex): T
   return new Checker(root, types).types(parse(text), [root], false);
 }
 
-/** What was parsed last: an expression is looked at for each type that it is for. */
-const parsed = new Map<string, SyntaxNode>();
+/** Trees that are kept: an expression is looked at for each type that it is for. */
 const KEPT = 500;
 
 /** The tree of an expression. @throws ExpressionError `wrong`, with the place, or `too-large` */
-export function parse(text: string): SyntaxNode {
-  let tree = parsed.get(text);
-  if (tree !== undefined) return tree;
-  tree = parseAnew(text);
-  if (parsed.size >= KEPT) parsed.clear();
-  parsed.set(text, tree);
-  return tree;
-}
+export const parse = memoize(parseAnew, KEPT);
 
 function parseAnew(text: string): SyntaxNode {
   try {

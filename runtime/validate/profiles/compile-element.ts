@@ -8,18 +8,13 @@ import { compileSlicing } from './slicing/compile-slicing.js';
 import { childrenOf } from './item.js';
 import { partOf } from './find-part.js';
 import type { ItemCheck } from './profile-run.js';
+import { memoizeWeak } from '../../fhir/memoize.js';
 
 /** Compiles what a profile says about its whole value. */
-export function compileProfile(row: ProfileRow): ItemCheck {
-  const known = compiled.get(row);
-  if (known !== undefined) return known;
-  const check = compileValue(row.root, row);
-  compiled.set(row, check);
-  return check;
-}
+export const compileProfile = memoizeWeak((row: ProfileRow): ItemCheck => compileValue(row.root, row));
 
-/** Kept as long as the rows are. */
-const compiled = new WeakMap<object, ItemCheck>();
+/** Checks of elements, kept as long as the rows are. */
+const compiled = new WeakMap<ProfileElementRow, ItemCheck>();
 
 /** Compiles what a profile says about one of its elements, named by its id: `Composition.section:plan`. */
 export function compilePart(row: ProfileRow, id: string): ItemCheck | undefined {

@@ -6,6 +6,7 @@ import { compileExpression } from '../../path/evaluate/compile-expression.js';
 import type { Evaluate } from '../../path/evaluate/function-types.js';
 import type { CodeTest } from './code-grammars.js';
 import { NATIVE_RULES, type NativeRule } from './native-rules.js';
+import { memoize } from '../../fhir/memoize.js';
 
 /** The tables that rules are checked by. */
 export type RuleTables = Pick<Tables, 'types' | 'primitives' | 'resourceTypes' | 'invariants' | 'codes'>;
@@ -73,14 +74,9 @@ export function createFindRulePlan(
   const types = rowsByName(tables.types);
   const primitives = new Set(tables.primitives.map(({ name }) => name));
   const rows = new Map(tables.invariants.map((row) => [row.id, row]));
-  const rules = new Map<string, Rule>();
   const plans = new Map<string, RulePlan>();
 
-  const ruleOf = (id: string): Rule => {
-    let rule = rules.get(id);
-    if (rule === undefined) rules.set(id, (rule = toRule(rows.get(id), id)));
-    return rule;
-  };
+  const ruleOf = memoize((id: string): Rule => toRule(rows.get(id), id));
   const rulesOf = (ids: readonly string[]): Rules => {
     if (ids.length === 0) return NO_RULES;
     const all = ids.map(ruleOf);
