@@ -15,8 +15,8 @@ import { keyOf } from './plan.js';
 import { readContents } from './read-package.js';
 import { nameOf } from './resolve.js';
 
-/** Lines that are printed without --all, and characters of a value. */
-const MOST = { lines: 40, value: 80 };
+/** Lines that are printed without --all, and characters of a value, and of it before a difference. */
+const MOST = { lines: 40, value: 80, context: 20 };
 
 /** A resource that changes. */
 interface Changed {
@@ -123,10 +123,24 @@ function sharedLines(changed: readonly Changed[]): readonly string[] {
 function describe({ path, before, after }: Difference): string {
   if (before === undefined) return `${path}: + ${shown(after)}`;
   if (after === undefined) return `${path}: - ${shown(before)}`;
-  return `${path}: ${shown(before)} → ${shown(after)}`;
+  const [from, to] = withoutCommonStart(textOf(before), textOf(after));
+  return `${path}: ${shown(from)} → ${shown(to)}`;
+}
+
+/** Of long texts that begin alike what is there from a little before the first difference on. */
+function withoutCommonStart(from: string, to: string): readonly [string, string] {
+  let start = 0;
+  while (start < from.length && from[start] === to[start]) start++;
+  const cut = start - MOST.context;
+  if (cut <= 0 || Math.max(from.length, to.length) <= MOST.value) return [from, to];
+  return [`…${from.slice(cut)}`, `…${to.slice(cut)}`];
+}
+
+function textOf(value: JsonValue): string {
+  return typeof value === 'string' ? value : writeJson(value);
 }
 
 function shown(value: JsonValue | undefined): string {
-  const text = typeof value === 'string' ? value : writeJson(value ?? null);
+  const text = textOf(value ?? null);
   return text.length > MOST.value ? `${text.slice(0, MOST.value)}…` : text;
 }

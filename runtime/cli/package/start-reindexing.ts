@@ -2,14 +2,20 @@ import { startFor } from '../../assembly/reindex-on-change.js';
 import { ownerOf } from '../../auth/access/owner.js';
 import { newId } from '../../fhir/id.js';
 import { openJobRows } from '../../jobs/engine/job-rows.js';
+import { openReindexRecord } from '../../jobs/reindex/reindex-record.js';
 import type { Terminal } from '../terminal.js';
 import type { OpenPackages } from './open-packages.js';
 
+/** How long it is waited for servers to go over to other definitions, in milliseconds. */
+const PATIENCE = 3000;
+
 /**
  * Leaves a job in the store that makes index entries anew where search parameters changed: a server that runs takes it up, or the next one
- * that starts.
+ * that starts. Of types without resources there is nothing to be made.
  */
-export async function startReindexing({ core, config }: OpenPackages, terminal: Pick<Terminal, 'out'>): Promise<void> {
+export async function startReindexing(open: OpenPackages, terminal: Pick<Terminal, 'out'>): Promise<void> {
+  const { core, config } = open;
+  await settleEmptyTypes(open);
   if (!config['reindex.automatic']) return;
   const { store, tables } = core;
   const now = Date.now();
@@ -25,4 +31,18 @@ export async function startReindexing({ core, config }: OpenPackages, terminal: 
       },
     },
   });
+}
+
+/** Has the index remember that of types without resources nothing was made by other definitions. */
+async function settleEmptyTypes({ core: { store, tables, definitions } }: OpenPackages): Promise<void> {
+  const set = definitions.current();
+  const stale = await set.indexStatus.notCurrent('now');
+  if (stale.length === 0) return;
+  // What others write from then on is by these. Where they take longer the job comes to it.
+  const isAgreed = await definitions.agreed(AbortSignal.timeout(PATIENCE), set).catch(() => false);
+  if (!isAgreed) return;
+  const stored = [...(await store.counts()).keys()];
+  const owners = new Set(stale.map((name) => name.slice(0, name.indexOf('.'))));
+  const empty = [...owners].filter((type) => tables.resourceTypes.includes(type) && !stored.includes(type));
+  if (empty.length > 0) await (await openReindexRecord(store, set.maker)).settle(empty, stored);
 }
