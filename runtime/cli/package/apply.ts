@@ -16,33 +16,34 @@ export interface ApplyParts extends Pick<ComposingServices, 'extract' | 'refit' 
   readonly store: Pick<Store, 'readMany' | 'write'>;
   readonly reader: Pick<PackageReader, 'limits' | 'nesting'>;
   readonly signal: AbortSignal;
+  /** Called when the SearchParameters are in effect here, before anything else is written. */
+  readonly afterParameters: () => Promise<void>;
 }
 
 /** Resources of one write, and bytes of their contents. */
 const BATCH = { resources: 100, bytes: 2 * 1024 * 1024 };
 
 /**
- * Writes a plan, in batches. SearchParameters come last, in one write with the deletions of others, so that one takes the place of the
- * other.
+ * Writes a plan, in batches. SearchParameters come first, in one write with the deletions of others, so that one takes the place of the
+ * other, and what follows is indexed by them.
  *
  * @throws VersionConflict where a client wrote meanwhile; what was done stays, and a new plan is made of it
  */
 export async function applyPlan(plan: Plan, packages: readonly PackageContents[], parts: ApplyParts): Promise<void> {
-  const late: Ready[] = [];
+  const isParameter = ({ type }: { readonly type: string }): boolean => type === SEARCH_PARAMETER;
+  const parameters: Ready[] = [];
+  const own = plan.writes.filter(isParameter);
+  for (const contents of packages)
+    for await (const { ready } of contentsOf(own, contents, parts)) parameters.push(ready);
+  const retired = plan.deletions.filter(isParameter);
+  await writeBatch(parameters, retired, parts);
+  if (parameters.length + retired.length > 0) await parts.afterParameters();
+  const others = plan.writes.filter((write) => !isParameter(write));
   for (const contents of packages) {
-    const writes = new Map<string, PlannedWrite>();
-    for (const write of plan.writes) {
-      if (write.from?.package === contents.name) writes.set(write.from.resource.path, write);
-    }
-    if (writes.size === 0) continue;
     let batch: Ready[] = [];
     let bytes = 0;
-    for await (const { path, resource, size } of readContents(contents.source, parts.reader, (each) =>
-      writes.has(each),
-    )) {
-      const ready = { write: writes.get(path)!, content: resource };
-      if (resource.resourceType === SEARCH_PARAMETER) late.push(ready);
-      else batch.push(ready);
+    for await (const { ready, size } of contentsOf(others, contents, parts)) {
+      batch.push(ready);
       bytes += size;
       if (batch.length < BATCH.resources && bytes < BATCH.bytes) continue;
       await writeBatch(batch, [], parts);
@@ -57,9 +58,21 @@ export async function applyPlan(plan: Plan, packages: readonly PackageContents[]
       [],
       parts,
     );
-  const isParameter = ({ type }: { readonly type: string }): boolean => type === SEARCH_PARAMETER;
-  await writeBatch(late, plan.deletions.filter(isParameter), parts);
   for (const some of pieces(plan.deletions.filter((each) => !isParameter(each)))) await writeBatch([], some, parts);
+}
+
+/** The writes that a package has the contents of. */
+async function* contentsOf(
+  writes: readonly PlannedWrite[],
+  { name, source }: PackageContents,
+  { reader }: ApplyParts,
+): AsyncGenerator<{ readonly ready: Ready; readonly size: number }> {
+  const byPath = new Map(
+    writes.flatMap((write) => (write.from?.package === name ? [[write.from.resource.path, write] as const] : [])),
+  );
+  if (byPath.size === 0) return;
+  for await (const { path, resource, size } of readContents(source, reader, (each) => byPath.has(each)))
+    yield { ready: { write: byPath.get(path)!, content: resource }, size };
 }
 
 /** A write with its content; without it that of the store. */
@@ -71,7 +84,7 @@ interface Ready {
 async function writeBatch(
   batch: readonly Ready[],
   deletions: Plan['deletions'],
-  { store, signal, ...composing }: ApplyParts,
+  { store, signal, ...composing }: Omit<ApplyParts, 'afterParameters'>,
 ): Promise<void> {
   if (batch.length + deletions.length === 0) return;
   signal.throwIfAborted();

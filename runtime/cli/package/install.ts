@@ -18,6 +18,7 @@ import { PackageRefused, type PackageFault } from './package-fault.js';
 import { planPackages, type Plan } from './plan.js';
 import { readManifestOf, readPackage, type PackageContents } from './read-package.js';
 import { nameOf, resolvePackages, type Candidate, type Choice } from './resolve.js';
+import { settleEmptyTypes } from './start-reindexing.js';
 import { readStoredDefinitions } from './stored-definitions.js';
 
 /** What is to be added, and how. */
@@ -167,9 +168,9 @@ export async function uninstall(name: string, open: OpenPackages, signal: AbortS
 }
 
 /** References of definitions are stored as they are. */
-function applying({ core, reader }: OpenPackages, signal: AbortSignal): ApplyParts {
-  const { store, extract, refit, limits } = core;
-  return { store, extract, refit, limits, reader, signal };
+function applying(open: OpenPackages, signal: AbortSignal): ApplyParts {
+  const { store, extract, refit, limits } = open.core;
+  return { store, extract, refit, limits, reader: open.reader, signal, afterParameters: () => settleEmptyTypes(open) };
 }
 
 /** Finishes what a killed command had begun. @returns what that was; undefined: there is nothing */

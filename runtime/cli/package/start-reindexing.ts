@@ -34,15 +34,17 @@ export async function startReindexing(open: OpenPackages, terminal: Pick<Termina
 }
 
 /** Has the index remember that of types without resources nothing was made by other definitions. */
-async function settleEmptyTypes({ core: { store, tables, definitions } }: OpenPackages): Promise<void> {
+export async function settleEmptyTypes({ core: { store, tables, definitions } }: OpenPackages): Promise<void> {
   const set = definitions.current();
   const stale = await set.indexStatus.notCurrent('now');
-  if (stale.length === 0) return;
+  const owners = [...new Set(stale.map((name) => name.slice(0, name.indexOf('.'))))];
+  const look = async () => {
+    const stored = [...(await store.counts()).keys()];
+    return { stored, empty: owners.filter((type) => tables.resourceTypes.includes(type) && !stored.includes(type)) };
+  };
+  if (owners.length === 0 || (await look()).empty.length === 0) return;
   // What others write from then on is by these. Where they take longer the job comes to it.
-  const isAgreed = await definitions.agreed(AbortSignal.timeout(PATIENCE), set).catch(() => false);
-  if (!isAgreed) return;
-  const stored = [...(await store.counts()).keys()];
-  const owners = new Set(stale.map((name) => name.slice(0, name.indexOf('.'))));
-  const empty = [...owners].filter((type) => tables.resourceTypes.includes(type) && !stored.includes(type));
+  if (!(await definitions.agreed(AbortSignal.timeout(PATIENCE), set).catch(() => false))) return;
+  const { stored, empty } = await look();
   if (empty.length > 0) await (await openReindexRecord(store, set.maker)).settle(empty, stored);
 }
