@@ -84,14 +84,25 @@ function placeOf(node: MutableJson, type: string, step: PathStep, { rows, types 
   return place;
 }
 
+/** Values of types that have a coding. */
+const CODED: Readonly<Record<string, (coding: object) => unknown>> = {
+  Coding: (coding) => coding,
+  CodeableConcept: (coding) => ({ coding: [coding] }),
+  CodeableReference: (coding) => ({ concept: { coding: [coding] } }),
+};
+
 /** @param rest conditions on the value, `where(system = 'phone')`, which hold once it is there */
 function fillEnd(place: Place, rest: readonly PathStep[], filling: Filling): SampleValue | undefined {
   const { minimal, search, word, reference, rows } = filling;
   const bound = minimal.codeOf(place.element);
+  const coding = minimal.codingOf(place.element);
   let sample: SampleValue | undefined;
   if (place.type === 'Reference') {
     const finds = reference(place.element.targets?.['Reference']);
     sample = { value: { reference: finds }, finds, misses: `${finds.split('/')[0]}/${word}-other` };
+  } else if (coding !== undefined && CODED[place.type] !== undefined) {
+    const finds = `${coding.system}|${coding.code}`;
+    sample = { value: CODED[place.type]?.(coding), finds, misses: `${finds}-other` };
   } else if (bound !== undefined && !rows.has(place.type))
     sample = { value: bound, finds: bound, misses: `${bound}-other` };
   else sample = sampleOf(place.type, search, word);
@@ -112,7 +123,7 @@ function fillExtension(
   filling: Filling,
 ): SampleValue | undefined {
   const type = filling.types[0] ?? '';
-  const names = rest.flatMap((step) => ('choose' in step ? Object.keys(step.choose) : []));
+  const names = rest.flatMap((step) => ('choose' in step ? Object.keys(step.choose) : 'get' in step ? [step.get] : []));
   if (rest.filter(isDeeper).length > 1) return undefined;
   const key = names.find((name) => name === `value${type.charAt(0).toUpperCase()}${type.slice(1)}`) ?? names[0];
   const value = sampleOf(type, filling.search, filling.word);

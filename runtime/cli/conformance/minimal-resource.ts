@@ -12,6 +12,8 @@ export interface MinimalValues {
   valueOf(element: ElementRow): unknown;
   /** Returns some code of the value set that an element has to take its codes from; undefined: any will do. */
   codeOf(element: ElementRow): string | undefined;
+  /** Returns the same with its system, where a table has it. */
+  codingOf(element: ElementRow): { readonly system: string; readonly code: string } | undefined;
 }
 
 /** Returns the maker of minimal values for the types of some tables. */
@@ -49,6 +51,7 @@ export function createMinimalValues(tables: Pick<Tables, 'types' | 'codes'>): Mi
     resource: (type) => ({ resourceType: type, ...(fill(type) as object) }),
     valueOf: (element) => fill(element.types[0] ?? '', element),
     codeOf,
+    codingOf: ({ binding }) => codingOf(binding),
   };
 }
 
