@@ -6,6 +6,7 @@ import { takeLease, type Lease } from './lease.js';
 import { Matcher, MatcherReplaced } from './matcher.js';
 import type { EngineParts } from './parts.js';
 import { SubscriptionRows } from './rows.js';
+import { SUBSCRIPTION, writeStatus } from './write-status.js';
 
 /** Between two looks whether there is something to do and no other process does it, in milliseconds. */
 const LOOK = 3000;
@@ -16,8 +17,8 @@ const TRIM = 600_000;
 /** How often the cursor notes that Subscriptions are written, in milliseconds. */
 const TOUCH = 60_000;
 
-/** Events that are forgotten at a time. */
-const FORGOTTEN = 500;
+/** A Subscription that is younger, in milliseconds, may be accepted at this moment by another process. */
+const STRANGE = 60_000;
 
 /** What the engine is doing, for metrics and health. */
 export interface EngineState {
@@ -65,7 +66,35 @@ export function createSubscriptionEngine(parts: EngineParts): SubscriptionEngine
     wakeLook?.();
   }
 
+  /**
+   * Turns off what lives in a store whose engine never accepted it: it was restored, copied, or written by an older program. What is accepted
+   * fires.
+   */
+  async function turnOffStrangers(): Promise<void> {
+    if ((await rowsOf().cursor()).value !== undefined) return;
+    const services = parts.services();
+    const { resourceTypes } = services.tables;
+    if (!resourceTypes.includes(SUBSCRIPTION)) return;
+    const any = ['requested', 'active', 'error'].map((code) => ({ is: 'token', code }) as const);
+    const query = {
+      type: SUBSCRIPTION,
+      where: { param: 'status', any },
+      sort: [],
+      count: 1000,
+      total: 'none',
+    } as const;
+    const before = parts.now() - STRANGE;
+    const { versions } = await services.store.find(query, closing.signal);
+    const strangers = versions.filter(({ lastUpdated }) => lastUpdated < before);
+    for (const { id, version } of strangers) await writeStatus(id, version, 'off', services);
+    if (strangers.length > 0)
+      parts.onWarning(`${strangers.length} Subscriptions that this store never delivered are off now`);
+  }
+
   async function look(): Promise<void> {
+    await turnOffStrangers().catch((error: unknown) => {
+      if (!closing.signal.aborted) parts.onError(error);
+    });
     while (!closing.signal.aborted) {
       try {
         const rows = rowsOf();
@@ -160,11 +189,13 @@ export function createSubscriptionEngine(parts: EngineParts): SubscriptionEngine
     const { settings, now } = parts;
     const before = now() - settings.keep;
     for (const [id, { value: row }] of of.all()) {
-      const { done } = (await rows.sent(id, row)).value;
-      const events = await rows.events(id, row, 0, FORGOTTEN);
-      const old = events.filter(({ number, updated }) => updated < before && number <= done);
-      await rows.forgetEvents(id, row, old.map(({ number }) => number)); // prettier-ignore
+      const sent = await rows.sent(id, row);
+      // Of what is off nothing is delivered: it goes on after what is kept.
+      const upTo = row.isLive ? sent.value.done : Infinity;
+      const last = await rows.forgetEvents(id, row, upTo, before);
+      if (last > sent.value.done) await rows.saveSent(id, row, sent, { ...sent.value, done: last });
     }
+    await of.forgetExpunged();
     await parts.services().store.log.trim(of.seq, now() - settings.keepLog);
   }
 

@@ -130,6 +130,20 @@ export class Matcher {
     return logged.length === AT_ONCE ? 'more' : 'none';
   }
 
+  /** Forgets Subscriptions that were expunged: the log does not say so. @throws MatcherReplaced */
+  async forgetExpunged(): Promise<void> {
+    const { store } = this.parts.services();
+    const ids = [...this.rows.keys()];
+    const current = await store.readMany(ids.map((id) => ({ type: SUBSCRIPTION, id })));
+    const gone = ids.filter((_id, i) => current[i] === undefined);
+    if (gone.length === 0 || this.cursor.value === undefined) return;
+    for (const id of gone) {
+      this.gone.push({ id, born: this.rows.get(id)!.value.born });
+      this.set(id, undefined);
+    }
+    await this.save([], { ...this.cursor.value, seq: this.at });
+  }
+
   /** Writes what was decided, or nothing. @returns false: a Subscription is being written, and the cursor says so now */
   private async save(events: readonly MapStep[], cursor: MatchCursor | undefined): Promise<boolean> {
     const rows = [...this.changed].map(([id, row]) => this.kept.rowStep(id, this.rows.get(id)?.text, row));

@@ -102,6 +102,14 @@ function eventsMap(id: string, row: Pick<SubscriptionRow, 'born'>): string {
   return `${SUBSCRIPTION_MAPS}events/${bornKey(id, row)}`;
 }
 
+/** Events that are forgotten at a time. */
+const FORGOTTEN = 500;
+
+function readEvent(key: string, text: string): SubscriptionEvent {
+  const [seq, type, id, version, updated, interaction] = JSON.parse(text) as [number, string, string, number, number, number]; // prettier-ignore
+  return { number: Number(key), seq, type, id, version, updated, interaction: INTERACTIONS[interaction]! };
+}
+
 const INTERACTIONS: readonly LoggedInteraction[] = ['create', 'update', 'delete'];
 
 /** Reads and writes of what the engine keeps. */
@@ -143,15 +151,19 @@ export class SubscriptionRows {
   /** Events after a number, in their order. */
   async events(id: string, row: SubscriptionRow, after: number, limit: number): Promise<SubscriptionEvent[]> {
     const found = await this.maps.range(eventsMap(id, row), numberKey(after), limit);
-    return [...found].map(([key, text]) => {
-      const [seq, type, focus, version, updated, interaction] = JSON.parse(text) as [number, string, string, number, number, number]; // prettier-ignore
-      return { number: Number(key), seq, type, id: focus, version, updated, interaction: INTERACTIONS[interaction]! };
-    });
+    return [...found].map(([key, text]) => readEvent(key, text));
   }
 
-  /** Forgets events up to a number. */
-  async forgetEvents(id: string, row: Pick<SubscriptionRow, 'born'>, numbers: readonly number[]): Promise<void> {
-    for (const number of numbers) await this.maps.delete(eventsMap(id, row), numberKey(number));
+  /** Forgets events up to a number that are older than an instant. @returns the number of the last one; 0: there was none */
+  async forgetEvents(id: string, row: SubscriptionRow, upTo: number, instant: number): Promise<number> {
+    const map = eventsMap(id, row);
+    for (let last = 0; ;) {
+      const some = [...(await this.maps.range(map, '', FORGOTTEN))];
+      const old = some.filter(([key, text]) => Number(key) <= upTo && readEvent(key, text).updated < instant);
+      if (old.length > 0) await this.save(old.map(([key, expected]) => ({ map, key, expected })));
+      last = Number(old.at(-1)?.[0] ?? last);
+      if (old.length < FORGOTTEN) return last;
+    }
   }
 
   /** Forgets all that deliveries of a Subscription that is gone have left. */

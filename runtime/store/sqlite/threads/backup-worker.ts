@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import { parentPort, workerData } from 'node:worker_threads';
 
+import { SUBSCRIPTION_MAPS } from '../../system-maps.js';
 import { PAGE_SIZE } from '../file/page-size.js';
 import { packError, type Answer, type Request } from './messages.js';
 
@@ -10,12 +11,23 @@ import { packError, type Answer, type Request } from './messages.js';
 const port = parentPort!;
 const { file } = workerData as { file: string };
 
+/** Two servers must not feed one receiver: what is restored begins without deliveries. */
+function withoutDeliveries(copy: string): void {
+  const db = new Database(copy);
+  try {
+    db.prepare('DELETE FROM map_entry WHERE map >= ? AND map < ?').run(SUBSCRIPTION_MAPS, `${SUBSCRIPTION_MAPS}\uffff`);
+  } finally {
+    db.close();
+  }
+}
+
 function answer({ id, args }: Request): Answer {
   const db = new Database(file, { timeout: 10_000, fileMustExist: true });
   try {
     db.pragma('cache_size = -4096');
     db.pragma(`page_size = ${PAGE_SIZE}`);
     db.prepare('VACUUM INTO ?').run(args[0]);
+    withoutDeliveries(args[0] as string);
     return { id, value: undefined };
   } catch (error) {
     return { id, failure: packError(error) };
