@@ -101,7 +101,7 @@ export type ScopeLetters = string;
  * - `types-named`, `types-unnamed`: `_type` (or the type in a compartment's URL) is there, or not; the types it
  *   names, or all.
  * - `security-context`: a Binary with a securityContext; the type of that.
- * - `subscription-criteria`: a Subscription; the types that its filters look at, all where they name none.
+ * - `subscription-criteria`: a Subscription; the types of its topic's triggers.
  * - `mode-create`, `mode-update`, `mode-delete`: `mode` of `$validate`.
  * - `persist`: the caller asks to store what is made.
  * - `patient-named`: parameter `patient` of `$export`.

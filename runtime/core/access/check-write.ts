@@ -46,7 +46,7 @@ async function guardPlan(plan: WritePlan, call: Call, services: Services): Promi
         services,
       );
       const decided = changes === made.changes ? made : { ...made, changes };
-      for (const change of decided.changes) if (change.content !== undefined) checkContent(change, call, services);
+      for (const change of decided.changes) if (change.content !== undefined) checkContent(change, call);
       await checkEffects(decided.changes, writeTarget, lettersOf(call).writes, call, services);
       if (
         writeTarget.exists === true ||

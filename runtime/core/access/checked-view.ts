@@ -1,20 +1,18 @@
 import { isWithinReach } from '../../auth/access/visible.js';
-import { neededOn, type NeededScopes } from '../../auth/access/needed-scopes.js';
-import { constraintsMissed, scopeMissing } from '../../auth/access/refuse.js';
+import { neededOn } from '../../auth/access/needed-scopes.js';
+import { constraintsMissed } from '../../auth/access/refuse.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import type { Interaction } from '../../contract/index.js';
 import { FhirError } from '../../fhir/errors.js';
 import { newId } from '../../fhir/id.js';
 import { isObject, type Resource } from '../../fhir/resource.js';
 import type { Put, StoredVersion } from '../../store/store.js';
-import { neededFor } from './authorize.js';
 import { BINARY } from '../binary/binary-content.js';
 import type { Call } from '../call.js';
 import { composePut } from '../write/compose-change.js';
 import { isHiddenByIndex } from './index-visibility.js';
 import type { Services } from '../services.js';
 import { isJudged, isVisible } from './visibility.js';
-import { SUBSCRIPTION, subscribedTypes } from './subscribed-types.js';
 import type { WriteView } from '../write/write-plan.js';
 
 /** The letter that an interaction writes with, and the one by which what is there is seen. */
@@ -84,7 +82,7 @@ async function notFound(type: string, id: string, call: Call, services: Services
   if (interaction === 'update' || interaction === 'conditional-update') {
     const sent = type === BINARY ? withoutBytes(body) : (body as Resource);
     const put = await composePut(sent, id, undefined, services);
-    if (put !== undefined) checkContent(put, call, services);
+    if (put !== undefined) checkContent(put, call);
   }
   return new FhirError('not-found', `There is no ${type}/${id}`);
 }
@@ -100,15 +98,9 @@ async function isDraft({ type, id, version }: StoredVersion, { store }: Services
 }
 
 /** @throws FhirError `scope-missing` where what is to be written is not within what may be */
-export function checkContent({ type, id, entries, content }: Put, call: Call, services: Services): void {
-  const { scopeRows, tables, subscriptions } = services;
+export function checkContent({ type, id, entries }: Put, call: Call): void {
   const { access, scope } = call.principal;
   const { writes } = lettersOf(call);
-  const missing: NeededScopes | undefined =
-    type === SUBSCRIPTION && subscriptions === undefined
-      ? neededFor(call, { 'subscription-criteria': subscribedTypes(content, tables.resourceTypes) }, access, scopeRows)
-      : undefined;
-  if (missing !== undefined) throw scopeMissing(missing, access);
   const next = { id, lastUpdated: Date.now(), entries };
   if (!isWithinReach(access.on(type, writes), () => next))
     throw constraintsMissed('What is to be written', neededOn(type, writes), scope);

@@ -4,6 +4,9 @@ import { readStored } from '../read-stored.js';
 import type { CheckedCall, Services } from '../services.js';
 import { liveVersion } from './preconditions.js';
 
+/** The type whose resources ask to be notified of others. https://hl7.org/fhir/R5/subscription.html */
+export const SUBSCRIPTION = 'Subscription';
+
 /** The content to store of what a client wants to write. @throws FhirError as `SubscriptionChecks.checkPut` */
 export async function contentToStore(
   content: Resource,

@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto';
 
 import { BINARY } from '../../core/binary/binary-content.js';
 import { takeBinary, writeBinary } from '../../core/binary/binary-store.js';
-import { SUBSCRIPTION } from '../../core/access/subscribed-types.js';
 import { readStored } from '../../core/read-stored.js';
 import { hideTargets } from '../../core/references/hidden-targets.js';
 import type { Services } from '../../core/services.js';
 import { resourceToWrite } from '../../core/write/before-write.js';
 import { sentId } from '../../core/write/check-resource.js';
 import { composePut } from '../../core/write/compose-change.js';
-import { contentToStore } from '../../core/write/content-to-store.js';
+import { contentToStore, SUBSCRIPTION } from '../../core/write/content-to-store.js';
 import { validateWritten } from '../../core/write/validate-written.js';
 import { writeCurrent } from '../../core/write/write-current.js';
 import { FhirError } from '../../fhir/errors.js';

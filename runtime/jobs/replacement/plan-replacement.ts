@@ -78,7 +78,7 @@ export async function changeOf(
     services.integrity && version.json !== undefined ? await readStored(version.json, services) : undefined;
   const put = await composePut(content, version.id, current, services, { tags: 'as-sent', before });
   if (put === undefined) throw new Error('a change without a content');
-  if (call.principal.access !== OPEN_ACCESS) checkContent(put, { ...call, interaction: 'update' }, services);
+  if (call.principal.access !== OPEN_ACCESS) checkContent(put, { ...call, interaction: 'update' });
   const [shown = put] = await hideTargets([put], call, services);
   return shown;
 }

@@ -49,7 +49,7 @@ async function amend(call: Call, services: Services, combine: Combine): Promise<
     const amended = handOn(resource, { ...resource, meta } as Resource);
     const put = await composePut(amended, version.id, undefined, services, { tags: 'as-sent' });
     if (put === undefined) throw new Error('an amendment without a content');
-    if (call.principal.access !== OPEN_ACCESS) checkContent(put, { ...call, interaction: 'update' }, services);
+    if (call.principal.access !== OPEN_ACCESS) checkContent(put, { ...call, interaction: 'update' });
     const { type, id, body, entries, contained, content } = put;
     const amendment: Amendment = {
       ...{ type, id, body, entries, content, version: version.version, before: version.json },

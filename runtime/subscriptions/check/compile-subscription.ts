@@ -1,3 +1,4 @@
+import { SUBSCRIPTION } from '../../core/write/content-to-store.js';
 import type { Issue } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import { Faults, textOf } from '../faults.js';
@@ -27,7 +28,7 @@ export function compileSubscription(
   services: CompileServices,
   now = -Infinity,
 ): CompiledSubscription {
-  const faults = new Faults('Subscription', 'subscription-refused');
+  const faults = new Faults(SUBSCRIPTION, 'subscription-refused');
   refuseModifiers(subscription, faults);
   if (topic === undefined) faults.add('topic', 'names no SubscriptionTopic of this server that is active or a draft');
   const channel = readChannel(subscription, now, faults, ports);

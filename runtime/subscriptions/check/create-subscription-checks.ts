@@ -1,7 +1,7 @@
 import { scopeMissing } from '../../auth/access/refuse.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
-import { SUBSCRIPTION } from '../../core/access/subscribed-types.js';
 import type { CheckedCall, CheckedWrite, Services, SubscriptionChecks } from '../../core/services.js';
+import { SUBSCRIPTION } from '../../core/write/content-to-store.js';
 import { refuse } from '../../core/write/validate-resource.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
