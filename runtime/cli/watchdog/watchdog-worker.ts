@@ -7,6 +7,9 @@ import { PLACES, type WatchdogSettings } from './start-thread.js';
 
 const { shared, patience } = workerData as WatchdogSettings;
 
+/** Descriptor of the log: a thread has no `process.stderr.fd`. */
+const STDERR = 2;
+
 /** How long the last line of the log may take, in milliseconds: the reader of the log may be blocked as well. */
 const LAST_LINE = 1000;
 
@@ -28,6 +31,6 @@ function endProcess(message: string): void {
   const line = JSON.stringify({ level: 'error', time: formatInstant(Date.now()), event: 'note', message });
   // No other signal would reach it: the main thread takes those that can be caught.
   const kill = (): void => void process.kill(process.pid, 'SIGKILL');
-  write(process.stderr.fd, `${line}\n`, kill);
+  write(STDERR, `${line}\n`, kill);
   setTimeout(kill, LAST_LINE);
 }
