@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
 
 import { ConfigError } from '../../config/config-error.js';
 import { isMongoUrl } from '../../config/mongo-url.js';
@@ -38,6 +39,8 @@ export async function openPackages(
   terminal: Terminal,
   access: 'read' | 'write' | 'trial',
 ): Promise<OpenPackages> {
+  // As for `kiln load`: what a batch leaves behind would let the heap grow several times over before V8 looks.
+  setFlagsFromString('--heap-growing-percent=30');
   const { config: given } = readConfig(flags, terminal.env);
   const { FHIR_VERSION, openCore, storeExists } = await import('../../server.js');
   const isMemory = given.store === 'sqlite::memory:';

@@ -82,7 +82,8 @@ export function resolvePackages(choices: Choices): Resolution {
       const fault = isCore(name) ? faultOfCore(name, range, fhirVersion) : undefined;
       if (fault !== undefined) faults.push({ where: asker.label, what: `${nameOf(asker)} needs ${fault}` });
       if (isCore(name) || final.has(name)) continue;
-      const picked = pick(name, range, choices);
+      const known = keptFor(asker, name, choices);
+      const picked = known === undefined ? pick(name, range, choices) : { candidate: known, isWanted: true, here: [] };
       if (!picked.isWanted) reportMissing(name, range, asker, picked.here);
       if (picked.candidate === undefined) continue;
       if (!picked.isWanted) tentative.add(name);
@@ -136,6 +137,13 @@ export function resolvePackages(choices: Choices): Resolution {
     chosen.set(candidate.name, { candidate, dependencies, overridden });
   }
   return { chosen, faults: [...faults, ...[...missing.values()].map(toFault)] };
+}
+
+/** What a package of the store was given in place of what it asks for, as long as nothing else is wanted. */
+function keptFor({ origin, name: own }: Candidate, name: string, { stored, uses }: Choices): Candidate | undefined {
+  const asker = origin === 'store' ? stored.find((each) => each.name === own) : undefined;
+  if (asker?.overridden[name] === undefined || uses.has(name)) return undefined;
+  return stored.find((each) => each.name === name);
 }
 
 /** A candidate for a dependency; not wanted: the newest that is there, to go on with. */

@@ -17,13 +17,17 @@ function resolve(given: {
   direct: string[];
   folder?: string[];
   stored?: string[];
+  overridden?: Record<string, Record<string, string>>;
   uses?: Record<string, string>;
   allowsDowngrade?: boolean;
 }) {
   const choices: Choices = {
     direct: given.direct.map((text) => candidate(text, 'direct')),
     folder: (given.folder ?? []).map((text) => candidate(text, 'folder')),
-    stored: (given.stored ?? []).map((text) => ({ ...candidate(text, 'store'), overridden: {} })),
+    stored: (given.stored ?? []).map((text) => ({
+      ...candidate(text, 'store'),
+      overridden: given.overridden?.[text.split('@')[0]!] ?? {},
+    })),
     uses: new Map(Object.entries(given.uses ?? {})),
     allowsDowngrade: given.allowsDowngrade ?? false,
     fhirVersion: '5.0.0',
@@ -98,6 +102,17 @@ describe('which packages are taken', () => {
       'the store: b.b@1.0.0 needs a.a@1.0.x, but 2.0.0 is taken; to take it for both: --use a.a@2.0.0',
     ]);
     expect(resolve({ ...given, uses: { 'a.a': '2.0.0' } }).faults).toEqual([]);
+  });
+
+  // It had asked for --use again.
+  it('what a stored package was given in place of what it asks for is given to it on', () => {
+    const given = {
+      direct: ['a.a@1.0.0 e.e@1.0.0'],
+      stored: ['e.e@1.0.0 t.t@6.5.0', 't.t@7.0.1 e.e@0.9.0'],
+      overridden: { 'e.e': { 't.t': '6.5.0' }, 't.t': { 'e.e': '0.9.0' } },
+    };
+    expect(resolve(given)).toMatchObject({ versions: ['a.a@1.0.0', 'e.e@1.0.0', 't.t@7.0.1'], faults: [] });
+    expect(resolve({ ...given, overridden: {} }).faults).toHaveLength(2);
   });
 
   it('another core, the core itself, and two versions at once are refused', () => {
