@@ -24,7 +24,7 @@ export function createSubscriptionChecks(ports: SubscriptionPorts): Subscription
         : checkTopic(content, write, call, services, ports),
     async checkDelete(type, id) {
       const live = type === SUBSCRIPTION_TOPIC ? await ports.liveOn(id) : [];
-      if (live.length > 0) throw inUse(live.length, 'is deleted');
+      if (live.length > 0) throw inUse(live.length, 'would be gone');
     },
   };
 }
@@ -79,7 +79,7 @@ async function checkTopic(
   }
   const live = await ports.liveOn(id);
   const broken = live.filter((each) => !suits(each, plan, services, ports));
-  if (broken.length > 0) throw inUse(broken.length, 'changes so that they are no longer valid');
+  if (broken.length > 0) throw inUse(broken.length, 'would change so that they are no longer valid');
   return topic;
 }
 
@@ -105,6 +105,6 @@ function suits(
 }
 
 function inUse(count: number, what: string): FhirError {
-  const text = `${count === 1 ? 'A live Subscription needs' : `${count} live Subscriptions need`} the topic, which ${what}; switch them off first`;
+  const text = `${count} live Subscription${count === 1 ? ' needs' : 's need'} the topic, which ${what}: set their status to off first`;
   return new FhirError('topic-in-use', text);
 }
