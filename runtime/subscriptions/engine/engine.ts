@@ -11,6 +11,9 @@ import { SUBSCRIPTION, writeStatus } from './write-status.js';
 /** Between two looks whether there is something to do and no other process does it, in milliseconds. */
 const LOOK = 3000;
 
+/** Pause between two reads of the log, in milliseconds. */
+const TOGETHER = 20;
+
 /** Between two clean-ups, in milliseconds. */
 const TRIM = 600_000;
 
@@ -139,7 +142,9 @@ export function createSubscriptionEngine(parts: EngineParts): SubscriptionEngine
           trimmed = performance.now();
           await trim(rows, matcher);
         }
-        if (isNews) continue;
+        // Under load the log is read for many commits together.
+        await wait(TOGETHER, undefined, { signal, ref: false }).catch(() => {});
+        if (isNews || signal.aborted) continue;
         let timer: NodeJS.Timeout | undefined;
         await new Promise<void>((resolve) => {
           wake = resolve;
