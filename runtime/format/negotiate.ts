@@ -5,13 +5,13 @@ import { memoize, memoizeWeak } from '../fhir/memoize.js';
 /** A form that resources are written in. https://hl7.org/fhir/R5/formats.html */
 export type FormatName = 'json' | 'xml';
 
-/** What FHIR resources are sent as. https://hl7.org/fhir/R5/http.html#mime-type */
+/** Media type of FHIR resources in JSON. https://hl7.org/fhir/R5/http.html#mime-type */
 export const JSON_TYPE = 'application/fhir+json';
 
 /** The media type of each format. */
 export const MEDIA_TYPES: Readonly<Record<FormatName, string>> = { json: JSON_TYPE, xml: 'application/fhir+xml' };
 
-/** What an answer is written as: a format, or a page for people. Nothing is read that is written so. */
+/** Form in which an answer is written: a format, or a page for people. Request bodies are never read as pages. */
 export type AnswerFormat = FormatName | 'html';
 
 /** Names for pages. */

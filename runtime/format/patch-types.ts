@@ -5,8 +5,8 @@ import { bodyFormat, MEDIA_TYPES, parseMediaType, whyUnread, type FormatName } f
 export const PATCH_TYPES = { json: 'application/json-patch+json', xml: 'application/xml-patch+xml' } as const;
 
 /**
- * What the body of a patch is: a JSON or XML Patch, or a resource in a format of FHIR's; `json` and `xml` alone do not say
- * which of the two.
+ * Form of the body of a patch: a JSON or XML Patch, or a resource in a format of FHIR. The media types `json` and `xml`
+ * alone do not say which of the two it is (`unclear`).
  */
 export type PatchForm =
   | { readonly is: 'patch'; readonly format: keyof typeof PATCH_TYPES }

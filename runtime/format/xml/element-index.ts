@@ -8,8 +8,8 @@ import { memoizeWeak } from '../../fhir/memoize.js';
 export type FormatTables = Pick<Tables, 'types' | 'primitives' | 'resourceTypes'>;
 
 /**
- * What may be under one name in JSON and XML: an element, or one type of a choice element. `primitive` has its row;
- * the others are distinguished by `kind`.
+ * Property that may appear under one name in JSON and XML: an element, or one type of a choice element. `primitive` has
+ * its row; the others are distinguished by `kind`.
  */
 export interface Property {
   /** Name in JSON and XML: `valueQuantity` of `value[x]`. */

@@ -9,7 +9,7 @@ export type XmlTag = SaxesTagNS;
 /** Greatest number of attributes of an element: nothing of FHIR or XHTML has nearly as many, and elements that do are slow. */
 const MAX_ATTRIBUTES = 1000;
 
-/** What a parser found that ends the reading. */
+/** Error with which the parser ends the reading of a text. */
 export class XmlRefusal extends Error {
   constructor(
     readonly fault: 'syntax' | 'forbidden' | 'depth',

@@ -4,8 +4,9 @@ import { escapeAttribute, escapeText } from './escape.js';
 import { openParser, type XmlTag } from './open-parser.js';
 
 /**
- * What is wrong with an element of a narrative as far as XML is concerned, or undefined: it has to be of XHTML, its
- * attributes of no namespace but XML's own. Which elements and attributes XHTML may use is the validator's question.
+ * Returns what is wrong with an element of a narrative as XML, or undefined. The element has to be in the XHTML
+ * namespace, and its attributes in no namespace but XML's own. The validator checks which elements and attributes XHTML
+ * may use.
  * https://hl7.org/fhir/R5/narrative.html#xhtml
  */
 export function xhtmlTagFault(tag: XmlTag): string | undefined {

@@ -2,7 +2,7 @@ import { FhirError, type ErrorCode, type Issue } from '../../fhir/errors.js';
 import type { XmlRefusal } from './open-parser.js';
 import { Places } from './places.js';
 
-/** What can be wrong with XML, and the code of the error catalogue that it is reported with. */
+/** Kinds of faults in XML, each with the code of the error catalogue that reports it. */
 export const XML_CODES = {
   /** Not well-formed, or no XML 1.0 in UTF-8. */
   syntax: 'xml-syntax',
@@ -37,7 +37,7 @@ export function xmlIssue(fault: XmlFault, text: string, expression?: string): Is
   return { code: XML_CODES[fault], text, ...(expression === undefined ? {} : { expression }) };
 }
 
-/** What ended the reading of a text, with line and column. */
+/** Returns the issue for the fault that ended the reading of a text, with line and column. */
 export function refusalIssue({ fault, message, at }: XmlRefusal, text: string): Issue {
   const short = message.length > 200 ? `${message.slice(0, 200)}…` : message;
   return xmlIssue(fault, `${new Places(text).of(at)}: ${short}`);
