@@ -36,7 +36,7 @@ export function nameOf({ type, id, version }: ReferredKey): string {
   return version === undefined ? `${type}/${id}` : `${type}/${id}/${version}`;
 }
 
-/** What a name is of. */
+/** Reads the key of a resource, or of a version of it, from its name: the inverse of `nameOf`. */
 export function keyOf(name: string): ReferredKey {
   const [type = '', id = '', version] = name.split('/');
   return { type, id, ...(version !== undefined && { version: Number(version) }) };

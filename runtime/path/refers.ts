@@ -34,7 +34,7 @@ function typeOfText(text: string, root: object): string | undefined {
   return typeof type === 'string' ? type : undefined;
 }
 
-/** What is contained in a resource under an id; undefined: nothing. */
+/** Returns the resource that is contained in another under an id; undefined: there is none. */
 export function containedResource(root: object, id: string): unknown {
   const contained = isObject(root) ? root['contained'] : undefined;
   if (!Array.isArray(contained)) return undefined;

@@ -1,6 +1,6 @@
 import type { PathStep } from '../contract/search.js';
 
-/** What a path knows besides the value in hand. */
+/** Context of a path besides the value in hand. */
 export interface Focus {
   /** The resource that the path began at: `#id` and `#` point into it. */
   readonly root: object;

@@ -3,7 +3,7 @@ import { equalJson } from '../../fhir/equal.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import type { PatchElement, PatchModel, PatchType } from '../patch/fhirpath/fhirpath-model.js';
 
-/** What a FHIRPath Patch cannot tell, and where it is. */
+/** Difference that a FHIRPath Patch cannot express, and its position. */
 export interface Misshape {
   /** A FHIRPath to the place. */
   readonly path: string;

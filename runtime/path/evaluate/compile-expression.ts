@@ -18,7 +18,7 @@ export function compileExpression(text: string): Evaluate {
   return compile(parseExpression(text));
 }
 
-/** The same of an expression that was parsed. */
+/** Compiles a parsed expression like `compileExpression`. */
 export const compileParsed = compile;
 
 /** Variables with a value of their own. https://hl7.org/fhir/R5/fhirpath.html#vars */

@@ -4,7 +4,7 @@ import type { Schema } from './schema.js';
 /** Variables of the criteria of topics. */
 export type VersionVariable = 'current' | 'previous';
 
-/** What an evaluation knows besides its focus. https://hl7.org/fhir/R5/fhirpath.html#vars */
+/** Environment of an evaluation: all that it knows besides its focus. https://hl7.org/fhir/R5/fhirpath.html#vars */
 export interface Environment {
   readonly schema: Schema;
   /** `%resource`: the innermost resource that the focus is in. */

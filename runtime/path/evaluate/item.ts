@@ -15,7 +15,7 @@ export class Item {
   ) {}
 }
 
-/** What an expression results in, in order. http://hl7.org/fhirpath/N1/#collections */
+/** Result of an expression: its items in order. http://hl7.org/fhirpath/N1/#collections */
 export type Items = readonly Item[];
 
 /** Nothing. */
@@ -40,8 +40,8 @@ export function ofNumber(value: number | undefined): Items {
 }
 
 /**
- * What a collection says as a condition: its only boolean; any other single value is true; nothing is undefined.
- * Several values count as true, as in the reference implementation of HL7.
+ * Converts a collection to a condition. A single boolean is itself, any other single value is true, and an empty
+ * collection is undefined. Several values count as true, as in the reference implementation of HL7.
  * http://hl7.org/fhirpath/N1/#singleton-evaluation-of-collections
  */
 export function toBoolean(items: Items): boolean | undefined {

@@ -8,7 +8,7 @@ import { isNumber, NONE, ofBoolean, ofNumber, ofText, toBoolean, toNumber, toTex
 type Make = (left: Evaluate, right: Evaluate) => Evaluate;
 type Combine = (left: Items, right: Items, environment: Environment) => Items;
 
-/** What each operator makes of its operands. http://hl7.org/fhirpath/N1/#operations */
+/** Binary operators: each makes the evaluation of its two operands. http://hl7.org/fhirpath/N1/#operations */
 export const OPERATORS: Readonly<Record<BinaryOperator, Make>> = {
   // The right operand is left alone where the left one decides.
   and: (left, right) => (focus, environment) => {

@@ -68,7 +68,7 @@ export function parseExpression(text: string): Expression {
   return new Parser(text).whole();
 }
 
-/** What an expression is applied to, and has within it. */
+/** Returns the direct operands of an expression: the one that it is applied to, and those within it. */
 export function operandsOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'name':

@@ -37,7 +37,7 @@ export interface ElementForm {
   readonly type: string;
 }
 
-/** What is under a JSON name. */
+/** Element, and its form, under a JSON name. */
 export interface ElementMember<Element extends IndexedElement = IndexedElement> extends ElementForm {
   readonly element: Element;
 }

@@ -10,7 +10,7 @@ export interface FoundValue {
   readonly type: string;
 }
 
-/** What the expressions of one resource may still cost together. */
+/** Budget of the expressions of one resource: what all of them together may still cost. */
 export interface Evaluation {
   /** The resource as the library reads it. */
   readonly resource: object;

@@ -23,7 +23,7 @@ interface CompileOptions {
   readonly debugger: (context: unknown, input: unknown, result: unknown) => void;
 }
 
-/** What is used of the FHIRPath library. */
+/** The part of the FHIRPath library that is used. */
 export interface Library {
   parse(expression: string): SyntaxNode;
   compile(

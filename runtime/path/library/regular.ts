@@ -2,7 +2,7 @@ import { TooCostly } from '../evaluate/environment.js';
 import { linearRegex, type Effort, type LinearRegex } from './linear-regex.js';
 import type { OwnFunction } from './library.js';
 
-/** What the regular expressions of all rules on one resource may cost together: some tenths of a second at worst. */
+/** Greatest cost of the regular expressions of all rules on one resource together: some tenths of a second at worst. */
 export const REGULAR_EFFORT = 4_000_000;
 
 /** Compiled expressions that are kept. */

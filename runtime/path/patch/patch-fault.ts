@@ -3,7 +3,7 @@ import { FhirError, type ErrorCode } from '../../fhir/errors.js';
 /** Codes of the error catalogue that a patch can fail with. */
 export type PatchCode = Extract<ErrorCode, `patch-${string}` | 'resource-too-large' | 'json-forbidden-key'>;
 
-/** What is wrong with one operation; `inOperation` says with which. */
+/** Error of one operation of a patch; `inOperation` adds which operation it is. */
 export class PatchFault extends Error {
   constructor(
     readonly code: PatchCode,

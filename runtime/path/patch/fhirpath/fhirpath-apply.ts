@@ -9,7 +9,7 @@ import { childAt, contentOf, pathOf, typeOf, type Node } from './fhirpath-node.j
 import type { Operation, OperationType } from './fhirpath-operation.js';
 import { addValue, elementOf, readValue } from './fhirpath-value.js';
 
-/** What an operation works with. */
+/** Context that an operation works with. */
 export interface Bench {
   readonly resource: Resource;
   readonly model: PatchModel;

@@ -6,10 +6,10 @@ import { PatchFault } from './fhirpath-fault.js';
  */
 export const MAX_STEPS = 500_000;
 
-/** What copying one item of a list costs, in steps: each operation makes a new list. */
+/** Cost of copying one item of a list, in steps: each operation makes a new list. */
 export const COPIED_ITEM = 1 / 64;
 
-/** What one patch may still cost. */
+/** Budget of one patch: the steps that it may still take. */
 export class Budget {
   constructor(public left: number = MAX_STEPS) {}
 

@@ -8,8 +8,8 @@ import { contentOf, contentPath, type JsonPath, type Node } from './fhirpath-nod
 type Change = (object: JsonObject) => JsonObject;
 
 /**
- * The same resource with the children of one element changed: for a primitive, its id and extensions. What is not on
- * the way to it stays the very same object.
+ * Returns a copy of the resource with the children of one element changed: for a primitive, its id and extensions.
+ * Values that are not on the path to the element stay the very same objects.
  */
 export function editContent(resource: Resource, node: Node, model: PatchModel, change: Change): Resource {
   const { slot } = node;

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../../fhir/errors.js';
 /** How an operation of a patch can fail: it is written wrongly, does not go with the resource, or takes too much work. */
 export type PatchCode = Extract<ErrorCode, 'patch-invalid' | 'patch-target' | 'patch-too-large'>;
 
-/** What is wrong with an operation of a patch. */
+/** Error of one operation of a patch. */
 export class PatchFault extends Error {
   constructor(
     text: string,

@@ -31,7 +31,9 @@ export function countItems(holder: JsonObject, key: string): number {
   return Math.max(lengthOf(own(holder, key)), lengthOf(own(holder, `_${key}`)));
 }
 
-/** The same object with some of its values taken away from a position on, and others put in their place. */
+/**
+ * Returns a copy of the object with `count` of its values removed from a position on, and others put in their place.
+ */
 export function spliceItems(
   holder: JsonObject,
   key: string,
@@ -91,8 +93,8 @@ function replaceLists(
 }
 
 /**
- * The same object with these values under a JSON name, where the name was before. In arrays `null` means an absent
- * item. An array without any other item is left out.
+ * Returns a copy of the object with these values under a JSON name, at the position that the name had before. In arrays
+ * `null` means an absent item. An array without any other item is left out.
  */
 export function writeItems(holder: JsonObject, key: string, items: readonly Item[], list: boolean): JsonObject {
   const values = items.map(({ value }) => value ?? null);
@@ -103,7 +105,10 @@ export function writeItems(holder: JsonObject, key: string, items: readonly Item
   return replaceKeys(holder, [key], entries);
 }
 
-/** The same object with other properties in the place of some; each name stands for itself and the one with a `_`. */
+/**
+ * Returns a copy of the object with other properties in the place of some. Each name also means the one with a `_`
+ * before it.
+ */
 export function replaceKeys(
   holder: JsonObject,
   names: readonly string[],

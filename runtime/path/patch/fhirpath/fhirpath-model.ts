@@ -32,7 +32,7 @@ export interface PatchType {
 /** JSON form of a primitive. */
 export type JsonForm = 'string' | 'number' | 'boolean';
 
-/** What patches know of FHIR types. */
+/** FHIR types as patches know them. */
 export interface PatchModel {
   /** A type by its name; undefined where there is none, or it is a primitive. */
   readonly type: (name: string) => PatchType | undefined;

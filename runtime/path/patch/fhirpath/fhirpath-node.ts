@@ -30,7 +30,10 @@ export function rootNode(resource: Resource): Node {
   return { type: resource.resourceType, item: { value: resource } };
 }
 
-/** What may have children: of a primitive its id and extensions. */
+/**
+ * Returns the object that holds the children of a node: of a primitive, its id and extensions. Undefined: there is
+ * none.
+ */
 export function contentOf(node: Node): JsonObject | undefined {
   const { value, twin } = node.item;
   return isObject(value) ? value : twin;

@@ -15,7 +15,7 @@ export interface Operation {
   readonly destination?: number;
 }
 
-/** What an operation needs besides `type` and `path`. */
+/** Parts that each type of operation needs besides `type` and `path`. */
 export const NEEDS = {
   add: ['name', 'value'],
   insert: ['index', 'value'],
@@ -24,7 +24,7 @@ export const NEEDS = {
   move: ['source', 'destination'],
 } as const;
 
-/** What an operation does. */
+/** Type of an operation: `add`, `insert` and so on. */
 export type OperationType = keyof typeof NEEDS;
 
 /** How each part is read. `previousValue` is what a comparison of versions tells besides; it is of no effect. */

@@ -11,11 +11,11 @@ export interface NewValue {
 }
 
 /**
- * What a part gives as the value of an element: `value[x]`, a resource, or parts of its own, which is how types that a
- * parameter cannot hold are given. A primitive may be given as any other that JSON writes alike, except where the type
+ * Reads the value of an element from a part: `value[x]`, a resource, or parts of its own. The last form gives the types
+ * that a parameter cannot hold. A primitive may be given as any other that JSON writes alike, except where the type
  * gives the name. https://hl7.org/fhir/R5/fhirpatch.html#anonymous
  *
- * @throws PatchFault where there is none, or one of a type that the element does not have
+ * @throws PatchFault where there is no value, or one of a type that the element does not have
  */
 export function readValue(part: JsonObject, owner: PatchType, element: PatchElement, model: PatchModel): NewValue {
   const { type, item } = readPart(part, model);

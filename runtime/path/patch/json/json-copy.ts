@@ -1,7 +1,10 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../fhir/resource.js';
 import { PatchFault } from '../patch-fault.js';
 
-/** What the copies of one patch may still add to the document, in characters: names, strings and one for each value. */
+/**
+ * Budget of the copies of one patch: the characters that they may still add to the document, which are those of names
+ * and strings, and one for each value.
+ */
 export class CopyBudget {
   constructor(
     private left: number,

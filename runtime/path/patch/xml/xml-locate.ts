@@ -14,7 +14,7 @@ import { findAttribute, isNamed } from './xml-find.js';
 import { elementUri, resolveName, scopeIn, type XmlScope } from './xml-scope.js';
 import type { XmlSelector, XmlStep } from './xml-selector.js';
 
-/** What a selector leads to. */
+/** Target of a selector: a node, an attribute, or the declaration of a namespace. */
 export type XmlTarget =
   | { readonly kind: 'node'; readonly node: XmlNode }
   | { readonly kind: 'attribute'; readonly element: XmlElement; readonly attribute: XmlAttribute }

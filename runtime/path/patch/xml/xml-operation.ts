@@ -32,7 +32,7 @@ export type XmlOperation = {
   | { readonly op: 'remove'; readonly ws: XmlSpace | undefined }
 );
 
-/** What is added other than nodes: an attribute, or the declaration of a namespace. */
+/** Kinds of additions that are no nodes: an attribute, or the declaration of a namespace. */
 export type AddedType =
   { readonly kind: 'attribute'; readonly name: XmlName } | { readonly kind: 'namespace'; readonly prefix: string };
 

@@ -1,19 +1,19 @@
 import { XML_NAMESPACE, xmlName, type XmlElement, type XmlName, type XmlParent } from '../../../fhir/xml-tree.js';
 import { xmlFault } from './xml-fault.js';
 
-/** What prefixes mean at one place; '' is the default namespace. */
+/** Namespaces by the prefixes that name them at one position; '' is the default namespace. */
 export type XmlScope = ReadonlyMap<string, string>;
 
 const OUTERMOST: XmlScope = new Map([['xml', XML_NAMESPACE]]);
 
-/** What prefixes mean within a node. */
+/** Returns the namespaces that prefixes name within a node. */
 export function scopeIn(node: XmlParent | undefined): XmlScope {
   const chain: XmlElement[] = [];
   for (let at = node; at?.kind === 'element'; at = at.parent) chain.push(at);
   return chain.reduceRight((scope, element) => enterScope(scope, element), OUTERMOST);
 }
 
-/** What prefixes mean within an element that is in a place where they mean this. */
+/** Returns the namespaces that prefixes name within an element: those declared around it, and its own declarations. */
 export function enterScope(scope: XmlScope, { namespaces }: XmlElement): XmlScope {
   return namespaces.size === 0 ? scope : new Map([...scope, ...namespaces]);
 }

@@ -1,7 +1,7 @@
 import type { XmlName } from '../../../fhir/xml-tree.js';
 import { SelectorReader } from './xml-selector-reader.js';
 
-/** What has to be true of an element, or for `position` of its place among those found so far, from 1. */
+/** Condition that an element has to fulfil. A `position` is that of the element among those found so far, from 1. */
 export type XmlCondition =
   | { readonly kind: 'position'; readonly position: number }
   /** The attribute, a child element of this name, or the element itself has this text as its value. */
