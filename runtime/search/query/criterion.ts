@@ -28,7 +28,7 @@ export function holdsLink(criterion: Criterion): boolean {
   return 'not' in criterion && holdsLink(criterion.not);
 }
 
-/** What a link asks of the resources at its other end. */
+/** Returns the types and criteria that a link requires of the resources at its other end. */
 export function targetsOf(link: LinkCriterion) {
   return 'chain' in link ? link.chain : [link.has];
 }

@@ -25,9 +25,10 @@ interface Span {
 }
 
 /**
- * What an entry has to fulfil, some of these, to compare with a date so. The words of the specification in order: `eq` the
- * value's interval contains the entry's, `gt` what lies above the value's overlaps the entry's, `sa` the entry's lies
- * wholly above. `ap` widens the value's interval by a tenth of its distance from now at both ends.
+ * Returns alternatives, one of which an entry has to fulfil to compare with a date by a prefix. In the words of the
+ * specification: `eq` is that the value's interval contains the entry's, `gt` that the range above the value's interval
+ * overlaps the entry's, `sa` that the entry's interval is wholly above. `ap` widens the value's interval by a tenth of
+ * its distance from now at both ends.
  *
  * @param now milliseconds since the epoch
  */
@@ -84,14 +85,17 @@ export function readPrecise(text: string): Precise | undefined {
   return aroundValue({ value, low: at(digits * 10n - 5n), high: at(digits * 10n + 5n) });
 }
 
-/** The same with the value within: numbers so precise that doubles cannot tell their bounds apart stand for themselves. */
+/**
+ * Widens the bounds of a number so that its value is within them. Where doubles cannot distinguish the bounds of a very
+ * precise number, its interval is the value alone.
+ */
 export function aroundValue({ value, low, high }: Precise): Precise {
   return { value, low: Math.min(low, value), high: high > value ? high : nextAbove(value) };
 }
 
 /**
- * What an entry has to fulfil, some of these, to compare with a number so. Precision counts for `eq` and `ne` only; `ap`
- * is a tenth of the value to both sides, or its precision where that is more.
+ * Returns alternatives, one of which an entry has to fulfil to compare with a number by a prefix. Precision counts for
+ * `eq` and `ne` only; `ap` is a tenth of the value to both sides, or its precision where that is more.
  */
 export function numberEnds(prefix: Prefix, { value, low, high }: Precise): readonly Ends[] {
   switch (prefix) {
@@ -118,7 +122,7 @@ export function numberEnds(prefix: Prefix, { value, low, high }: Precise): reado
   }
 }
 
-/** The same bounds of other numbers: `convert` keeps their order. */
+/** Converts the numbers of bounds. `convert` has to keep their order. */
 export function mapEnds({ low, high }: Ends, convert: (value: number) => number): Ends {
   const map = (bounds: Interval): Interval =>
     Object.fromEntries(Object.entries(bounds).map(([name, value]) => [name, convert(value as number)]));

@@ -28,7 +28,7 @@ import {
 } from './query.js';
 import { isUriBelow } from './uri.js';
 
-/** What of a resource conditions are about. */
+/** The parts of a resource that conditions are about. */
 export interface Candidate {
   readonly id: string;
   /** Milliseconds since the epoch. */

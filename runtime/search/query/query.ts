@@ -16,8 +16,8 @@ export interface Interval {
 }
 
 /**
- * What the two ends of an entry's interval have to fulfil, both of them. The ends of a point are alike; an end that is
- * open lies beyond all numbers. Dates are milliseconds since the epoch.
+ * Bounds of both ends of an entry's interval; both have to be fulfilled. The ends of a point are alike; an open end is
+ * beyond all numbers. Dates are milliseconds since the epoch.
  */
 export interface Ends {
   readonly low?: Interval;
@@ -27,7 +27,7 @@ export interface Ends {
 /** A system that a token, an identifier or a unit has to have; null: it must have none; absent: any. */
 export type SystemTest = string | null;
 
-/** What one value of a parameter is compared with; fulfilled by an entry of the same kind. */
+/** Test for one value of a parameter. Only an entry of the same kind fulfils it. */
 export type ValueTest =
   | TokenTest
   /** The code begins with this; ASCII letters of either case are alike. `lower` has none in upper case. */
@@ -99,11 +99,11 @@ export interface ReferenceTest {
   readonly fragment?: string;
 }
 
-/** What a place is compared with: a position is near a point, within metres; a region is around it, or has it at its edge. */
+/** Test of a place: a position is near a point, within metres; a region is around a point, or has it at its edge. */
 export type PlaceTest =
   ({ readonly is: 'near'; readonly distance: number } & Point) | ({ readonly is: 'around' } & Point);
 
-/** What the words of a parameter are asked for. All words are as `wordsOf` gives them. */
+/** Test of the words of a parameter. All words are as `wordsOf` returns them. */
 export type WordsTest =
   /** Some value has these words one after another; one at least. */
   | { readonly phrase: readonly string[] }
@@ -168,7 +168,7 @@ export interface WordsLeaf extends Valued {
   readonly words: WordsTest;
 }
 
-/** What is asked of a parameter, though others may have its values. */
+/** Parameter whose values a condition is about. Other parameters may have these values (`valuedBy`). */
 export interface Valued {
   /** Code of the search parameter. */
   readonly param: string;
@@ -246,11 +246,14 @@ export type CodeSet =
   | { readonly is: 'in'; readonly valueSet: string }
   | { readonly is: 'above' | 'below'; readonly system: string; readonly code: string };
 
-/** What one parameter of a search asks for: a condition, but for what the store has to be asked about first. */
+/**
+ * Criterion of one parameter of a search. It is a condition, except for the parts that the store has to be asked about
+ * first.
+ */
 export type Criterion =
   Condition | HierarchyCriterion | MembersCriterion | CodesCriterion | LinkCriterion | FilterCriterion;
 
-/** What a filter joins. Without what the store has to be asked about first it is a condition. */
+/** Criteria that a filter joins. It is a condition where the store need not be asked about any of them first. */
 export type FilterCriterion =
   { readonly all: readonly Criterion[] } | { readonly some: readonly Criterion[] } | { readonly not: Criterion };
 

@@ -2,10 +2,10 @@ import { compareText } from './compare-text.js';
 import { isSimple, type IndexEntry, type SimpleEntry } from '../entry.js';
 import { valuedBy, type SortKey } from './query.js';
 
-/** What a resource is sorted by: numbers among numbers, texts among texts, one after the other. */
+/** Sort value of a resource: numbers are compared with numbers and texts with texts, one after the other. */
 export type SortValue = readonly (string | number)[];
 
-/** What of a resource is sorted. */
+/** The parts of a resource that sorting reads. */
 export interface Sortable {
   readonly id: string;
   /** Milliseconds since the epoch. */

@@ -10,7 +10,7 @@ export function isUriBelow(uri: string | undefined, above: string): boolean {
   return above.endsWith('/') || separatorsOf(above).includes(uri.charAt(above.length));
 }
 
-/** What may follow a URI in one that lies below it. */
+/** Returns the characters that may follow a URI in one that is below it. */
 export function separatorsOf(uri: string): string {
   if (/^urn:oid:/i.test(uri)) return '.';
   return /^urn:/i.test(uri) ? ':/' : '/';
