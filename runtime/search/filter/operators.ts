@@ -30,8 +30,8 @@ export function isPrefix(operator: FilterOperator): boolean {
 }
 
 /**
- * What each operator does, by the type of the parameter; what is missing here is refused. `pr`, which all types have, and
- * composites are elsewhere. https://hl7.org/fhir/R5/search_filter.html#ops
+ * Operators by the type of the parameter, each with what it does. A missing operator is refused. `pr`, which all types
+ * have, and composites are elsewhere. https://hl7.org/fhir/R5/search_filter.html#ops
  */
 export const OPERATORS: Readonly<Partial<Record<SearchType, Readers>>> = {
   string: {

@@ -4,7 +4,7 @@ import type { HierarchyContext } from './parse-hierarchy.js';
 import type { ValueContext } from './parse-value.js';
 import type { TextBudget } from '../text/parse-words.js';
 
-/** What criteria are read with. */
+/** Context in which criteria are read. */
 export interface CriterionContext extends ValueContext {
   /** The parameters of the type that is searched, as `SearchDefinitions.rowsOf` has them. */
   readonly rows: ReadonlyMap<string, SearchRow>;
@@ -18,7 +18,7 @@ export interface CriterionContext extends ValueContext {
   readonly links?: LinkContext | undefined;
 }
 
-/** What is known where a chain or reverse chain begins. */
+/** Context at the beginning of a chain or reverse chain. */
 export interface LinkContext {
   /** The type that is searched. */
   readonly type: string;
@@ -27,5 +27,5 @@ export interface LinkContext {
   readonly most?: number;
 }
 
-/** What the value of one parameter is read with. */
+/** Context in which the value of one parameter is read. */
 export type PlainContext = Omit<CriterionContext, 'rows' | 'links'>;

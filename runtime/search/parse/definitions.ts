@@ -6,7 +6,7 @@ import { memoizeWeak } from '../../fhir/memoize.js';
 /** The tables that searches are read by. */
 export type SearchTables = Pick<Tables, 'search' | 'resourceTypes'>;
 
-/** What is known of search parameters, by type. */
+/** Definitions of search parameters, by type. */
 export interface SearchDefinitions {
   readonly isResourceType: (name: string) => boolean;
   /** In code-point order. */

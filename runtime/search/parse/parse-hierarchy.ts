@@ -3,7 +3,7 @@ import { isId } from '../../fhir/id.js';
 import { ValueError, type ValueContext, splitAt, unescape } from './parse-value.js';
 import type { Hierarchy } from '../query/query.js';
 
-/** What is known of hierarchies where a parameter is asked. */
+/** Hierarchies that a criterion on a parameter may follow. */
 export interface HierarchyContext {
   /** The type that is searched. */
   readonly type: string;
@@ -83,7 +83,7 @@ function readRoot(
   return { type, id };
 }
 
-/** Those of one direction within one hierarchy are followed together. */
+/** Joins hierarchies of one type, parameter and direction, so that they are followed together. */
 export function joinHierarchies(hierarchies: readonly Hierarchy[]): Hierarchy[] {
   const joined = new Map<string, { readonly hierarchy: Hierarchy; readonly ids: Set<string> }>();
   for (const hierarchy of hierarchies) {

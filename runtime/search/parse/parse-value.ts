@@ -24,7 +24,7 @@ import type { PlainType } from '../parameter-kinds.js';
 import type { SystemTest, TokenTest, ValueTest } from '../query/query.js';
 import { invalid, quote } from './quote.js';
 
-/** What values are read with. */
+/** Context in which values are read. */
 export interface ValueContext {
   readonly isResourceType: (name: string) => boolean;
   /** Where dates without an offset are read. */

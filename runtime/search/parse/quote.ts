@@ -1,6 +1,6 @@
 import { FhirError } from '../../fhir/errors.js';
 
-/** What a client sent, shown in a message: as JSON, its first 64 characters. */
+/** Quotes text of a client for a message: its first 64 characters as JSON. */
 export function quote(text: string): string {
   return JSON.stringify(clip(text));
 }

@@ -8,7 +8,7 @@ import { isMembership, isInline, isSearchable, refersTo } from '../parameter-kin
 import { quote } from './quote.js';
 import { whyNoChain, whyNoHas, whyNone, whyNoTarget } from './why-no-link.js';
 
-/** What a name with links may mean, from one type on. Equal parts are one object. */
+/** Meaning of a name with links, or of the rest of it, for one type. Equal parts are one object. */
 export type Found = FoundRow | FoundChain | FoundHas;
 
 /** The parameter at the end. */

@@ -30,7 +30,10 @@ export function unknownParameter(
   return new FhirError('parameter-unknown', text);
 }
 
-/** What would be right instead of a code: the nearest one, and some that there are, those of all types (`_id`) left out. */
+/**
+ * Suggests codes in place of an unknown one: the nearest code, and the first of all valid ones. Those of all types
+ * (`_id`) are left out of the list where there are others.
+ */
 export function suggest(code: string, codes: readonly string[]): string {
   const meant = code.length > 64 || codes.length > MANY ? undefined : nearest(code, codes);
   const own = codes.filter((each) => !each.startsWith('_'));
@@ -53,7 +56,10 @@ export function notYet(code: string): FhirError {
   return special ?? new FhirError('parameter-unknown', `The parameter ${quote(code)} is not supported yet`);
 }
 
-/** What is to be known of a parameter that is none of single types; undefined: nothing. */
+/**
+ * Returns the error for a parameter that is not one of single types, which says what the parameter is; undefined: it
+ * may be one of single types.
+ */
 export function wordsOf(code: string): FhirError | undefined {
   const words = OF_THE_ANSWER.includes(code) ? OF_THE_WHOLE : ownMember(NO_CRITERIA, code);
   return words === undefined ? undefined : new FhirError('parameter-unknown', `The parameter ${quote(code)} ${words}`);
