@@ -3,7 +3,7 @@ import { lineOf, rowsByName } from '../../contract/type-rows.js';
 import type { ElementRow, TypeRow } from '../../contract/types.js';
 import type { Tables } from '../../contract/tables.js';
 
-/** What is to be done with the texts of a resource, in the order in which they are in it. */
+/** Takes one text of a resource. Texts come in the order in which they are in the resource. */
 export type TakeText = (text: string, isXhtml: boolean) => void;
 
 /** Shows all that people read in a resource: strings, markdown and narratives, in extensions and contained resources too. */

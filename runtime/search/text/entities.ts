@@ -77,7 +77,10 @@ const RUNS: readonly Run[] = [
 
 const XML: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** What names of entities stand for: those of XML, and those of XHTML, which narratives may not have and some unchecked ones do. */
+/**
+ * Characters by the names of entities: those of XML, and those of XHTML. Narratives may not have the latter, and some
+ * unchecked ones do.
+ */
 export const ENTITIES: ReadonlyMap<string, string> = new Map([
   ...Object.entries(XML),
   ...RUNS.flatMap(([first, names]) =>

@@ -30,9 +30,10 @@ interface Bounds extends Readonly<WordsBudget> {
 }
 
 /**
- * What a resource is found by: of `_content`, among which that of `_text` is, of all other parameters together, and of those that are
- * stored, which not all who read it know of. What comes behind is not found by its words. The head (`meta`) may be written anew with
- * every version, and all else be known: so its words come last, and have bounds of their own.
+ * Limits of the words that a resource is found by. `content` is for `_content`, which includes the words of `_text`;
+ * `beside` for all other built-in parameters together; `stored` for stored parameters, which not all readers of the
+ * resource know of. Words beyond a limit do not find the resource. The head (`meta`) may be written anew with every
+ * version while the words of all else are known, so its words come last and have limits of their own.
  */
 export const TEXT_BOUNDS: Readonly<Record<'body' | 'head', Readonly<Record<'content' | Beside, Bounds>>>> = {
   body: {

@@ -12,12 +12,12 @@ export function hasWords(entry: Pick<WordsEntry, 'text'>, test: WordsTest): bool
   return test.all.every((each) => hasWords(entry, each)) && !test.none.some((each) => hasWords(entry, each));
 }
 
-/** What is in the text of an entry where a value has these words one after another. */
+/** Returns the part of an entry's text that it has where a value contains these words one after another. */
 export function phraseIn(words: readonly string[]): string {
   return ` ${words.join(' ')} `;
 }
 
-/** What is there where a value begins with these words. */
+/** Returns the part of an entry's text that it has where a value begins with these words. */
 export function beginningIn(words: readonly string[]): string {
   return `\n ${words.join(' ')}`;
 }

@@ -1,9 +1,9 @@
 import { ENTITIES } from './entities.js';
 
 /**
- * What people read in a narrative, one text for each of its blocks (paragraphs, cells, lines): without tags, comments,
- * scripts and styles, its entities resolved. Never throws, and time grows with the length only; of what is no XHTML it makes what it can.
- * https://hl7.org/fhir/R5/narrative.html#xhtml
+ * Returns the texts that people read in a narrative, one for each of its blocks (paragraphs, cells, lines): without
+ * tags, comments, scripts and styles, with entities resolved. Never throws, and takes time that grows with the length
+ * only. Of text that is no XHTML it reads as much as it can. https://hl7.org/fhir/R5/narrative.html#xhtml
  */
 export function blocksOf(xhtml: string): string[] {
   const blocks: string[] = [];

@@ -9,10 +9,10 @@ import { wordsOf, type WordsBudget } from './segment.js';
 /** Characters of a value for each of its words, at most: twice what counts of a word. Longer ones are refused before they are divided. */
 const LONGEST_ASKED = 2 * LONGEST;
 
-/** What all values for words of one search may take together: they are read on the thread that answers everybody. */
+/** Limits of all values for words in one search together: they are read on the thread that serves all requests. */
 export const SEARCH_BOUNDS = { characters: 40_000, segmented: 8_000 } as const;
 
-/** What they may still take. */
+/** Budget that is left for the values for words in one search. */
 export interface TextBudget extends WordsBudget {
   characters: number;
   /** What was read, by modifier and value: a chain that leads to many types reads its value once. */

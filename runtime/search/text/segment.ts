@@ -1,7 +1,10 @@
 import { fold } from '../values/fold.js';
 import { asciiWords, LONGEST } from './ascii-words.js';
 
-/** What may still be done, in UTF-16 units, never time: so that words are the same wherever they are made. What is left out sets it to 0. */
+/**
+ * Budget for making words, in UTF-16 units. It is never time, so that words are the same on every machine. It becomes 0
+ * when text is left out.
+ */
 export interface WordsBudget {
   /** What the segmenter may be given: it takes some microseconds for each, a hundred times as long as other ways. */
   segmented: number;
@@ -21,10 +24,10 @@ export function wordsOf(text: string, budget: WordsBudget = unbounded()): string
 }
 
 /**
- * The same with a space between them, which most texts have already.
+ * Returns the words of a text like `wordsOf`, joined by spaces; most texts have that form already.
  *
- * @param budget what needs the segmenter when it is used up is left out, and ends a little before it; a text that is not all ASCII
- * and has no room is left out whole, with all such texts behind it
+ * @param budget text that needs the segmenter when the budget is used up is left out, and words end a little before
+ *   that point; a text that is not all ASCII and exceeds the budget is left out whole, with all such texts behind it
  */
 export function joinedWords(value: string, budget: WordsBudget): string {
   const plain = asciiWords(value);
@@ -88,7 +91,10 @@ function isSome(words: string): boolean {
   return words !== '';
 }
 
-/** What decides on words beside the text: to be raised when they change, and what Unicode and dictionaries the segmenter knows. */
+/**
+ * Versions of all that decides on words besides the text: a number to be raised when the code makes other words, and
+ * the versions of Unicode and of the dictionaries (ICU) that the segmenter uses.
+ */
 export const WORDS = [4, process.versions['unicode'], process.versions['icu']?.split('.')[0]] as const;
 
 /** Rules of the root locale, whatever the machine's. */
