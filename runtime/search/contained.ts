@@ -11,7 +11,10 @@ export const CONTAINED_RESOURCES = 2;
 /** Resources within one that are found, and that a new one may have: each is written as a resource is. */
 export const MOST_CONTAINED = 5000;
 
-/** What the index record calls the entries of contained resources: there are those of all types within the resources of each. */
+/**
+ * Name of the entries of contained resources in the index record. The resources within one of any type may have such
+ * entries.
+ */
 export const CONTAINED = '_contained';
 
 /** A resource within another, as it is found. */
@@ -22,7 +25,7 @@ export interface Contained {
   readonly entries: readonly IndexEntry[];
 }
 
-/** What is found of the resources within another. */
+/** Contained resources of one resource that are found, with their index entries. */
 export interface ContainedExtract {
   readonly contained: readonly Contained[];
   /** Some of them are not found, for want of room. */
@@ -35,7 +38,7 @@ const CUT = '.cut';
 /** The entry that says so. */
 export const CUT_ENTRY: IndexEntry = { kind: 'token', param: CUT, code: CONTAINED };
 
-/** What finds them. */
+/** Condition that finds the resources with `CUT_ENTRY`. */
 export const IS_CUT = { param: CUT, any: [{ is: 'token', code: CONTAINED }] } as const;
 
 /** Why some of them are not, for who reads it. */
@@ -61,10 +64,12 @@ export function openContained(
 type Extract = (resource: never, without?: Unwanted) => readonly IndexEntry[];
 
 /**
- * What the resources within another are found by: the parameters that are built in alone, for the cost of others is not bounded for
- * so many. Those without an id are left out, and those whose id another before them has: nothing can name them. Never throws.
+ * Extracts the index entries of the resources within another, by the built-in parameters alone: the cost of others is
+ * not bounded for so many resources. Contained resources without an id are left out, and those whose id an earlier one
+ * has, because no reference can name them. Never throws.
  *
- * @param room bytes that their entries may have together as JSON, without words; those for which there is none left are not found
+ * @param room bytes that their entries may have together as JSON, without words; a contained resource whose entries do
+ *   not fit is not found
  */
 export function extractContained(
   resource: Readonly<Record<string, unknown>>,
@@ -78,7 +83,7 @@ export function extractContained(
   }
 }
 
-/** The same, while others have their turn. */
+/** Extracts like `extractContained`, and yields to other work between two contained resources. */
 export async function extractContainedYielding(
   resource: Readonly<Record<string, unknown>>,
   extract: Extract,

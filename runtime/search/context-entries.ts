@@ -2,8 +2,9 @@ import type { OwnBases } from '../path/own-bases.js';
 import type { IndexEntry } from './entry.js';
 
 /**
- * What a Binary's `securityContext` is found by: an entry of its own kind, since it decides on who sees the Binary, and is no
- * search parameter of the specification. https://hl7.org/fhir/R5/binary.html#security
+ * Names of the index entries of a Binary's `securityContext`. The parameter is a separate one, because the context
+ * decides who may see the Binary and the specification has no search parameter for it.
+ * https://hl7.org/fhir/R5/binary.html#security
  */
 export const CONTEXT = { type: 'Binary', element: 'securityContext', param: '.securityContext' } as const;
 

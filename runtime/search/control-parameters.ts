@@ -1,4 +1,4 @@
-/** What is searched: a type, all types, or a type in a compartment. */
+/** Scope of a search: a type, all types, or a type in a compartment. */
 export type SearchKind = 'type' | 'system' | 'compartment';
 
 /** A parameter that is no criterion, as documentation has it. */

@@ -127,7 +127,7 @@ export interface RegionEntry extends Entry, Strip {
   readonly kind: 'region';
 }
 
-/** What places are found by. */
+/** Index entry of a place. */
 export type PlaceEntry = PositionEntry | RegionEntry;
 
 /** Whether an entry is one of places. */

@@ -3,7 +3,9 @@ import type { Visit } from '../path/visit.js';
 import type { Harvest } from './values/converter.js';
 import { memoize } from '../fhir/memoize.js';
 
-/** What is done with values of a type; undefined: the way does not tell it. Asked once for each type. */
+/**
+ * Makes the visit of values of a type; undefined: the type is not known from the path. It is called once for each type.
+ */
 export type LibraryEnd = (type: string | undefined) => Visit<Harvest>;
 
 /**

@@ -74,7 +74,7 @@ function withoutStored(search: ExtractorTables['search']): ExtractorTables['sear
   return search.map((table) => ({ ...table, parameters: table.parameters.filter(isBuiltIn) }));
 }
 
-/** The same without words, which come from elsewhere than from the paths of parameters. */
+/** Creates an extractor without words, which are not read by the paths of parameters. */
 export function createValueExtractor(tables: ExtractorTables, options: ExtractorOptions = {}): Extractor {
   const resourceTypes = new Set(tables.resourceTypes);
   const { own = new OwnBases() } = options;

@@ -11,7 +11,10 @@ export interface ExtractionThrottle {
   took(took: ReadonlyMap<object, number>, resource: object): void;
 }
 
-/** What all together have to take of a resource to count as slow, and what they may take of a minute; in milliseconds. */
+/**
+ * Limits of the throttle, in milliseconds. From `slow` on for one resource, all stored parameters together count as
+ * slow; of each `minute` they may take `most`.
+ */
 export const THROTTLE = { slow: 100, most: 2000, minute: 60_000 } as const;
 /** It will be slow on somewhat smaller ones as well: so few resources are needed to find out on which it is not. */
 const SMALLER = 3 / 4;

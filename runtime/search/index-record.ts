@@ -33,7 +33,10 @@ export interface IndexRecord {
 /** In place of the hash of a row: entries of several definitions are there. */
 const MIXED = 'mixed';
 
-/** What says by which rows, read in which zone, entries are made now; the rows one by one only when asked for. */
+/**
+ * Description of how index entries are made now: by which rows, read in which zone. `record` hashes the rows one by one
+ * when it is called first.
+ */
 export interface IndexMaker {
   readonly whole: string;
   /** The URLs of the server; none: they are not known from its configuration. */
@@ -76,7 +79,7 @@ function withEntries({ parameters }: SearchTable): readonly SearchRow[] {
 }
 
 /**
- * The same with some rows more, which takes as long as there are such.
+ * Adds rows to the description of an index, in time that grows with the number of these rows.
  *
  * @param more each with the type that it belongs to
  * @param version of the FHIRPath library, which decides on the entries of those that it evaluates

@@ -4,7 +4,7 @@ import { CONTENT, NARRATIVE } from './text/parameters.js';
 
 /** The kinds of search parameters beyond their search type, and what can be asked of each kind. */
 
-/** What the values of a parameter of places are: points, or regions that contain points. */
+/** Kind of the values of a parameter of places: points, or regions that contain points. */
 export type PlaceKind = 'position' | 'region';
 
 interface PlaceParameter {

@@ -9,7 +9,7 @@ import type { IndexEntry, ReferenceEntry } from './entry.js';
  */
 export const REFERS = '.refers';
 
-/** What the index record calls these entries. */
+/** Name of the entries of other references (`REFERS`) in the index record. */
 export const REFERENCES = '_references';
 
 /** To be raised with every change of the code that makes other entries of the same references. */

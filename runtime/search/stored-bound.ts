@@ -4,18 +4,19 @@ import type { ExtractionThrottle } from './extraction-throttle.js';
 import type { Harvest } from './values/converter.js';
 
 /**
- * What may be converted of one resource for all stored parameters together: an expression may find each value as often as it likes,
- * so that little text gives any number of entries.
+ * Greatest amount that is converted of one resource for all stored parameters together. An expression may find each
+ * value any number of times, so that little text could give any number of entries.
  */
 export const MOST_CONVERTED = { values: 10_000, characters: 1_000_000 } as const;
 
 /**
- * What all stored parameters together may take of one resource, in milliseconds: those behind have failed on it. The library has
- * half of it, so that what it was stopped in leaves time for what is compiled.
+ * Greatest time that all stored parameters together may take of one resource, in milliseconds. Parameters that are not
+ * evaluated by then count as failed on it. The library has half of that time, which leaves time for compiled
+ * expressions where the library was stopped.
  */
 export const LONGEST = 1000;
 
-/** What a stored parameter is read off, and its code. */
+/** Visit that reads a stored parameter, and the code of the parameter. */
 export interface StoredVisit {
   readonly code: string;
   readonly visit: Visit<Harvest>;

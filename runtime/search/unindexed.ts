@@ -1,8 +1,9 @@
 import type { IndexEntry } from './entry.js';
 
 /**
- * What a resource is found by on which the expression of a parameter failed, or cost too much: its entries by that parameter are
- * missing, which the store knows as long as it holds the resource so. No name of a search parameter begins with a point.
+ * Parameter of the entry of a resource on which the expression of some parameter failed, or cost too much. The entries
+ * of that parameter are missing, and the store knows that as long as it has the resource in this state. No name of a
+ * search parameter begins with a point.
  */
 export const UNINDEXED = '.unindexed';
 

@@ -23,7 +23,7 @@ const ASSUMED: Readonly<Partial<Record<SearchType, string>>> = {
 /** Where an expression is. */
 export type ExpressionPath = readonly (string | number)[];
 
-/** What expressions of one parameter are compiled with. */
+/** Context in which the expressions of one parameter are compiled. */
 export interface Compilation {
   readonly context: ParameterContext;
   /** Bases that its branches may start from; of a component, whose branches are for all that it is a part of: absent. */

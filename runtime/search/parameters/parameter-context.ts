@@ -7,7 +7,7 @@ import { searchDefinitions, type SearchDefinitions } from '../parse/definitions.
 /** The tables that stored parameters are read against. */
 export type ParameterTables = Pick<Tables, 'search' | 'resourceTypes' | 'types' | 'primitives' | 'codes'>;
 
-/** What stored parameters are read against: the definitions that are built in. */
+/** Built-in definitions that stored parameters are read against. */
 export interface ParameterContext {
   readonly tables: ParameterTables;
   readonly types: TypeIndex;

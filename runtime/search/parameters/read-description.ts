@@ -4,8 +4,9 @@ import { parse } from '../../path/library/check.js';
 import type { ParameterFault } from './stored-parameter.js';
 
 /**
- * What is wrong with an active SearchParameter that has the url and the code of a built-in one, which stays in effect in its place: an
- * expression that no reader of FHIRPath can read. https://hl7.org/fhir/R5/searchparameter-definitions.html#SearchParameter.expression
+ * Returns the fault of an active SearchParameter that has the url and the code of a built-in one: an expression that no
+ * reader of FHIRPath can read. The built-in parameter stays in effect in its place.
+ * https://hl7.org/fhir/R5/searchparameter-definitions.html#SearchParameter.expression
  */
 export function faultOfDescription({ expression }: Readonly<Record<string, unknown>>): ParameterFault | undefined {
   if (typeof expression !== 'string') return undefined;

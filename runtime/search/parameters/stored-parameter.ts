@@ -30,7 +30,7 @@ export interface StoredParameter {
   readonly rows: ReadonlyMap<string, SearchRow>;
 }
 
-/** What is wrong with one: where, what, and what would be right. */
+/** Fault of a stored parameter: where it is, what is wrong, and what would be right. */
 export interface ParameterFault {
   /** `conflict`: with another parameter. */
   readonly kind: 'invalid' | 'conflict';

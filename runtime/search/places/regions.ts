@@ -89,7 +89,10 @@ export function isInStrip(strip: Strip, { latitude, longitude }: Point): boolean
   ); // prettier-ignore
 }
 
-/** The same of the lines alone. MongoDB asks the same in its own words. */
+/**
+ * Tests whether a point is inside the lines of a strip, or on one of them: the rule of `isInStrip` without the bounds
+ * of the strip. MongoDB evaluates the same rule as an expression of its own.
+ */
 export function isAmong(lines: ArrayLike<number>, x: number, y: number): boolean {
   let isInside = false;
   for (let i = 0; i < lines.length; i += 4) {

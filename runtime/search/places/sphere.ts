@@ -24,7 +24,10 @@ export function isPoint({ latitude, longitude }: Point): boolean {
   return Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
 }
 
-/** What is the same place has the same vector: a pole with each longitude, the antimeridian from both sides. */
+/**
+ * Converts a point to its unit vector. Points at the same place have the same vector: a pole with each longitude, the
+ * antimeridian from both sides.
+ */
 export function toVector({ latitude, longitude }: Point): Vector {
   if (Math.abs(latitude) === 90) return { x: 0, y: 0, z: Math.sign(latitude) };
   const [north, east] = [latitude * RADIANS, (longitude === -180 ? 180 : longitude) * RADIANS];

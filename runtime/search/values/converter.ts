@@ -6,7 +6,7 @@ import type { PlaceKind } from '../parameter-kinds.js';
 import type { OwnBases } from '../../path/own-bases.js';
 import type { Zone } from './zone.js';
 
-/** What the last visit of a path needs: the list that entries go to. */
+/** Context of the last visit of a path: the list that entries go to, and what belongs to it. */
 export interface Harvest extends Focus {
   /** The resource whose entries they are: `root`, or one that is contained in it. */
   readonly resource: object;
@@ -19,7 +19,7 @@ export interface Harvest extends Focus {
   failed?: Set<string>;
 }
 
-/** What a converter knows of the row that it converts for. */
+/** Parts of the search row that a converter makes entries for. */
 export interface Target {
   /** Code of the search parameter that the entries are for. */
   readonly param: string;

@@ -26,7 +26,10 @@ export function foldString(text: string): string {
   return PUNCTUATION.test(folded) ? collapse(folded.replace(ALL_PUNCTUATION, '')) : folded;
 }
 
-/** What the index entry of this very text can be folded to: as `foldString` does now, or less, as older servers did. */
+/**
+ * Returns all foldings that the index entry of this very text may have: the one that `foldString` makes now, and lesser
+ * ones that older servers made.
+ */
 export function foldingsOf(text: string): readonly string[] {
   // V8 takes minutes to go through a long text that it keeps as two parts, once it has compiled `fold`.
   const whole = Buffer.from(text, 'utf16le').toString('utf16le');

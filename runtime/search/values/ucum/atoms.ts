@@ -172,7 +172,7 @@ export const BASES: readonly string[] = [
   '[EU]',
 ];
 
-/** The same unit under another code. */
+/** Aliases: codes of units that have another code for the same unit. */
 export const ALIASES: Readonly<Record<string, string>> = { '[IU]': '[iU]' };
 
 /** Scales with another zero: value in kelvin = (value + offset) × factor. */

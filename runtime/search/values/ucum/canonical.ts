@@ -18,8 +18,9 @@ const MAX_LENGTH = 100;
 const MAX_EXPONENT = 30;
 
 /**
- * What a UCUM code stands for: terms with `.` and `/`, exponents, prefixes, parentheses, annotations (which mean nothing).
- * Undefined for text that is none, and for units that are no multiple of others (logarithms, pH).
+ * Reads the unit that a UCUM code is for: terms with `.` and `/`, exponents, prefixes, parentheses, and annotations
+ * (which mean nothing). Undefined for text that is no UCUM code, and for units that are no multiple of others
+ * (logarithms, pH).
  * https://ucum.org/ucum
  */
 export function canonicalUnit(code: string): CanonicalUnit | undefined {
