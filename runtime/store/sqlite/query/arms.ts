@@ -9,7 +9,8 @@ import type { Hit } from './hit.js';
 import type { Run } from './run.js';
 
 /**
- * What is in the ranges of a driver and fulfils a condition, each resource once, in the order of the ranges: arm by arm.
+ * Finds the resources that are in the ranges of a driver and fulfil a condition, each resource once, in the order of
+ * the ranges: arm by arm.
  *
  * @param driver one that is lazy
  * @param after begins behind this place

@@ -8,7 +8,7 @@ export function* walk(run: Run, where: Condition, after: number | undefined): Ge
   for (const [key] of run.rows<readonly [number]>(selectOfType(run, where, after))) yield key;
 }
 
-/** The same as a statement. */
+/** Returns the statement that selects what `walk` returns. */
 export function selectOfType(run: Run, where: Condition, after?: number): Sql {
   const later = after === undefined ? sql`` : sql`AND r.key > ${after}`;
   const key = raw('r.key');
@@ -44,7 +44,7 @@ export function driven(run: Run, driver: Driver, where: Condition): readonly num
   return run.column<number>(sql`SELECT DISTINCT key FROM (${selectDriven(run, driver, where)}) ORDER BY key`);
 }
 
-/** The same as a part of another statement: a key may be there several times. */
+/** Returns the keys that `driven` finds as a part of another statement, where a key may occur several times. */
 export function selectDriven(run: Run, { arms }: Driver, where: Condition): Sql {
   const batches = inBatches(arms.map((arm) => selectKey(run, arm, where))).map((batch) => join(batch, ' UNION ALL '));
   const [first, ...others] = batches;

@@ -6,7 +6,10 @@ import type { Dictionary } from '../write/dictionary.js';
 /** The current version of a resource, and its id. */
 export type Content = readonly [id: string, version: number, updated: number, body: string, amended: number | null];
 
-/** The same; a deleted one has no body, and one that never was no version. */
+/**
+ * Current version of a resource, without its id. A deletion has no body, and a resource that never existed has no
+ * version.
+ */
 export type Contents = readonly [version: number | null, updated: number, body: string | null, amended: number | null];
 
 /**

@@ -36,7 +36,7 @@ export interface Finders {
   readonly countBy: (query: CountQuery) => readonly CountRow[] | undefined;
 }
 
-/** What searches of a connection share. */
+/** Opens the parts that searches of a connection share. */
 export function openFindParts(
   db: Database,
   dictionary: Dictionary,

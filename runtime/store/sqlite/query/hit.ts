@@ -25,7 +25,7 @@ export function compareSorted(sort: readonly SortKey[]): (a: Pick<Hit, 'values'>
   };
 }
 
-/** The same of one type: what is alike comes in the order of keys. */
+/** Compares hits of one type like `compareSorted`; those that are equal come in the order of keys. */
 export function compareHits(sort: readonly SortKey[]): (a: Hit, b: Hit) => number {
   const compare = compareSorted(sort);
   return (a, b) => compare(a, b) || a.key - b.key;

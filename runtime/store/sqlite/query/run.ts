@@ -15,7 +15,7 @@ import type { SeenSet } from './seen-set.js';
 import { raw, type Sql } from './compile/sql.js';
 import type { Statements } from './compile/statements.js';
 
-/** What searches of a connection share. */
+/** Parts that searches of a connection share. */
 export interface FindParts {
   readonly statements: Statements;
   readonly dictionary: Dictionary;
@@ -135,7 +135,7 @@ export function keysOf(sort: readonly SortKey[]): readonly SortKey[] {
   return byId < 0 ? sort : sort.slice(0, byId + 1);
 }
 
-/** The same of an order that was asked for; undefined: none was. */
+/** Returns the keys of an order that was asked for, as `keysOf` has them; undefined: no order was asked for. */
 export function sortedBy(sort: readonly SortKey[]): readonly SortKey[] | undefined {
   return sort.length === 0 ? undefined : keysOf(sort);
 }

@@ -13,7 +13,7 @@ import type { Run } from './run.js';
 import { inOrderOf } from './sort-values.js';
 import { isSortable, sortedWalk } from './sorted-walk.js';
 
-/** What was found for a page. */
+/** Result of a search for a page. */
 export interface Found {
   /** From the place on, as many as were wanted. */
   readonly hits: readonly Hit[];

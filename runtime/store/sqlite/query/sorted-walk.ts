@@ -12,8 +12,8 @@ export function isSortable({ sort: [first] }: Run): boolean {
 }
 
 /**
- * What fulfils a condition in the order of the search, by the index of its first key: those with a value, then those
- * without. What further keys sort is collected value by value.
+ * Yields the resources that fulfil a condition in the order of the search, by the index of its first key: first those
+ * with a value, then those without. Resources with the same first value are collected and sorted by the other keys.
  */
 export function* sortedWalk(run: Run, where: Condition, after: Hit | undefined): Generator<Hit> {
   const [first, ...others] = run.sort;

@@ -29,7 +29,10 @@ interface CheapCount {
   readonly drivers?: readonly Driver[] | undefined;
 }
 
-/** The same where that costs no more than a page does. Undefined: it is not known. */
+/**
+ * Counts the resources that fulfil a condition where that costs no more than a page does. Undefined: the number is not
+ * known.
+ */
 export function countCheaply(
   run: Run,
   where: Condition,

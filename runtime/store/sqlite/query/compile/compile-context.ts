@@ -2,7 +2,7 @@ import type { Condition, Leaf } from '../../../../search/query/query.js';
 import type { LeafGroup } from './leaf.js';
 import type { Sql, Value } from './sql.js';
 
-/** What conditions are compiled with. */
+/** Context in which conditions are compiled. */
 export interface CompileContext {
   /** Number of the type whose resources conditions are about. */
   readonly type: number;

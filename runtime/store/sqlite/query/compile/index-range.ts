@@ -82,7 +82,10 @@ export function rowsOf({ levels }: Arm): Sql {
   return sql`FROM ${tablesOf(levels)} WHERE ${and(levels.flatMap(({ where, asked }) => [where, asked]))}`;
 }
 
-/** The same without what the index does not answer, where there is but one. */
+/**
+ * Returns `FROM … WHERE …` of an arm without the tests that the index does not answer, where the arm has one level
+ * only; otherwise as `rowsOf`.
+ */
 export function rangeOf(arm: Arm): Sql {
   const [only, ...others] = arm.levels;
   return only === undefined || others.length > 0 ? rowsOf(arm) : sql`FROM ${only.table} WHERE ${only.where}`;

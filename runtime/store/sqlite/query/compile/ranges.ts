@@ -14,8 +14,9 @@ export function rowAt(depth: number): Sql {
 }
 
 /**
- * Of one interval asked for by its bounds: of such values it is noted who has several, or a wide one. Without these, no rows are beside
- * the range.
+ * Returns the single range for one interval that is asked for by its bounds; undefined: it is not such a test. The
+ * store notes which resources have several such values, or a wide one. As long as there are no such resources, only
+ * rows of the range match.
  */
 export function singleOf({ shapes, alternatives }: LeafGroup, access: Access): Single | undefined {
   const [shape, ...others] = shapes;

@@ -20,7 +20,7 @@ import {
   type Terms,
 } from './terms.js';
 
-/** What the dictionary knows of a parameter, or of a part of a composite. */
+/** Numbers of the dictionary that tests of a parameter, or of a part of a composite, need. */
 export interface Names {
   /** The number of the parameter; with a unit, that of its canonical values in it. Undefined: nothing has a value. */
   param(unit?: string): number | undefined;

@@ -48,7 +48,7 @@ export interface Shape {
   readonly accesses: readonly Access[];
 }
 
-/** What an end of an interval is compared with. */
+/** Comparison of one end of an interval. */
 export interface Bound {
   readonly column: 'low' | 'high' | 'updated';
   readonly sign: '<' | '<=' | '>' | '>=';

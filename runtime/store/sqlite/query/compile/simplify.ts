@@ -5,8 +5,9 @@ import { isCoded } from './leaf.js';
 import { beginningsOf, hasBeginning } from '../../write/words.js';
 
 /**
- * The same condition without needless nesting, and without what is there twice: as an object, for a deep condition may hold
- * the same one at many places. Of words, beginnings are asked for by themselves: another table has them.
+ * Simplifies a condition: removes needless nesting and repeated conditions. Repeated ones are recognized as the same
+ * object, because a deep condition may have one object at many places. Beginnings of words become conditions of their
+ * own, because another table has them.
  */
 export function simplify(condition: Condition, done = new Map<Condition, Condition>()): Condition {
   const known = done.get(condition);

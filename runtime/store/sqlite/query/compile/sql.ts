@@ -1,4 +1,4 @@
-/** What is bound to a place in a statement. */
+/** Value that is bound to a placeholder of a statement. */
 export type Value = string | number;
 
 /** A piece of SQL and what is bound to its places, in order. */

@@ -19,7 +19,7 @@ import { simplify } from '../compile/simplify.js';
 import { sql } from '../compile/sql.js';
 import { findHits } from '../search.js';
 
-/** What comes with a page; nothing where nothing is asked for. Inside its transaction. */
+/** Collects the includes of a page, inside its transaction; nothing where no includes are asked for. */
 export type Includer = (
   query: Pick<PageQuery, 'include'>,
   page: Pick<ReadPage, 'versions' | 'size'>,

@@ -136,7 +136,10 @@ function byUrl(param: number, key: Sql, context: CompileContext, depth: number):
     AND ${isVersion(row, key, context.param('version'), context.look, depth)}`;
 }
 
-/** The same by its canonical. */
+/**
+ * Returns the condition that some source refers to the resource with this key by its canonical; otherwise as
+ * `refersById`.
+ */
 export function refersByUrl(
   link: Has,
   key: Sql,

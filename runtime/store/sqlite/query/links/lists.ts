@@ -78,7 +78,7 @@ export function boundValues(values: readonly Value[]): Values {
   return (place) => sql`${values[place]!}`;
 }
 
-/** The same from a place on. */
+/** Returns the values from a place on. */
 export function from(values: Values, first: number): Values {
   return first === 0 ? values : (place) => values(first + place);
 }
