@@ -17,7 +17,7 @@ export const FAULT_STEPS = [
 /** One of the steps. */
 export type FaultStep = (typeof FAULT_STEPS)[number];
 
-/** What may be set; everything has a default. Times in milliseconds. */
+/** Options of the store; each has a default. Times are in milliseconds. */
 export interface SqliteOptions {
   /** The clock, for tests. Absent: the system's, asked under the write lock. */
   readonly now?: () => number;
@@ -41,7 +41,7 @@ export interface SqliteOptions {
   readonly faultAfter?: number;
 }
 
-/** What threads get: plain data. */
+/** Settings that threads get, as plain data. */
 export interface ThreadSettings extends Omit<Required<SqliteOptions>, 'now' | 'maxPages' | 'faultAt'> {
   readonly file: string;
   /** Of the file that the store opened. */

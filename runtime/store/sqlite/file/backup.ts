@@ -7,7 +7,7 @@ import { PRIVATE } from './connect.js';
 import { openThread } from '../threads/thread.js';
 import { startWorker } from '../threads/start-thread.js';
 
-/** What the thread of a backup does. */
+/** Operations of the thread of a backup. */
 export interface BackupOperations {
   /** Writes one snapshot of the file into a new one. */
   copy(to: string): void;

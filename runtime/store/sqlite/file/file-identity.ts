@@ -7,15 +7,18 @@ export interface FileIdentity {
   readonly log: string | undefined;
 }
 
-/** What is behind the name now; undefined: nothing. The file is not opened, so that no lock on it is touched. */
+/**
+ * Identifies the files that a name leads to now; undefined: there is none. The file is not opened, so that no lock on
+ * it is touched.
+ */
 export function identify(file: string): FileIdentity | undefined {
   const own = inodeOf(file);
   return own === undefined ? undefined : { file: own, log: inodeOf(`${file}-wal`) };
 }
 
 /**
- * What is wrong where a name leads elsewhere than it did; undefined: nothing is. SQLite goes on with files that were
- * deleted or replaced under it, and what it writes is lost when the process ends.
+ * Returns what is wrong where a name leads to another file than before; undefined: it leads to the same. SQLite goes on
+ * with files that were deleted or replaced under it, and what it writes is lost when the process ends.
  */
 export function whyAnother(file: string, before: FileIdentity): string | undefined {
   if (inodeOf(file) === before.file && (before.log === undefined || inodeOf(`${file}-wal`) === before.log)) {

@@ -1,6 +1,6 @@
 import { FhirError } from '../../../fhir/errors.js';
 
-/** What the client of a query learns that took longer than it may. */
+/** Creates the error for the client of a query that took longer than it may. */
 export function tooCostly(): FhirError {
   return new FhirError('too-costly');
 }

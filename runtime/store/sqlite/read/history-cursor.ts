@@ -1,6 +1,6 @@
 import { FhirError } from '../../../fhir/errors.js';
 
-/** What a walk through history remembers between its pages: all of it was found on the first page's snapshot. */
+/** Cursor of a history: what is kept between its pages. All of it was found on the first page's snapshot. */
 export interface HistoryCursor {
   /** Place of the last version shown: its `seq`. */
   readonly last: number;

@@ -3,7 +3,7 @@ import { ReferencesBroken, type BrokenReferences } from '../../references.js';
 import { VersionConflict } from '../../store.js';
 import { translateSqliteError } from '../file/sqlite-errors.js';
 
-/** What a thread can do, by name. Arguments and results are plain data. */
+/** Operations of a thread by name. Arguments and results are plain data. */
 export type Operations<T> = { readonly [K in keyof T]: (...args: never[]) => unknown };
 
 /** Something asked of a thread. */
@@ -15,7 +15,7 @@ export interface Request {
   readonly budget?: number;
 }
 
-/** What became of it. */
+/** Answer of a thread to a request: the result, or the error. */
 export type Answer =
   { readonly id: number; readonly value: unknown } | { readonly id: number; readonly failure: PackedError };
 

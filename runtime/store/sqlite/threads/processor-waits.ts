@@ -7,7 +7,7 @@ export interface ProcessorWaits {
   close(): void;
 }
 
-/** Of the thread that opens it, as Linux counts them: https://docs.kernel.org/scheduler/sched-stats.html */
+/** Opens the waits of the calling thread, as Linux counts them: https://docs.kernel.org/scheduler/sched-stats.html */
 export function openProcessorWaits(): ProcessorWaits {
   const file = open();
   if (file === undefined) return { total: () => 0, close: () => {} };

@@ -29,7 +29,7 @@ const LONG: ReadonlySet<keyof ReaderOperations> = new Set([
 /** How long a query that has to stop may go on before its thread is ended, in milliseconds. */
 const GRACE = 3000;
 
-/** What a query is given. */
+/** Limits of one query. */
 export interface QueryLimits {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds from now on, waiting included; past them it rejects with `too-costly`. */

@@ -61,7 +61,10 @@ function openOperations(db: Database, interrupt: QueryInterrupt) {
 
 type Operations = ReturnType<typeof openOperations>;
 
-/** What reader threads do; and they write the log back into the file, beside the writer, and forget old statistics. */
+/**
+ * Operations of reader threads. Besides reading, they write the log back into the file, beside the writer, and forget
+ * old statistics.
+ */
 export type ReaderOperations = Operations & { checkpoint(): void; reopen(): void };
 
 /** A connection with its statements. */

@@ -55,7 +55,7 @@ const statistics = openStatistics(db);
 const staging = openStaging();
 const garbage = createYoungCollector();
 
-/** What became of a write; `broken`: the place of a precondition that does not hold, and nothing was written. */
+/** Result of a write; `broken`: the place of a precondition that does not hold, and nothing was written. */
 export type Written = { readonly stamps: readonly Stamp[] } | { readonly broken: number };
 
 const operations = {
@@ -101,7 +101,7 @@ const operations = {
   },
 };
 
-/** What the writer thread does. `now` is given where a test has a clock of its own. */
+/** Operations of the writer thread. `now` is given where a test has a clock of its own. */
 export type WriterOperations = Omit<typeof operations, 'clean'>;
 
 const perform = operations as unknown as Record<string, (...args: readonly unknown[]) => unknown>;

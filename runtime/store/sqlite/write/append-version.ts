@@ -10,7 +10,7 @@ import { openIndexWriter } from './index-entries.js';
 import { openContainedWriter } from './contained-resources.js';
 import { openKeyGiver } from './resource-keys.js';
 
-/** What the table `resource` has of a resource. */
+/** Row of a resource in the table `resource`. */
 export interface ResourceRow {
   readonly key: number;
   /** Of its current version. */

@@ -5,7 +5,7 @@ import { packError, type Answer, type Request } from '../threads/messages.js';
 /** States in which no transaction can go on, by the beginning of SQLite's result codes. */
 const FATAL = ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_NOMEM', 'SQLITE_READONLY', 'SQLITE_CORRUPT', 'SQLITE_CANTOPEN'];
 
-/** What surrounds the transaction of a group. */
+/** Steps around the transaction of a group. */
 export interface GroupSurroundings {
   /** Takes the write lock, and begins. */
   begin(group: readonly Request[]): void;

@@ -2,7 +2,7 @@ import { FhirError } from '../../../fhir/errors.js';
 import type { Precondition } from '../../store.js';
 import type { PlainChange } from './write.js';
 
-/** What a write consists of. */
+/** Changes and preconditions of one write. */
 export interface StagedWrite {
   readonly changes: readonly PlainChange[];
   readonly preconditions: readonly Precondition[];

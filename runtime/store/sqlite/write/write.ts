@@ -7,7 +7,7 @@ import type { Dictionary } from './dictionary.js';
 /** A change without what only other stores have a use for. */
 export type PlainChange = Omit<Put, 'content'> | Omit<Deletion, 'content' | 'refuse'>;
 
-/** What a change was given. */
+/** Version number and time that a change was given. */
 export interface Stamp {
   readonly version: number;
   readonly lastUpdated: number;
