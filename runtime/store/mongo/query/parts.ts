@@ -5,7 +5,7 @@ import type { SlotOf } from '../bson/sort-slots.js';
 import type { Probes } from './plan/probe.js';
 import type { SearchTurns } from './run-search.js';
 
-/** What searches need. */
+/** Parts of the store that searches need. */
 export interface FindParts {
   readonly snapshots: Snapshots;
   readonly turns: SearchTurns;

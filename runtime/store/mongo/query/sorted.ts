@@ -78,7 +78,8 @@ function endOf(
 }
 
 /**
- * What fulfils filters, by some index whatever its order, and sorted.
+ * Opens a walk through the resources that fulfil filters: some index finds them, whatever its order, and they are
+ * sorted then.
  *
  * @param driving what the index is used for
  */

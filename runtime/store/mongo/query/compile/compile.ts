@@ -93,7 +93,7 @@ export function restOf(conjuncts: readonly Conjunct[], but?: Conjunct): Document
   return asked.map(({ filter }) => asRest(filter));
 }
 
-/** The same as text, with what links lead to. */
+/** Returns the filters of `restOf` as text, each with what its links lead to. */
 export function namesOfRest(conjuncts: readonly Conjunct[], but?: Conjunct): string[] {
   const asked = conjuncts.filter((each) => each.isRelaxed === true || (each !== but && each.isImplied !== true && each.filter !== EVERYTHING)); // prettier-ignore
   return asked.map(({ name }) => name());

@@ -38,7 +38,7 @@ const ARRAYS: Readonly<Record<Exclude<IndexEntry['kind'], 'composite' | 'words'>
 };
 
 /**
- * What a condition on entries or on the head of a resource comes to.
+ * Compiles a condition on entries or on the head of a resource.
  *
  * @param hasManyPlaces as of the whole search
  */

@@ -19,7 +19,7 @@ export function hasRow(tests: readonly RowTest[]): Document {
 /** Gives the expression of the rows of a kind. */
 type RowsOf = (kind: RowTest['kind']) => Document | string;
 
-/** Those of the indexed array. */
+/** Rows of the indexed array. */
 export const listed: RowsOf = (kind) => ({ $ifNull: [`$${kind}`, []] });
 
 /** With those that are in no index, for others cover them. In documents of an older layout all are. */

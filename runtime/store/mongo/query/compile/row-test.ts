@@ -3,7 +3,7 @@ import type { IndexRows } from '../../bson/documents.js';
 /** The arrays of index rows. */
 export type Kind = Exclude<keyof IndexRows, 'covered'>;
 
-/** What fields of rows are compared with. */
+/** Value that fields of rows are compared with. */
 export type Value = string | number | Date;
 
 /** A range of values; absent bounds are open. */
@@ -14,7 +14,7 @@ export interface Range {
   readonly lte?: Value;
 }
 
-/** What a field of a row has to fulfil. */
+/** Test that a field of a row has to fulfil. */
 export type FieldTest =
   | { readonly in: readonly Value[] }
   | { readonly range: Range }

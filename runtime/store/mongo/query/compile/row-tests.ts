@@ -14,8 +14,8 @@ import type { FieldTest, FieldTests, Kind, Range, RowTest } from './row-test.js'
 import { escapeRegex, prefixRange } from './text.js';
 
 /**
- * What a test comes to on the rows of a parameter, some of which have to be fulfilled by some row. No rows: no entry can
- * fulfil it.
+ * Converts a test of a value to tests of the rows of a parameter, one of which some row has to fulfil. Without any test
+ * no entry can fulfil the original one.
  *
  * @throws FhirError for a URI of far too many parts
  */

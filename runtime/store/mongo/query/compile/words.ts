@@ -7,7 +7,7 @@ import { entryAccess } from '../plan/access.js';
 import { anyOf, everyOf, inexact, type Compiled } from './compiled.js';
 import { escapeRegex, prefixRange } from './text.js';
 
-/** What a test of the words of some parameters together comes to: each word is a way to it. */
+/** Compiles a test of the words of some parameters together. Each word that has to be there is a way to the matches. */
 export function compileWords(type: string, params: readonly string[], test: WordsTest): Compiled {
   if ('phrase' in test) return anyOf(params.map((p) => compilePhrase(type, p, test.phrase)));
   if ('begins' in test) return anyOf(params.map((p) => compileBeginning(type, p, test.begins)));

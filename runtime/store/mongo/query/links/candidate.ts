@@ -6,7 +6,7 @@ import type { ReferenceRow, TokenRow, UriRow } from '../../bson/documents.js';
 import type { ResourceKey } from '../../../store.js';
 import { referenceParam } from '../../bson/index-rows.js';
 
-/** What of a resource links go by. */
+/** The parts of a resource that links compare. */
 export interface Candidate {
   /** `Patient/1`. */
   readonly key: string;
@@ -19,14 +19,14 @@ export interface Candidate {
 /** Parameters whose values canonicals name. https://hl7.org/fhir/R5/references.html#canonical */
 export const [URL_PARAM, VERSION_PARAM] = ['url', 'version'] as const;
 
-/** What of it is needed. */
+/** The parts of a candidate that are needed. */
 export interface Need {
   /** Parameters of references. */
   readonly params: readonly string[];
   readonly names: boolean;
 }
 
-/** What the links of a plan need. */
+/** Returns the parts of candidates that the links of a plan need. */
 export function needOf(plan: Plan): Need {
   const links: readonly PlannedLink[] = linksOf(plan);
   const params = links.flatMap((link) => ('chain' in link ? [link.param] : []));
@@ -66,7 +66,7 @@ export function candidateProjection({ params, names }: Need): Document {
   };
 }
 
-/** What a document holds of it. */
+/** Reads a candidate from a document, as far as the document has its parts. */
 export function toCandidate(bytes: Raw): Candidate {
   const { _id, reference, uri, token } = BSON.deserialize(bytes) as {
     _id: string;
@@ -121,7 +121,7 @@ export function isCanonicalOf(
   return (named === undefined || named === type) && (version === undefined || versions.includes(version));
 }
 
-/** What a key names. */
+/** Reads the type and id of a resource from its key. */
 export function toKey(key: string): ResourceKey {
   const at = key.indexOf('/');
   return { type: key.slice(0, at), id: key.slice(at + 1) };

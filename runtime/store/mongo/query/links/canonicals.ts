@@ -7,7 +7,10 @@ import { chunksOf, readAllBy, readByKeys } from './read-all.js';
 
 const NAMES = { params: [], names: true } as const;
 
-/** What canonicals name the resources with some keys by; of those without a URL nothing. */
+/**
+ * Reads the URLs and versions by which canonicals name the resources with some keys. Resources without a URL are left
+ * out.
+ */
 export async function* canonicalsOf(links: Pick<Links, 'ask'>, keys: readonly string[]): AsyncGenerator<Candidate> {
   const hasUrl = { 'uri.p': URL_PARAM };
   for await (const documents of readByKeys(links.ask, keys, [hasUrl, LIVING], projectionOf(NAMES))) {

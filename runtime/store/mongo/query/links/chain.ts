@@ -7,7 +7,10 @@ import type { Targets, Effort } from './target-filter.js';
 import type { Links } from './links.js';
 import { chunksOf, readAllBy } from './read-all.js';
 
-/** Those of some resources that have a reference which leads to a resource that does. */
+/**
+ * Filters resources by a chain: keeps those that have a reference to a resource that fulfils the condition of the
+ * chain.
+ */
 export async function filterByChain(
   targets: Targets,
   links: Links,

@@ -17,7 +17,7 @@ export function collectKeys(
   return links.known.keys(type, plan, most, async () => (await collect(links, type, plan, most, KEYS))?.map(({ key }) => key)); // prettier-ignore
 }
 
-/** The same with what is needed of each. */
+/** Collects like `collectKeys`, with what is needed of each resource. */
 export async function collectCandidates(
   links: Links,
   type: string,

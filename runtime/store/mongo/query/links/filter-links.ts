@@ -12,7 +12,7 @@ import type { Links } from './links.js';
 import { readByKeys } from './read-all.js';
 
 /**
- * Those of some resources that fulfil a plan.
+ * Filters resources by a plan.
  *
  * @param candidates of the type; they fulfil `relax` of it
  * @throws TooFar
@@ -77,7 +77,7 @@ function toTargetFilter(
   };
 }
 
-/** Those of some keys of a type whose resources fulfil a plan. @param need what is needed of them */
+/** Reads the resources of a type with some keys that fulfil a plan. @param need what is needed of them */
 export async function candidatesOf(
   links: Links,
   type: string,

@@ -19,7 +19,9 @@ const ONE_BY_ONE = 12;
 /** References that are looked at for each resource, in the mean, before another way is tried. */
 const SCANNED = 40;
 
-/** Those of some resources of a type to which a resource refers that does. */
+/**
+ * Filters resources of a type by a reverse chain: keeps those to which a resource refers that fulfils its condition.
+ */
 export async function filterByHas(
   targets: Targets,
   links: Links,
@@ -37,7 +39,11 @@ export async function filterByHas(
   return candidates.filter(({ key }) => found.has(key));
 }
 
-/** Those of some keys to whose places references lead. @param before of resources with keys below this; absent: of all */
+/**
+ * Filters keys by references: keeps those whose resources a reference by type and id leads to.
+ *
+ * @param before only references of resources with keys below this count; absent: all
+ */
 export async function referred(
   links: Links,
   has: Pick<Has, 'type' | 'param'>,

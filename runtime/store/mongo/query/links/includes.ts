@@ -37,7 +37,7 @@ export interface ShownPage {
   readonly documents: readonly Raw[];
 }
 
-/** What comes with a page, of its snapshot. */
+/** Collects the includes of a page, in its snapshot. */
 export function include(
   plan: IncludePlan,
   { versions, documents }: ShownPage,

@@ -10,7 +10,7 @@ export interface LinkLimits {
   readonly sides: { readonly first: number; readonly most: number; readonly together: number };
 }
 
-/** What is used but in tests. */
+/** Limits in use, except in tests. */
 export const LINK_LIMITS: LinkLimits = {
   few: 100,
   sorted: 500,

@@ -13,7 +13,7 @@ import type { LinkLimits } from './limits.js';
 import { openMemo, type Memo } from './memo.js';
 import type { Snapshot } from '../../read/snapshot.js';
 
-/** What links are looked into with, while a search is done. */
+/** Context in which the links of one search are evaluated. */
 export interface Links {
   readonly snapshot: Snapshot;
   readonly probes: Probes;
@@ -41,7 +41,7 @@ interface Probed {
   readonly limit: number;
 }
 
-/** Of each function that walks through plans, what it came to. */
+/** Results of the functions that walk through plans, one memo for each function. */
 export interface Known {
   readonly resolved: Memo<Plan>;
   readonly keys: Memo<readonly string[] | undefined>;

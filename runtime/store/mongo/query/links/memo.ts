@@ -1,6 +1,6 @@
 import type { Plan } from '../plan/plan.js';
 
-/** What was made of plans of types, up to limits. */
+/** Memo of values that are made of a type, a plan and a limit. */
 export type Memo<T> = (type: string, plan: Plan, limit: number, make: () => Promise<T>) => Promise<T>;
 
 /**

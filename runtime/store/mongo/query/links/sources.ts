@@ -13,7 +13,7 @@ import { chunksOf, readAllBy } from './read-all.js';
 
 type Step = Extract<IncludeStep, { ask: 'sources' }>;
 
-/** What refers to others, of one snapshot. */
+/** Resources of one snapshot that refer to others. */
 export interface Sources {
   /** Resources that refer to some others, by some parameters. */
   find(step: Step): Promise<readonly ResourceKey[]>;

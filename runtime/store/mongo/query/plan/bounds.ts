@@ -56,7 +56,7 @@ function boundOf({ gt, gte, lt, lte }: Range): { readonly value: Value; readonly
   return within === undefined ? undefined : { value: within, isStrict: false };
 }
 
-/** Of two bounds of one side, both lower or both upper ones, the one that allows less. */
+/** Returns the stricter of two bounds of one side, both lower or both upper ones. */
 export function tightest(a: Range, b: Range): Range {
   return tighter(a, b, a.gt !== undefined || a.gte !== undefined ? 1 : -1);
 }

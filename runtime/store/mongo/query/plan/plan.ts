@@ -16,7 +16,7 @@ interface KnownIds {
   readonly of: Condition;
 }
 
-/** What a link asks for of resources of a type. */
+/** Condition of a link on resources of a type. */
 export interface PlannedTarget {
   readonly type: string;
   readonly where: Plan;
@@ -55,7 +55,7 @@ export function hasLinks(plan: Plan): boolean {
   return linksOf(plan).length > 0;
 }
 
-/** The same with other plans in the place of its links; the same object where each is replaced by itself. */
+/** Replaces the links of a plan by other plans. The result is the same object where each link is replaced by itself. */
 export async function mapLinks(plan: Plan, replace: (link: PlannedLink) => Promise<Plan>): Promise<Plan> {
   if (!hasLinks(plan)) return plan;
   const each = async (plans: readonly Plan[]): Promise<readonly Plan[] | undefined> => {
@@ -114,7 +114,7 @@ function isNothing(plan: Plan): boolean {
   return 'some' in plan && plan.some.every(isNothing);
 }
 
-/** What was asked for. */
+/** Returns the original condition of a plan. */
 export function askedFor(plan: Plan): Condition {
   if ('of' in plan) return plan.of;
   if ('all' in plan) return { all: plan.all.map(askedFor) };
@@ -126,7 +126,7 @@ export function askedFor(plan: Plan): Condition {
   return plan;
 }
 
-/** What was asked for, as text. */
+/** Prints the original condition of a plan. */
 export function printPlan(plan: Plan): string {
   return printCondition(askedFor(plan));
 }

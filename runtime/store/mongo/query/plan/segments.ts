@@ -37,7 +37,10 @@ export function toSegments(type: string, order: Order, after: Placed<string> | u
   return [...begins, ...rest, ...without];
 }
 
-/** The same for what is collected and then sorted: what is equal to the last value and what is behind it is found by one command. */
+/**
+ * Returns the segments of an order for matches that are collected and then sorted. One command finds those that are
+ * equal to the last value and those behind it.
+ */
 export function toCollected(type: string, order: Order, after: Placed<string> | undefined): Segment[] {
   const segments = toSegments(type, order, after);
   const value = after?.values[0];
