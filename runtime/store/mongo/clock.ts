@@ -15,7 +15,7 @@ const MAX_ROUND_TRIP = 2000;
  */
 const MAX_PARTED = 500;
 
-/** What time it is on the server: processes on several machines agree on it within the error of a round trip. */
+/** Clock of the server: processes on several machines agree on its time within the error of a round trip. */
 export interface ServerClock {
   /** Milliseconds since the epoch. Goes back only when a measurement corrects it. */
   now(): number;

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers';
 /** More do not share a command: a slow one of them would keep too many waiting. */
 const MOST = 64;
 
-/** What becomes of one. */
+/** Result of one item. */
 export type Result<R> = R | Error | Promise<R>;
 
 interface Waiting<T, R> {

@@ -7,7 +7,7 @@ import { slotFields } from './bson/sort-slots.js';
 /** The order of history. Both collections have it, so that pages are merged without sorting. */
 export const BY_TIME = { updated: 1, n: 1, type: 1, id: 1 } as const;
 
-/** The same within a type. */
+/** Index of the order of history within a type. */
 export const BY_TYPE_AND_TIME = { type: 1, updated: 1, n: 1, id: 1 } as const;
 
 /** Deletions, which are few, so that what lives can be counted. */
@@ -35,8 +35,8 @@ export const BY_ENTRY = {
 } as const;
 
 /**
- * What each collection is found by. One index for each kind of entries, whatever the number of parameters; `_id` comes last,
- * so that matches of one value are in the order of pages.
+ * Indexes of each collection. There is one for each kind of entries, whatever the number of parameters. `_id` comes
+ * last, so that matches of one value are in the order of pages.
  */
 export const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexDescription[]>>> = {
   resource: [

@@ -20,7 +20,7 @@ export const FAULT_STEPS = [
 /** One of the steps. */
 export type FaultStep = (typeof FAULT_STEPS)[number];
 
-/** What may be set; everything has a default. Times in milliseconds. */
+/** Options of the store; each has a default. Times are in milliseconds. */
 export interface MongoOptions {
   /** The clock, for tests. Absent: the server's. */
   readonly now?: () => number;

@@ -193,8 +193,8 @@ export interface MapDocument {
 }
 
 /**
- * What writes with preconditions of the same type and condition touch first, so that they meet; `_id` is a digest of these. Nothing needs
- * it when the write is over.
+ * Document that writes with preconditions of the same type and condition touch first, so that they conflict with each
+ * other. `_id` is a digest of the type and condition. Nothing needs the document when the write is over.
  */
 export interface LockDocument {
   readonly _id: string;
@@ -204,7 +204,7 @@ export interface LockDocument {
   readonly touched: Date;
 }
 
-/** What the database remembers of itself. */
+/** Setting that the database keeps about itself. */
 export interface SettingDocument {
   readonly _id: string;
   readonly value: number;

@@ -226,7 +226,10 @@ export function referenceParams(p: string): string[] {
   return [p, referenceParam(p, 'url'), referenceParam(p, 'identifier')];
 }
 
-/** What a reference to a resource is found by: `Patient/1`, with the base URL before it where that is another server. */
+/**
+ * Returns the text that finds references to a resource: `Patient/1`, with the base URL before it where that is another
+ * server.
+ */
 export function placeOf(type: string, id: string, base: string | undefined): string {
   return `${base === undefined ? '' : `${base}/`}${type}/${id}`;
 }

@@ -9,8 +9,8 @@ export type SlotOf = (type: string, param: string) => number | undefined;
 type SortValue = string | number | Date;
 
 /**
- * What a resource is sorted by: of the parameter with slot 3 the least value in `o3`, for ascending order, and the
- * greatest in `d3`, for descending. Scalars, because sorting by values in arrays cannot use an index.
+ * Sort values of a resource. Of the parameter with slot 3 the least value is in `o3`, for ascending order, and the
+ * greatest in `d3`, for descending. They are scalars, because sorting by values in arrays cannot use an index.
  */
 export type SortSlots = Readonly<Record<string, SortValue>>;
 

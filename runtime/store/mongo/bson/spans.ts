@@ -16,7 +16,7 @@ const DAY = 86_400_000;
 /** Widths in milliseconds, within, of which spans without a row are at most the first: a day, a month, a year. */
 export const DATE_WIDTHS: readonly number[] = [DAY, 32 * DAY, 400 * DAY];
 
-/** The same of numbers: points, and all else. */
+/** Widths of spans of numbers: points, and all others. */
 export const NUMBER_WIDTHS: readonly number[] = [0];
 
 /** The parameter of spans wider than this many of the widths. */

@@ -18,7 +18,7 @@ export const VERSION_ONLY = {
 
 const { reference: _reference, ...withoutReferences } = VERSION_ONLY;
 
-/** The same with the entries of references, which are read where these are to be followed. */
+/** Projection of a version with its reference entries, which are read where references are to be followed. */
 export const VERSION_AND_REFERENCES = withoutReferences;
 
 /** The head of a version, read from its bytes. */

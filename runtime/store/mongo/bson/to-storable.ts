@@ -9,7 +9,7 @@ import type { NumberText } from './documents.js';
 /** Objects and arrays within each other: MongoDB refuses somewhat more, and puts some of its own around them. */
 const MAX_DEPTH = 160;
 
-/** What a store writes into the `meta` of a version. */
+/** Values that a store writes into the `meta` of a version. */
 export interface MetaStamp {
   readonly versionId: string;
   readonly lastUpdated: string;

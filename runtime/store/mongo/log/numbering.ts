@@ -32,7 +32,7 @@ const BEFORE = 3 * COMMIT_DELAY;
 /** Another process numbers now. */
 class LeaseLost extends Error {}
 
-/** What numbering works with. */
+/** Parts of the store that numbering works with. */
 export interface NumberingParts {
   readonly collections: Collections;
   readonly causal: Causal;

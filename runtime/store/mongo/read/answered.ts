@@ -2,8 +2,8 @@ import { withTimeout } from '../../../fhir/with-timeout.js';
 import { storeBusy, translateMongoError } from '../mongo-errors.js';
 
 /**
- * What the work gives, which can be done again without harm, in so many milliseconds, whatever the driver still waits for; its
- * failure put into words for clients.
+ * Waits for the result of work that can be repeated without harm, for some milliseconds, however long the driver waits.
+ * Its failure is translated for clients.
  *
  * @throws FhirError `store-busy`, `store-unavailable`
  */

@@ -8,7 +8,7 @@ export interface ClusterTime {
   readonly increment: number;
 }
 
-/** What one answer of the server held. */
+/** Documents of one answer of the server. */
 export interface Batch {
   readonly documents: readonly Raw[];
   /** There are more within the limit, but they did not fit into the answer. */

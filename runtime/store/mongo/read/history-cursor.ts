@@ -2,7 +2,7 @@ import { FhirError } from '../../../fhir/errors.js';
 import type { Place } from '../place.js';
 import type { ClusterTime } from './batch.js';
 
-/** What a walk through history remembers between its pages: all of it was found on the first page's snapshot. */
+/** Cursor of a history: what is kept between its pages. All of it was found on the first page's snapshot. */
 export interface HistoryCursor {
   /** Place of the last version shown. */
   readonly last: Place;

@@ -6,7 +6,7 @@ import type { Raw } from '../bson/bson.js';
 import { readBatch, timeOf, type Batch, type ClusterTime } from './batch.js';
 import { isTimeUp, storeBusy, tooCostly } from '../mongo-errors.js';
 
-/** What is asked of one collection. */
+/** Query on one collection. */
 export interface FindQuery {
   readonly collection: string;
   readonly filter: Document;
@@ -52,7 +52,7 @@ export interface Snapshot {
 /** Rows of an aggregation that one answer may hold: more than there are types. */
 const MAX_ROWS = 1000;
 
-/** What a query is given. */
+/** Limits of one query. */
 export interface QueryLimits {
   /** Milliseconds. */
   readonly budget: number;

@@ -40,7 +40,10 @@ interface Item {
   readonly place: Place;
 }
 
-/** Of so many types each is walked by itself: between two versions of a rare type there may be all others. */
+/**
+ * Greatest number of types that are each read by a walk of its own. In a walk over all types, all others may be between
+ * two versions of a rare type.
+ */
 export const FEW_TYPES = 8;
 
 /**

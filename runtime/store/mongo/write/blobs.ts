@@ -20,7 +20,7 @@ const AHEAD = 3;
 /** Unwanted blobs that one clean-up removes. */
 const AT_ONCE = 5000;
 
-/** What the blobs are made of. */
+/** Parts of the store that blobs work with. */
 export interface BlobParts {
   readonly collections: Collections;
   readonly causal: Causal;

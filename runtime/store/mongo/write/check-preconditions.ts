@@ -25,7 +25,7 @@ export type PreconditionCheck = (
   session: ClientSession,
 ) => Promise<Precondition | undefined>;
 
-/** What searches of preconditions need. */
+/** Parts of the store that searches of preconditions need. */
 export interface PreconditionParts {
   readonly db: Db;
   readonly collections: Pick<Collections, 'resource'>;

@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongodb';
 
-/** What each command of a write is given: whose it is, and how many milliseconds the server may work on it. */
+/** Options of each command of a write: its session, and the milliseconds that the server may work on it. */
 export type CommandOptions = () => { readonly session: ClientSession; readonly maxTimeMS: number };
 
 /**

@@ -19,7 +19,7 @@ export const CONTAINED_FIELDS: Document = { $lt: 'A' };
 /** What one command writes. */
 const MOST = { documents: 100, ranges: 500 };
 
-/** What a resource's document says of what is within it. */
+/** Returns the field of a resource's document that lists the types of the resources within it. */
 export function toWithin(contained: readonly Contained[] = []): Pick<ResourceDocument, 'within'> {
   if (contained.length === 0) return {};
   return { within: [...new Set(contained.map(({ type }) => type))].sort() };

@@ -23,7 +23,7 @@ const MAX_DOCUMENT = 16 * 1024 * 1024 - 256;
 /** A document of fewer characters and index entries is far below the limit, and need not be measured. */
 const SURELY_SMALL = { characters: 512 * 1024, entries: 20_000 };
 
-/** What becomes of one change: which version it makes, when, and after which other. */
+/** Plan of one change: which version it makes, when, and after which other. */
 export interface PlannedChange {
   readonly change: Change;
   readonly version: number;
@@ -55,7 +55,8 @@ export function toFound(bytes: Raw): FoundVersion & { readonly key: string } {
 }
 
 /**
- * What the changes come to, on these current versions: numbers and times. The documents are made later, a few at a time.
+ * Plans the changes of a write on these current versions: version numbers and times. The documents are made later, a
+ * few at a time.
  *
  * @param found by `_id`
  * @throws VersionConflict
@@ -92,7 +93,7 @@ export function planWrite(
   return planned;
 }
 
-/** What some changes do to the collections. */
+/** Documents by which some changes alter the collections. */
 export interface WriteStep {
   /** Versions that are current no more. */
   readonly past: readonly PastDocument[];

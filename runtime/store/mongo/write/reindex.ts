@@ -17,7 +17,7 @@ import { slotFields, toSortSlots, type SlotOf } from '../bson/sort-slots.js';
 import { VERSION_ONLY } from '../bson/stored-version.js';
 import type { WriterParts } from './writer-parts.js';
 
-/** What reindexing works with. */
+/** Parts of the store that reindexing works with. */
 export type ReindexParts = Pick<WriterParts, 'collections' | 'causal' | 'transactions' | 'slotOf' | 'time'>;
 
 /** What members have of their container, and what those before were. */

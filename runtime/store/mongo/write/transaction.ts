@@ -26,7 +26,7 @@ const GREATEST_PAUSE = 400;
 /** A transaction took so long that its stamps are too old to be committed. */
 export class TooLate extends Error {}
 
-/** What is done in a transaction. */
+/** Work that is done in a transaction. */
 export type Work<T> = (session: ClientSession, given: CommandOptions) => Promise<T>;
 
 /** Runs work in transactions. */

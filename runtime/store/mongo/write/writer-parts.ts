@@ -7,7 +7,7 @@ import type { StaleTransactions } from './stale-transactions.js';
 import type { Stamps } from './stamps.js';
 import type { Transactions } from './transaction.js';
 
-/** What a writer is made of. */
+/** Parts of the store that a writer works with. */
 export interface WriterParts {
   readonly collections: Collections;
   readonly causal: Causal;

@@ -91,8 +91,8 @@ function isUnsent(error: unknown): boolean {
 }
 
 /**
- * What became of the statements of an unordered bulk write that failed: the error of each, undefined where it was done. If there is no
- * answer for each of them, what became of any is unknown.
+ * Returns the error of each statement of an unordered bulk write that failed, undefined where the statement was done.
+ * If the answer does not cover all statements, the outcome of each is unknown.
  *
  * @throws Stopped; the error where nothing was sent
  */
