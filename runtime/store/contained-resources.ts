@@ -9,7 +9,10 @@ import type { IndexEntry, ReferenceEntry } from '../search/entry.js';
  */
 const MARK = '#';
 
-/** What a member is found by besides the parameters of its type: its own id, the type it is in, and the resource. */
+/**
+ * Parameters that find a member besides those of its type: its own id, the type of its container, and the container
+ * itself.
+ */
 export const CONTAINED = { id: '.id', in: '.in', container: '.container' } as const;
 
 /** A member as the store has it. */
@@ -47,7 +50,7 @@ export function placeOfContained(id: string): {
   return { type: container.slice(0, at), id: container.slice(at + 1), fragment };
 }
 
-/** What the ids of all members in containers of a type begin with. */
+/** Returns the beginning of the ids of all members in containers of a type. */
 export function idsOfContainers(type: string): string {
   return `${type}/`;
 }
@@ -105,7 +108,7 @@ function isLocal(entry: IndexEntry): entry is ReferenceEntry & { readonly fragme
 }
 
 /**
- * The same condition without what asks for members of types that a store has none of, so that it takes no longer for them.
+ * Removes from a condition the parts that ask for members of types that a store has none of, so that they take no time.
  *
  * @param has whether there may be any of a member type
  */

@@ -1,13 +1,13 @@
 import { ask, nameOf, type FoundKey, type IncludeStep, type Steps, type VersionKey } from './include-steps.js';
 import type { IncludeDirective, ResourceKey } from './store.js';
 
-/** What resources have to fulfil to come along, by type. */
+/** Constraints, by type, that resources have to fulfil to be included. */
 export type IncludeConstraints = NonNullable<IncludeDirective['within']>;
 
 /** Resources of which is asked at a time whether they are within bounds. */
 const JUDGED = 500;
 
-/** Those of some resources that are within bounds; of types that have none all. */
+/** Keeps the resources that fulfil the constraints of their type; of types without constraints all. */
 export function* keepWithin(within: IncludeConstraints, keys: readonly VersionKey[]): Steps<readonly FoundKey[]> {
   const asked = new Map<string, Set<string>>();
   for (const { type, id } of keys) {

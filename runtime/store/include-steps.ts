@@ -1,7 +1,7 @@
 import type { Condition } from '../search/query/query.js';
 import type { ResourceKey } from './store.js';
 
-/** What a store is asked, in the snapshot of the page, for what comes with it. */
+/** Step of collecting includes: what a store is asked, in the snapshot of the page. */
 export type IncludeStep =
   /**
    * The reference entries of each of these resources, of these parameters; others may be there, too. Answer: `ReferenceEntry[][]`, in
@@ -26,7 +26,7 @@ export type IncludeStep =
    */
   | { readonly ask: 'read'; readonly of: readonly VersionKey[]; readonly room: number };
 
-/** What a canonical names. */
+/** Target of a canonical: its URL, its version, and the types that it may have. */
 export interface CanonicalTarget {
   /** Absent: any type. */
   readonly types?: readonly string[];
@@ -39,7 +39,7 @@ export interface VersionKey extends ResourceKey {
   readonly version?: number;
 }
 
-/** What was found to come along. */
+/** Key of a resource, or version, that was found to be included. */
 export interface FoundKey extends VersionKey {
   /** The version that is named counts only while it is the current one. */
   readonly isCurrentOnly?: true;
@@ -60,7 +60,7 @@ export function runSteps<T>(steps: Steps<T>, answer: (step: IncludeStep) => unkn
   return at.value;
 }
 
-/** The same, where answers have to be waited for. */
+/** Collects like `runSteps` where answers come asynchronously. */
 export async function runStepsLater<T>(steps: Steps<T>, answer: (step: IncludeStep) => Promise<unknown>): Promise<T> {
   let at = steps.next();
   while (at.done !== true) {

@@ -4,7 +4,7 @@ import { keepWithin, refine, type IncludeConstraints } from './include-constrain
 import { ask, nameOf, type CanonicalTarget, type FoundKey, type Steps, type VersionKey } from './include-steps.js';
 import type { FindPage, IncludeDirective, IncludePlan, ResourceKey, StoredVersion } from './store.js';
 
-/** What came of it. */
+/** Result of collecting includes. */
 export type Included = Required<Pick<FindPage, 'included'>> & Pick<FindPage, 'cut'>;
 
 /** Bodies that are read at a time. */

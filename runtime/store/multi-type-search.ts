@@ -32,7 +32,7 @@ export function withoutPassedTypes(query: FindMultiTypeQuery): FindMultiTypeQuer
   return { ...query, parts: parts.filter((part) => compareText(part.type, type) >= 0) };
 }
 
-/** What is left of one type. */
+/** Part of a search over several types that is left for one type. */
 export interface RemainingPart {
   readonly part: Target;
   /**

@@ -38,7 +38,7 @@ export function seek(seeks: Seeks, answer: (seek: Seek) => string | undefined): 
   return at.value;
 }
 
-/** The same, where answers have to be waited for. */
+/** Looks like `seek` where answers come asynchronously. */
 export async function seekLater(
   seeks: Seeks,
   answer: (seek: Seek) => Promise<string | undefined>,

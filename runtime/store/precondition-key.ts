@@ -5,8 +5,8 @@ import type { Condition } from '../search/query/query.js';
 import type { Precondition } from './store.js';
 
 /**
- * What preconditions of the same type and condition have in common, however its criteria are ordered: a digest, for criteria hold names
- * and identifiers of people.
+ * Returns the key that preconditions of the same type and condition have in common, in whatever order the criteria are.
+ * It is a digest, because criteria contain names and identifiers of people.
  */
 export function preconditionKey({ type, where }: Precondition): string {
   const text = conjuncts(where).map(printCondition).sort().join('\n');

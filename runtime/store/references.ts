@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { FhirError, type Issue } from '../fhir/errors.js';
 import type { Change, Deletion, Referrer, RequiredTarget, Unreferred } from './store.js';
 
-/** What of the changes of a write may not be, by their places in it. */
+/** References that a write would break, by the positions of its changes in the write. */
 export interface BrokenReferences {
   /** Targets that are missing: the place of a change, and that of a target of it. */
   readonly dangling: readonly (readonly [change: number, target: number])[];
@@ -11,7 +11,7 @@ export interface BrokenReferences {
   readonly referred?: number;
 }
 
-/** What a store throws within a write, which it undoes. */
+/** Error that a store throws within a write, which it rolls back then. */
 export class ReferencesBroken extends Error {
   constructor(readonly broken: BrokenReferences) {
     super('references of a write are broken');
@@ -46,7 +46,7 @@ export function errorOfReferences(changes: readonly Change[], { dangling, referr
   return new StillReferred(changes[referred!] as Deletion);
 }
 
-/** What of a change tells what it refers to, and what it may not leave behind. */
+/** The parts of a change that say which resources it refers to, and whether references to a deleted one may be left. */
 export type ReferringChange = Pick<Change, 'type' | 'id' | 'body' | 'targets' | 'unreferred'>;
 
 /** Whether a write has to look whether its references lead somewhere, or what others refer to. */

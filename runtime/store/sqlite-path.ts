@@ -4,9 +4,10 @@ export function sqlitePathOf(url: string): string {
 }
 
 /**
- * What is wrong with a path for a SQLite file, in words that follow it; undefined: nothing. The driver cuts white space off
- * both ends of a name, and SQLite ends it at a zero: they would open another file than the one that was looked at. Names
- * that end like those of SQLite's own files belong to the file before the ending, and SQLite deletes them.
+ * Returns what is wrong with a path for a SQLite file, in words that follow the path; undefined: nothing. The driver
+ * removes white space at both ends of a name, and SQLite ends a name at a zero: they would open another file than the
+ * one that was checked. Names that end like those of SQLite's own files belong to the file before the ending, and
+ * SQLite deletes them.
  */
 export function whyNoSqlitePath(path: string): string | undefined {
   if (path !== path.trim()) return 'may not begin or end with white space';

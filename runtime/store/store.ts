@@ -106,7 +106,7 @@ export interface Unreferred {
   readonly except: readonly Referrer[];
 }
 
-/** What a change expects to replace: the version that was read, as it was read. */
+/** Returns the expectation of a change that replaces a version: the version as it was read. */
 export function expecting(read: StoredVersion | undefined): Pick<ChangeOfOne, 'expected' | 'amended'> {
   if (read === undefined) return { expected: 0 };
   const { version: expected, amended } = read;
@@ -133,8 +133,8 @@ export class VersionConflict extends Error {
 }
 
 /**
- * What a search has to find at the moment of a write, so that a decision on what it found before stays right.
- * https://hl7.org/fhir/R5/http.html#cond-update
+ * Precondition of a write: a search has to find the same resources at the moment of the write, so that a decision on
+ * what it found before stays right. https://hl7.org/fhir/R5/http.html#cond-update
  */
 export interface Precondition {
   readonly type: string;
@@ -200,7 +200,7 @@ export interface FindMultiTypeQuery extends PageQuery {
   readonly parts: readonly Target[];
 }
 
-/** What is wanted of a search. */
+/** Options of a search for one page. */
 export interface PageQuery {
   /**
    * What is equal in all keys comes in an order that the store chooses, the same on all pages. Without keys resources come in any order
@@ -348,7 +348,7 @@ export interface Expunge {
   readonly report?: string;
 }
 
-/** What was removed. */
+/** Result of an expunge. */
 export interface Expunged {
   /** Versions. */
   readonly count: number;
@@ -400,7 +400,7 @@ export interface BlobStore {
   list(prefix: string): Promise<readonly ListedBlob[]>;
 }
 
-/** What a store knows of a blob without reading it. */
+/** Properties of a blob that a store knows without reading it. */
 export interface ListedBlob {
   readonly key: string;
   /** When it was put: milliseconds since the epoch. */
@@ -410,7 +410,7 @@ export interface ListedBlob {
   readonly sha256: string;
 }
 
-/** What is in one of the small maps. */
+/** Entry of one of the small maps. */
 export interface MapEntry {
   readonly map: string;
   readonly key: string;

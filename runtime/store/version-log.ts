@@ -1,4 +1,7 @@
-/** What made a version: `create` where nothing was current before. https://hl7.org/fhir/R5/valueset-interaction-trigger.html */
+/**
+ * Interaction that made a version: `create` where nothing was current before.
+ * https://hl7.org/fhir/R5/valueset-interaction-trigger.html
+ */
 export type LoggedInteraction = 'create' | 'update' | 'delete';
 
 /** A version in the order of commits. */

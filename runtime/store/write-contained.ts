@@ -1,6 +1,9 @@
 import type { Change } from './store.js';
 
-/** What is within resources, of all that one write puts in: each takes most of what a resource of its own would. */
+/**
+ * Greatest number of contained resources in all resources of one write: each costs most of what a separate resource
+ * would.
+ */
 export const MAX_CONTAINED = 10_000;
 
 /** How much is within what some changes put in. */
@@ -9,10 +12,10 @@ export function countContained(changes: readonly Change[]): number {
 }
 
 /**
- * What a program writes on its own account, in pieces that one write may have, in their order. What has more than that within it is a
- * piece by itself.
+ * Cuts items that the server writes on its own account into pieces that one write may have, in their order. An item
+ * that contains more than one write may have is a piece by itself.
  *
- * @param membersOf how much is within one of them
+ * @param membersOf counts the resources that are contained in one item
  */
 export function* cutByMembers<T>(
   items: readonly T[],

@@ -15,7 +15,7 @@ export function moreTime(changes: number, members = 0): number {
   return changes * EACH.change + Math.min(members, MAX_CONTAINED) * EACH.member;
 }
 
-/** The same of these changes. */
+/** Returns how much longer a write of these changes may take, as `moreTime` has it. */
 export function timeOf(changes: readonly Change[]): number {
   return moreTime(changes.length, countContained(changes));
 }

@@ -1,6 +1,6 @@
 import type { Condition, Link } from '../../search/query/query.js';
 
-/** What has to be fulfilled together. */
+/** Returns the conditions that have to be fulfilled together. */
 export function conjunctsOf(where: Condition): readonly Condition[] {
   return 'all' in where ? where.all : [where];
 }

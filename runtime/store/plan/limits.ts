@@ -13,10 +13,10 @@ export interface PlanLimits {
   readonly last: number;
 }
 
-/** Those of SQLite, which pays for rows. */
+/** Limits of SQLite, where the cost grows with the rows that are read. */
 export const SQLITE_LIMITS: PlanLimits = { glance: 100, compared: 0, few: 1000, first: 500, more: 8, last: 1_000_000 };
 
-/** Those of MongoDB, where to count by an index alone costs far less than to look at documents in vain. */
+/** Limits of MongoDB, where counting by an index alone costs far less than reading documents in vain. */
 export const MONGO_LIMITS: PlanLimits = {
   glance: 250,
   compared: 1000,
