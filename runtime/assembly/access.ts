@@ -8,7 +8,7 @@ import type { Log } from '../observe/log.js';
 import type { RunningAudit } from './audit.js';
 import type { AuthorizationParts } from './authorization.js';
 
-/** What of an application depends on who may ask. */
+/** Options of an application that depend on who may send requests: without authorization, or with it. */
 export interface AccessOptions extends Pick<AppOptions, 'gate' | 'auth' | 'authorization' | 'tokenCommand'> {
   /** On whose behalf jobs go on. */
   readonly principalOf: ResumePrincipal;

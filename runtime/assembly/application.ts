@@ -28,13 +28,13 @@ export interface Place {
   readonly mountPath?: string;
 }
 
-/** What lies between clients and an application. */
+/** Transport between clients and an application: the base URL, the trusted proxies and the CORS origins. */
 export interface ApplicationTransport {
   readonly app: Pick<AppOptions, 'baseUrl' | 'proxies' | 'corsOrigins'>;
   readonly proxies: { readonly clientAddress: NonNullable<AppOptions['clientAddress']> };
 }
 
-/** What an application around this one adds. */
+/** Hooks that a program adds when it mounts this application in its own. */
 export interface ApplicationHooks {
   readonly beforeWrite: BeforeWrite;
   /** Has the hooks learn of a read. */

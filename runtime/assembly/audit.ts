@@ -26,7 +26,7 @@ import { VersionConflict } from '../store/store.js';
 /** Where the events go. */
 type AuditKind = Exclude<Config['audit.sink'], 'off' | undefined>;
 
-/** What the audit is made of. */
+/** Services that the audit uses. */
 export type AuditServices = Pick<Services, 'store' | 'extract' | 'refit' | 'limits' | 'tables' | 'exchange'>;
 
 /** An audit that runs: of calls, and of the endpoints of the authorization server. */

@@ -10,8 +10,9 @@ const MOST = 100;
 const WITHIN = { characters: 200, values: 500 };
 
 /**
- * What the body of an operation says, as parameters of a URL would: of Parameters each value, of another JSON object each member, of
- * a text that is no FHIR the text as `query`. Resources among them are named, not shown.
+ * Returns the content of an operation's body as name and value pairs, like parameters of a URL. Of Parameters these are the
+ * values, of another JSON object its members. A text that is not FHIR is the value of `query`. Resources among the values are
+ * named, not shown.
  *
  * @param content a body that was no JSON, if it was read as a text
  */

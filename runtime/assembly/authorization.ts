@@ -9,7 +9,7 @@ import type { OwnBases } from '../path/own-bases.js';
 import type { Zone } from '../search/values/zone.js';
 import type { AtomicMaps } from '../store/store.js';
 
-/** What checks the access of clients to data. */
+/** Authorization of one server: it checks tokens, and decides what clients may read and write. */
 export interface Authorization {
   /** Checks tokens. */
   readonly verifier: TokenVerifier;
@@ -22,7 +22,7 @@ export interface Authorization {
   readonly rightsOf: RightsOf;
 }
 
-/** What it is made of. */
+/** Parts that `Authorization` is made of. */
 export interface AuthorizationParts {
   readonly config: Config;
   readonly tables: ScopeTables;

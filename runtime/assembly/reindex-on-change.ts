@@ -19,7 +19,7 @@ const BATCH = 500;
 /** Key of the definitions that a job was last started for. */
 const STARTED = 'started';
 
-/** What reindexing after a change works with. */
+/** Parts that reindexing after a change of search parameters works with. */
 export interface ReindexOnChange {
   readonly definitions: Pick<Definitions, 'current'>;
   readonly store: Pick<Store, 'maps' | 'counts'>;
@@ -28,7 +28,7 @@ export interface ReindexOnChange {
   readonly log: Log;
 }
 
-/** What a job is started with. */
+/** Parts that a reindexing job is started with. */
 export interface StartParts extends Pick<ReindexOnChange, 'store' | 'resourceTypes'> {
   readonly jobs: Pick<Jobs, 'start'>;
   readonly log: Pick<Log, 'info'>;

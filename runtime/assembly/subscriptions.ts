@@ -29,7 +29,7 @@ const OWNER = 30 * 86_400_000;
 /** How long the grant of a token of another authorization server holds, in milliseconds. */
 const FOREIGN_GRANT = 86_400_000;
 
-/** What subscriptions are made of. */
+/** Parts that subscriptions are made of. */
 export interface SubscriptionSetup {
   readonly config: Config;
   readonly store: Store;

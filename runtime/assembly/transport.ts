@@ -10,7 +10,7 @@ import { withFront } from '../http/transport/front.js';
 import type { Tls } from '../http/transport/tls.js';
 import type { Log } from '../observe/log.js';
 
-/** What lies between clients and what they are answered by. */
+/** Transport between clients and the request listener: TLS, trusted proxies, and the front of each listener. */
 export interface Transport {
   /** Absent: plain http. */
   readonly tls: Tls | undefined;

@@ -13,7 +13,7 @@ import { unpackPatch } from './patch-text.js';
 import { cutTree } from './pieces.js';
 import { takeIn, takeRight, type BodyParser, type BodyServices } from './parse-body.js';
 
-/** What a thread reads and patches bodies with. */
+/** Services and limits that a thread reads and patches bodies with. */
 export interface Reading extends BodyServices {
   readonly limits: BodyWorkerSettings['limits'];
   readonly patchers: Patchers;

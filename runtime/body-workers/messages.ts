@@ -8,7 +8,7 @@ import type { Fault } from '../validate/fault.js';
 import type { PatchText } from './patch-text.js';
 import type { Piece } from './pieces.js';
 
-/** What threads get when they start. */
+/** Settings that threads receive when they start. */
 export interface BodyWorkerSettings {
   readonly zone: string;
   /** Keys of `OwnBases`. */
@@ -30,7 +30,7 @@ export interface Job {
   readonly form?: TextForm;
 }
 
-/** What a thread is asked: one body at a time, whose answers it gives one at a time. */
+/** Request to a thread. It works on one body at a time, and gives one answer to each request. */
 export type Request =
   | { readonly ask: 'read'; readonly job: Job }
   | { readonly ask: 'next' }
@@ -51,7 +51,7 @@ export interface Whole {
   readonly judged?: { readonly at?: number | undefined; readonly judgement: Judgement };
 }
 
-/** What a thread answers: pieces of a `Whole`, or of a text that it wrote, and at last that this is all. */
+/** Answer of a thread: pieces of a `Whole`, or of a text that it wrote, and a last one that ends them. */
 export type Answer =
   | { readonly is: 'piece'; readonly piece: Piece }
   | { readonly is: 'text'; readonly text: string }

@@ -15,7 +15,7 @@ import type { Fault } from '../validate/fault.js';
 import { fitWords } from '../search/text/fit-words.js';
 import { locateFaults } from '../validate/locate-faults.js';
 
-/** What a body is taken in with. */
+/** Services and limits that a body is checked with. */
 export interface BodyServices {
   readonly validate: Services['validate'];
   readonly rules: Services['rules'];

@@ -1,8 +1,9 @@
 import type { ScopeCondition, ScopeRow } from '../../contract/rest.js';
 
 /**
- * What each condition of a scope row brings: a `fact` that holds or not, the `types` that it is about, or `groups` of types,
- * of each of which one has to do. A condition that is missing here does not compile.
+ * Kinds of content that the conditions of scope rows read from a request. A `fact` holds or not. `types` are the types that the
+ * condition is about. `groups` are lists of types, and of each list access to one type is enough. A condition that is missing
+ * here does not compile.
  */
 export const BRINGS = {
   'if-none-exist': 'fact',
@@ -35,10 +36,10 @@ interface Forms {
   readonly groups: readonly (readonly string[])[];
 }
 
-/** What a request brings under a condition; false: it was looked for, and is not there. */
+/** Content that a request has for a condition; false: the reader looked for it and found none. */
 export type Brought<C extends ScopeCondition> = Forms[(typeof BRINGS)[C]] | false;
 
-/** What is known of a request's content. What is absent was not looked for yet, and is decided later. */
+/** Content of a request, as far as it is known. A condition that is absent was not looked for yet, and is decided later. */
 export type Content = { readonly [C in ScopeCondition]?: Brought<C> } & {
   /** The types that needs without a condition mean by `each`, `any` and `filter`. */
   readonly touched?: readonly string[];

@@ -1,6 +1,6 @@
 import { createRecent } from '../keys/recent.js';
 
-/** What a request presents. `malformed`: 400, `none` (another scheme as well): 401. */
+/** Credentials of a request. `malformed` is answered with 400, `none` with 401; another scheme than Bearer is `none` too. */
 export type Credentials =
   { readonly is: 'bearer'; readonly token: string } | { readonly is: 'none' } | { readonly is: 'malformed' };
 

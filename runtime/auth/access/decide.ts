@@ -17,7 +17,7 @@ export interface Demand {
   readonly content: Content;
 }
 
-/** What a token may not do. */
+/** Decision that a token may not do what a request asks for. */
 export interface Refused {
   readonly is: 'refused';
   /** All that the request needs, held or not. */
@@ -29,7 +29,10 @@ export interface Allowed {
   readonly is: 'allowed';
 }
 
-/** What does not depend on more of the request's content is allowed; when it is known, it is decided again. */
+/**
+ * Decision that is not complete. All needs that are known are allowed; the others are decided when more of the request's
+ * content is known.
+ */
 export interface Pending {
   readonly is: 'pending';
   /** What has to be known: properties of `Content`. */

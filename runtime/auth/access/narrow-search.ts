@@ -5,7 +5,7 @@ import { withinReach } from '../scopes/reach.js';
 import type { Refused } from './decide.js';
 import { neededOn, uniteNeeded, type NeededScopes } from './needed-scopes.js';
 
-/** What may be searched of a type. */
+/** A search over one type, narrowed to what the token may search. */
 export interface NarrowedPart extends Target {
   /** The same without the constraint on the type itself: what a client asks, links within what they may lead to. */
   readonly asked: Condition;

@@ -25,7 +25,7 @@ export function neededOn(type: string, letters: string): NeededScopes {
   return { scopes: [{ type, letters, pairs: [] }], customs: [] };
 }
 
-/** Those of them that a token lacks; what it has under a constraint it does not lack. */
+/** Returns the needed scopes that a token lacks. A letter that the token has under a constraint is not lacking. */
 export function lackedOf({ scopes, customs }: NeededScopes, access: Access): NeededScopes {
   const lacked = ({ type, letters }: Scope): string =>
     [...letters].filter((letter) => access.on(type, letter) === 'nothing').join('');

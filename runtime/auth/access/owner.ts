@@ -20,7 +20,7 @@ export interface JobOwner {
 export type OwnerTables = Pick<Tables, 'resourceTypes' | 'scopes'>;
 
 /**
- * What a job keeps of the client that starts it.
+ * Returns what a job keeps of the client that starts it: the client's id, its registration and the scopes.
  *
  * @param uses scopes that its work needs, as far as the token gives them: unconstrained ones
  */
@@ -45,8 +45,9 @@ function commonScopes(
 }
 
 /**
- * What a job is to a client. A `stranger` does not learn that there is one; `narrower` is a token of the client that lacks something of
- * what the job was started with: what the job found may be more than it shows. https://hl7.org/fhir/uv/bulkdata/
+ * Relation of a client to a job. A `stranger` does not learn that the job exists. `narrower` is a token of the owner that lacks
+ * some of the scopes that the job was started with, so that the job's results may be more than this token shows.
+ * https://hl7.org/fhir/uv/bulkdata/
  */
 export type Standing = 'owner' | 'narrower' | 'stranger';
 
@@ -59,7 +60,10 @@ export function standingOf(principal: Principal, owner: JobOwner, tables: OwnerT
   return scopes.length + customs.length === 0 ? 'owner' : 'narrower';
 }
 
-/** Those of some canonical scopes that are not given whole: on all that each is about, with all of its letters. */
+/**
+ * Returns the wanted canonical scopes that a principal does not have whole, that is on all types of the scope and with all of
+ * its letters.
+ */
 export function lackedOfScope(
   wanted: string,
   { scope, access }: Pick<Principal, 'scope' | 'access'>,

@@ -5,7 +5,7 @@ import { commonLetters, type Pair, type Scope } from '../scopes/scope.js';
 import type { Access } from '../scopes/access.js';
 import { lackedOf, printNeeded, type NeededScopes } from './needed-scopes.js';
 
-/** What belongs to some refusals. */
+/** Details of a refusal. Each belongs to some refusals only. */
 export interface RefusalDetails {
   /** For `scope-missing`: what would suffice. */
   readonly needed?: NeededScopes;

@@ -1,6 +1,6 @@
 import type { Interaction, Level, RouteRow, ScopeRow, ScopeTable } from '../../contract/rest.js';
 
-/** What a route leads to, as far as scopes are concerned. */
+/** Target of a route: the interaction or operation by which its scope row is found. */
 export interface ScopeTarget {
   readonly interaction: Interaction;
   /** Of an operation: `OperationRow.id`, and where it is called. */
@@ -8,7 +8,7 @@ export interface ScopeTarget {
   readonly level?: Level;
 }
 
-/** The same, of what may have such a member without a value. */
+/** A `ScopeTarget` whose optional members may be present without a value. */
 export interface ScopeAim {
   readonly interaction: Interaction;
   readonly operation?: string | undefined;
@@ -38,7 +38,7 @@ function keysOf({ interaction, operation, levels }: ScopeRow): readonly string[]
   return levels === undefined ? [`$${operation}`] : levels.map((level) => `$${operation} ${level}`);
 }
 
-/** What a route of the generated table leads to; the level of an operation follows from its path. */
+/** Returns the scope target of a route of the generated table. The level of an operation follows from its path. */
 export function scopeTargetOf({ interaction, operation, path }: RouteRow): ScopeTarget {
   return operation === undefined ? { interaction } : { interaction, operation, level: levelOf(path) };
 }

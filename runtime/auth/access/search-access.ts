@@ -16,8 +16,8 @@ export const MOST_BINARIES = 4;
 const known = new WeakMap<Access, { readonly resourceTypes: readonly string[]; readonly access: Access }>();
 
 /**
- * What a token gives as searches have to see it: of Binaries those alone whose `securityContext` leads to a resource that it
- * may read, if they have one. https://hl7.org/fhir/R5/binary.html#security
+ * Returns the access of a token as searches apply it. A Binary that has a `securityContext` is included only where that leads
+ * to a resource that the token may read. https://hl7.org/fhir/R5/binary.html#security
  */
 export function searchAccess(access: Access, resourceTypes: readonly string[]): Access {
   if (access === OPEN_ACCESS) return access;

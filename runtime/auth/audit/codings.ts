@@ -12,14 +12,14 @@ export function concept(...codings: readonly JsonObject[]): JsonObject {
   return { coding: [...codings] };
 }
 
-/** What kind of event it is. https://hl7.org/fhir/R5/auditevent-definitions.html#AuditEvent.category */
+/** Kinds of events. https://hl7.org/fhir/R5/auditevent-definitions.html#AuditEvent.category */
 export const CATEGORIES = {
   rest: concept(coding(`${THO}/audit-event-type`, 'rest', 'Restful Operation')),
   authentication: concept(coding(DCM, '110114', 'User Authentication')),
   alert: concept(coding(DCM, '110113', 'Security Alert')),
 } as const;
 
-/** What was refused before it was known what it asks for. */
+/** Code of requests that were refused before their interaction was known. */
 export const UNKNOWN_CODE = concept(coding(DCM, '110126', 'Node Authentication'));
 
 /** Get Access Token. https://profiles.ihe.net/ITI/IUA */
@@ -72,7 +72,7 @@ export const ENTITIES = {
   ),
 } as const;
 
-/** What observed the event. */
+/** Type of the source that observed the event: an application server. */
 export const SERVER_TYPE = concept(coding(`${THO}/security-source-type`, '4', 'Application Server'));
 
 const OUTCOMES = {

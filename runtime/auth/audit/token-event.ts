@@ -9,8 +9,9 @@ import { clientPart, serverAgent, sourceOf } from './event-parts.js';
 const LONGEST_UNVERIFIED = 200;
 
 /**
- * What happened at an endpoint of the authorization server (BALP IHE.IUA.71); undefined: it is no matter of the audit.
- * Introspection changes nothing and is asked for with each request by some; too many failures are counted, not recorded.
+ * Returns the AuditEvent of a request to the authorization server (BALP IHE.IUA.71); undefined: the audit does not record it.
+ * Introspection is not recorded: it changes nothing, and some servers ask with each request. Refusals after too many failures
+ * are counted instead.
  *
  * @param base URL that the server is known by
  */

@@ -2,7 +2,7 @@ import type { SignatureAlgorithm } from '../jwks/algorithms.js';
 import type { JwkSet } from '../jwks/jwk.js';
 import type { Dialect } from '../scopes/dialect.js';
 
-/** What a client may ask the token endpoint for. */
+/** Grant type that a client may use at the token endpoint. */
 export const GRANT = 'client_credentials';
 
 /** A registered client. Exactly one of `jwks` and `jwksUrl` is there. */

@@ -12,7 +12,7 @@ export class ClientRefused extends Error {
   }
 }
 
-/** What a registration is judged by. */
+/** Rules that a registration is checked by. */
 export interface RegistrationRules {
   /** Which JWKS URLs may be fetched. */
   readonly allow: AllowList;

@@ -14,7 +14,7 @@ import type { ClientReader } from './client-reader.js';
  */
 export type ResumePrincipal = (owner: JobOwner) => Promise<Principal>;
 
-/** What it depends on. */
+/** Parts that `ResumePrincipal` and `RightsOf` depend on. */
 export interface ResumeParts {
   readonly scopes: Pick<Scopes, 'access' | 'read'>;
   readonly tables: OwnerTables;
@@ -43,7 +43,7 @@ export function createResumePrincipal({ scopes, tables, clients }: ResumeParts):
   };
 }
 
-/** What a client may do that something is done for again and again, whose rights may change meanwhile. */
+/** Rights of the owner of repeated work. They may change while the work goes on. */
 export interface OwnerRights {
   /** With the scopes that were kept. */
   readonly kept: Principal;

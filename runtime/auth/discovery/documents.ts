@@ -1,7 +1,10 @@
 import type { SignatureAlgorithm } from '../jwks/algorithms.js';
 import type { JwkSet } from '../jwks/jwk.js';
 
-/** What another authorization server says of its clients. Absent: it does not say, or its metadata cannot be had. */
+/**
+ * Capabilities that the metadata of another authorization server claims. Absent: the metadata does not say, or cannot be
+ * fetched.
+ */
 export interface ClaimedSupport {
   readonly grantTypes?: readonly string[];
   readonly authMethods?: readonly string[];
@@ -33,7 +36,9 @@ export interface OpenDocument {
   readonly body: string;
 }
 
-/** What each of the roles asks for, letters and words, and the wildcards. service-description.md §5.5 */
+/**
+ * Scopes that the metadata lists: those of each role, in letters and in words, and the wildcards. service-description.md §5.5
+ */
 export const SCOPES_SUPPORTED: readonly string[] = [
   'system/*.cruds',
   'system/*.rs',
@@ -143,8 +148,8 @@ export function metadataUrl(issuer: string): string {
 }
 
 /**
- * What is answered to a method at the place of an open document. Neither credentials nor `Accept` are looked at; a
- * preflight is answered to everybody, without credentials.
+ * Returns the answer to a method at the URL of an open document. It depends on neither credentials nor `Accept`. A preflight
+ * request is answered to every client, without credentials.
  */
 export function answerOpen(method: string, document: OpenDocument): OpenDocument {
   if (method === 'GET') return document;

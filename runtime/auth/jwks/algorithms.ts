@@ -26,7 +26,9 @@ export const ALGORITHMS: Readonly<Record<SignatureAlgorithm, AlgorithmRow>> = {
   EdDSA: { kty: 'OKP', crv: 'Ed25519' },
 };
 
-/** What clients may sign assertions with. https://hl7.org/fhir/smart-app-launch/client-confidential-asymmetric.html */
+/**
+ * Algorithms that clients may sign assertions with. https://hl7.org/fhir/smart-app-launch/client-confidential-asymmetric.html
+ */
 export const CLIENT_ALGORITHMS: readonly SignatureAlgorithm[] = ['RS384', 'ES384'];
 
 /** Whether it is one of them. */

@@ -15,7 +15,7 @@ export interface OutgoingRequest {
   readonly addresses?: readonly string[];
 }
 
-/** What came back: always whole, and of no redirect. */
+/** Answer of another server. It is always complete, and never a redirect that was followed. */
 export interface IncomingAnswer {
   readonly status: number;
   readonly headers: Headers;

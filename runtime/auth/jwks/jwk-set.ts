@@ -17,7 +17,7 @@ export function readJwkSet(text: string): JwkSet | undefined {
 }
 
 /**
- * What is wrong with a set that is registered by value, in words for the person who registers it; undefined: nothing.
+ * Returns the fault of a JWKS that is registered by value, in words for the person who registers it; undefined: it has none.
  */
 export function setFault(value: unknown, algorithms: readonly SignatureAlgorithm[]): string | undefined {
   if (!isJwkSet(value)) return 'The JWKS is not an object with a member "keys" that is a list';

@@ -28,7 +28,7 @@ const COORDINATES: Readonly<Record<string, number>> = { 'P-256': 32, 'P-384': 48
 const SECRETS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 
 /**
- * What is wrong with a key that is registered by value, in words for the person who registers it; undefined: nothing.
+ * Returns the fault of a key that is registered by value, in words for the person who registers it; undefined: it has none.
  * https://hl7.org/fhir/smart-app-launch/client-confidential-asymmetric.html#registering-a-client-communicating-public-keys
  *
  * @param algorithms what clients may sign with; the key has to be good for one of them

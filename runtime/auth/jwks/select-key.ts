@@ -1,7 +1,7 @@
 import { ALGORITHMS, type SignatureAlgorithm } from './algorithms.js';
 import { fits, type Jwk } from './jwk.js';
 
-/** What the search for a key came to. */
+/** Result of the search for a key. */
 export type Selected = { readonly key: Jwk } | { readonly missing: 'unknown' | 'ambiguous' | 'unfit' };
 
 /**

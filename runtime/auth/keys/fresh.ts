@@ -1,6 +1,9 @@
 import { createBoundedMap } from '../../fhir/bounded-map.js';
 
-/** What was read from the store, read again when it is older than `AGE`: changes of other processes show within 2 s. */
+/**
+ * Cache of values from the store. A value that is older than `AGE` is read again, so that changes of other processes show
+ * within 2 s.
+ */
 export interface Fresh<T> {
   /** @throws as the store does: nothing old replaces what cannot be read */
   get(key: string): Promise<T>;

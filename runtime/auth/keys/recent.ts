@@ -3,7 +3,7 @@ import { createBoundedMap } from '../../fhir/bounded-map.js';
 /** Characters at the end of a text that it is looked up by: of a token, part of its signature. */
 const TAIL = 16;
 
-/** What texts came to that were asked for before. */
+/** Cache of the values that were computed from the texts of recent requests. */
 export interface Recent<V> {
   get(text: string): V | undefined;
   set(text: string, value: V): void;

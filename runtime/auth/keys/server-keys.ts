@@ -25,7 +25,7 @@ const LOOK_AGAIN = 100;
 const TRIES = 20;
 const EMPTY: KeyRing = { keys: [] };
 
-/** What a rotation did. Instants in milliseconds since the epoch. */
+/** Result of a key rotation. Instants in milliseconds since the epoch. */
 export interface Rotation {
   readonly kid: string;
   /** From when on the new key signs. */

@@ -6,7 +6,7 @@ import { commonReach, eitherReach, type Reach } from './reach.js';
 import { lettersOn } from './reduce.js';
 import type { Scope } from './scope.js';
 
-/** What a token gives, answered from its scopes. */
+/** Access that a token gives, computed from its scopes. */
 export interface Access {
   /** Resources of a type on which all these letters are given: by one scope or by several together. */
   on(type: string, letters: string): Reach;
@@ -18,7 +18,7 @@ export interface Access {
   holds(custom: string): boolean;
 }
 
-/** What scopes are understood by. */
+/** Rules and readers by which scopes are understood. */
 export interface AccessSettings {
   readonly rules: ScopeRules;
   readonly constraints: Pick<ConstraintReader, 'read'>;

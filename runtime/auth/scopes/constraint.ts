@@ -12,7 +12,7 @@ import type { OwnBases } from '../../path/own-bases.js';
 import type { Zone } from '../../search/values/zone.js';
 import type { Pair } from './scope.js';
 
-/** What constraints are read with. */
+/** Settings of the reader of constraints. */
 export interface ConstraintSettings {
   readonly tables: SearchTables;
   /** Where dates without an offset are read. */

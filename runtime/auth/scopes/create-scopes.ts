@@ -9,7 +9,7 @@ import { readScopes, SCOPES_LIMITS, type ReadScopes } from './read-scopes.js';
 import { createScopeRules } from './scope-rules.js';
 import { memoizeWeak } from '../../fhir/memoize.js';
 
-/** What scopes of one server are granted and understood by: the same rules on both sides. */
+/** Scopes of one server. Granting and checking scopes follow the same rules. */
 export interface Scopes {
   /** The scopes of a token, see `grantScopes`; undefined: none is left. */
   grant(requested: string, registered: RegisteredScopes): GrantedScopes | undefined;
@@ -28,7 +28,7 @@ export interface Scopes {
 /** The tables that scopes are read by. */
 export type ScopeTables = Pick<Tables, 'resourceTypes' | 'search' | 'scopes'>;
 
-/** What they depend on. */
+/** Settings that `Scopes` depend on. */
 export interface ScopesSettings {
   readonly tables: ScopeTables;
   /** The tables that hold at the moment, where search parameters come and go; absent: always `tables`. */

@@ -7,7 +7,7 @@ export type Dialect = 'v2' | 'v1' | 'eu-0.1';
 /** The dialects there are, as `kiln client add --dialect` names them. */
 export const DIALECTS: readonly Dialect[] = ['v2', 'v1', 'eu-0.1'];
 
-/** What `.read` means: by id only, or by search as well. */
+/** Meaning of `.read`: reading by id only, or searching as well. */
 export type ReadWord = 'r' | 'rs';
 
 /** Words that can mean but one thing, in letters. */
@@ -16,8 +16,8 @@ export const WORDS: Readonly<Record<string, string>> = { search: 's', create: 'c
 const LONG_FORM = /^system\/[A-Za-z*]+\.(?:search|create)$/;
 
 /**
- * What `.read` means in a list of scopes. Who is not registered as one or the other shows it by the words that only the
- * long form has; without them SMART v1 is meant.
+ * Returns what `.read` means in a list of scopes. For a client that is registered with neither `v1` nor `eu-0.1`, words that
+ * only the long form has decide. Without such words SMART v1 is meant.
  */
 export function readWord(dialect: Dialect | undefined, texts: readonly string[]): ReadWord {
   switch (dialect) {

@@ -7,7 +7,7 @@ import { SCOPES_LIMITS, type ScopeRules } from './read-scopes.js';
 /** Most scopes of a registration that are explained. */
 const MOST = 20;
 
-/** What scopes are explained by. */
+/** Settings by which faults of scopes are explained. */
 export interface ScopeFaultSettings {
   readonly rules: Pick<ScopeRules, 'knows' | 'customs'>;
   readonly resourceTypes: Tables['resourceTypes'];

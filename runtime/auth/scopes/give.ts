@@ -3,7 +3,7 @@ import { SCOPES_LIMITS, type ReadScope, type ScopeRules } from './read-scopes.js
 import { intersectScopes, reduceScopes } from './reduce.js';
 import { printScope, type Scope } from './scope.js';
 
-/** What one requested scope came to. */
+/** Scopes that are given for one requested scope. */
 export interface Given {
   /** As it was requested. */
   readonly text: string;
@@ -13,7 +13,7 @@ export interface Given {
   readonly isExact: boolean;
 }
 
-/** What a requested scope and all registered ones have in common. */
+/** Returns what a requested scope and all registered ones have in common. */
 export function give(asked: ReadScope, registered: readonly ReadScope[], rules: ScopeRules): Given {
   const { text } = asked;
   if ('scope' in asked) return { text, customs: [], ...giveScopes(asked.scope, registered, rules) };

@@ -6,14 +6,14 @@ import { printScopes, reduceScopes, type Withheld } from './reduce.js';
 import type { Scope } from './scope.js';
 import { spellScopes } from './spell.js';
 
-/** What a client was registered with. */
+/** Scopes that a client was registered with. */
 export interface RegisteredScopes {
   /** Read in the client's dialect, as its requests are. */
   readonly scope: string;
   readonly dialect?: Dialect;
 }
 
-/** What a token gives. */
+/** Scopes that a token gives, in two spellings. */
 export interface GrantedScopes {
   /** The fewest v2 scopes, and custom ones after them, in their order: what is enforced. Ends up in every request. */
   readonly canonical: string;

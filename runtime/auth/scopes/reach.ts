@@ -3,14 +3,14 @@ import type { Condition } from '../../search/query/query.js';
 /** Which resources of a type may be touched: all, none, or those that fulfil a condition without links. */
 export type Reach = 'everything' | 'nothing' | Condition;
 
-/** What one of them reaches. */
+/** Returns the union of reaches: resources that at least one of them includes. */
 export function eitherReach(reaches: readonly Reach[]): Reach {
   if (reaches.includes('everything')) return 'everything';
   const some = distinct(reaches);
   return some.length === 0 ? 'nothing' : some.length === 1 ? some[0]! : { some };
 }
 
-/** What all of them reach. */
+/** Returns the intersection of reaches: resources that all of them include. */
 export function commonReach(reaches: readonly Reach[]): Reach {
   if (reaches.includes('nothing')) return 'nothing';
   const all = distinct(reaches);

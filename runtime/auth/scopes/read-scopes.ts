@@ -11,7 +11,7 @@ export const SCOPES_LIMITS = {
   pairs: SCOPE_LIMITS.pairs,
 };
 
-/** What decides on which scopes there are. */
+/** Rules that decide which scopes exist. */
 export interface ScopeRules {
   /** Whether there is a resource type of this name. */
   readonly knows: (type: string) => boolean;

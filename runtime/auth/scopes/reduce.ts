@@ -28,7 +28,9 @@ export function printScopes(scopes: readonly Scope[]): string {
   return scopes.map(printScope).join(' ');
 }
 
-/** What both give: undefined, nothing. Two constraints have to be fulfilled together. */
+/**
+ * Returns the scope that both give; undefined: they have nothing in common. Constraints of both have to be fulfilled together.
+ */
 export function intersectScopes(a: Scope, b: Scope, withheld: Withheld): Scope | undefined {
   if (a.type !== b.type && a.type !== '*' && b.type !== '*') return undefined;
   const type = a.type === '*' ? b.type : a.type;

@@ -3,9 +3,9 @@ import type { Given } from './give.js';
 import { printScope } from './scope.js';
 
 /**
- * What was given in the spelling of the request: each scope as it was asked for where that says exactly what is given, else
- * in v2 letters. Read again in the same dialect it means the same, also where `.read` takes its meaning from the words
- * beside it.
+ * Returns the given scopes in the spelling of the request. A scope is repeated as it was requested where that says exactly what
+ * is given; otherwise it is written in v2 letters. Read again in the same dialect the text means the same, even where the
+ * meaning of `.read` depends on other words of the text.
  */
 export function spellScopes(given: readonly Given[], dialect: Dialect | undefined, requested: string): string {
   const spell = (mayRepeat: (text: string) => boolean): readonly string[] =>

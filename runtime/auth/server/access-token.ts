@@ -3,7 +3,7 @@ import { decodeJws, signJws, verifyJws } from '../keys/jws.js';
 import type { ServerKeys } from '../keys/server-keys.js';
 import { mismatch } from './refusals.js';
 
-/** What a token says that was found to be good. */
+/** Content of a token that was verified. */
 export interface VerifiedToken {
   readonly clientId: string;
   /** Canonical v2 scopes: what is enforced. */
@@ -29,11 +29,11 @@ export interface OwnToken extends VerifiedToken {
   readonly spelled?: string;
 }
 
-/** What a check of a token came to. `unavailable`: the server that knows cannot be asked. */
+/** Result of the check of a token. `unavailable`: the server that issued the token cannot be asked. */
 export type Verification<T extends VerifiedToken = VerifiedToken> =
   { readonly token: T } | { readonly failure: 'invalid' | 'expired' | 'unavailable'; readonly detail?: string };
 
-/** What is put into a token. */
+/** Content of a token to be written. */
 export interface TokenContent {
   readonly clientId: string;
   readonly scope: string;
@@ -56,7 +56,7 @@ export interface TokenNames {
 const ALG = 'ES384';
 const TYPES: readonly unknown[] = ['at+jwt', 'application/at+jwt'];
 
-/** What a token has is not what it has to have; `detail` is for the log, and says both. */
+/** Makes the failure of a token in which a value differs from the expected one. `detail` is for the log, and names both. */
 export function invalid(
   what: string,
   expected: string,

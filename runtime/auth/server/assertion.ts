@@ -12,7 +12,7 @@ import { mismatch, Refused, type Refusal } from './refusals.js';
 import type { ReplayGuard } from './replay.js';
 import { ASSERTION_LIFETIME, type AuthSettings } from './settings.js';
 
-/** What authentication needs. */
+/** Parts that authentication of clients works with. */
 export interface Authentication {
   readonly settings: AuthSettings;
   readonly clients: ClientReader;

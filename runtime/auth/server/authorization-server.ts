@@ -23,7 +23,7 @@ export interface AuthorizationServer {
   readonly verifier: OwnTokenVerifier;
 }
 
-/** What it is made of. */
+/** Parts that the authorization server is made of. */
 export interface AuthorizationServerParts {
   readonly settings: AuthSettings;
   readonly maps: AtomicMaps;

@@ -7,13 +7,13 @@ import type { Rates } from './rates.js';
 import { readForm } from './read-form.js';
 import { Refused, refusalReply } from './refusals.js';
 
-/** What becomes known of a request while it is answered, for its event. */
+/** Facts about a request that become known while it is answered. They go into its event. */
 export type Trace = { -readonly [K in 'clientId' | 'isVerified' | 'scope' | 'jti']?: AuthEvent[K] };
 
-/** What an endpoint does with a form that could be read. @throws Refused */
+/** Answers a request whose form could be read, as one endpoint does. @throws Refused */
 export type Answer = (form: URLSearchParams, request: OAuthRequest, trace: Trace) => Promise<OAuthReply>;
 
-/** What every endpoint needs. */
+/** Parts that every endpoint works with. */
 export interface EndpointNeeds {
   readonly rates: Rates;
   readonly events: AuthEvents;

@@ -5,9 +5,9 @@ import type { Refusal } from './refusals.js';
 export type EndpointName = 'token' | 'introspection' | 'revocation';
 
 /**
- * What happened at an endpoint, for the audit sink (BALP IHE.IUA.71, authorization.md §6.4) and the log. It never holds an
- * assertion, a token or a secret. What was turned away for too many failures (`rate`) there may be any number of: it belongs
- * into counters rather than into the audit sink.
+ * Event at an endpoint, for the audit sink (BALP IHE.IUA.71, authorization.md §6.4) and the log. It never holds an assertion, a
+ * token or a secret. Refusals after too many failures (`rate`) are unlimited in number: they belong into counters rather than
+ * into the audit sink.
  */
 export interface AuthEvent {
   readonly endpoint: EndpointName;

@@ -7,7 +7,7 @@ import type { OAuthEndpoint, OAuthReply, OAuthRequest } from './messages.js';
 import { jsonReply, Refused, type Refusal } from './refusals.js';
 import type { OwnTokenVerifier } from './token-verifier.js';
 
-/** What introspection needs. */
+/** Parts that the introspection endpoint works with. */
 export interface IntrospectionNeeds extends EndpointNeeds, Authentication {
   readonly verifier: OwnTokenVerifier;
   readonly maps: AtomicMaps;

@@ -5,7 +5,7 @@ import type { ServerKeys } from '../keys/server-keys.js';
 import { SPELLINGS_MAP, writeToken, type TokenNames } from './access-token.js';
 import { Refused } from './refusals.js';
 
-/** What is given to whom. */
+/** Content of a token to be issued, and its client. */
 export interface Issue {
   readonly clientId: string;
   /** `Client.registration`. */

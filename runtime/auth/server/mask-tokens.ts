@@ -1,4 +1,4 @@
-/** What replaces a token. */
+/** Text that replaces a token. */
 export const MASK = '***';
 
 /** Names under which tokens and assertions are sent. `code` is none of them: it is a search parameter of many types. */
@@ -19,7 +19,10 @@ export function maskTokens(text: string): string {
   return masked === plain ? text : masked;
 }
 
-/** The same for a parameter: in its name and its value, which goes whole where the name says what it is. */
+/**
+ * Masks tokens in the name and the value of a parameter. The whole value is masked where the name is one that tokens are sent
+ * under.
+ */
 export function maskParameter([name, value]: readonly [string, string]): [string, string] {
   return [maskTokens(name), SECRET.test(decoded(name)) ? MASK : maskTokens(value)];
 }

@@ -18,7 +18,7 @@ export interface OAuthRequest {
   readonly requestId?: string;
 }
 
-/** What it is answered with: JSON, or nothing where `body` is empty. */
+/** Reply of an endpoint: JSON, or no content where `body` is empty. */
 export interface OAuthReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

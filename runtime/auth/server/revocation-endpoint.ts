@@ -8,7 +8,7 @@ import { NO_STORE, Refused } from './refusals.js';
 import type { RevokedTokens } from './revoked.js';
 import type { OwnTokenVerifier } from './token-verifier.js';
 
-/** What revocation needs. */
+/** Parts that the revocation endpoint works with. */
 export interface RevocationNeeds extends EndpointNeeds, Authentication {
   readonly keys: ServerKeys;
   readonly revoked: RevokedTokens;

@@ -12,7 +12,7 @@ export interface AuthAddresses {
   readonly jwks: string;
 }
 
-/** What can be set about the authorization server. Times in seconds. */
+/** Settings of the authorization server. Times in seconds. */
 export interface AuthSettings {
   readonly addresses: AuthAddresses;
   /** Tolerance of clocks, 0 to 60. */

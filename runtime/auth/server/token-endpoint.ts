@@ -14,7 +14,7 @@ export type GrantScopes = (
   registered: Pick<Client, 'scope' | 'dialect'>,
 ) => { readonly canonical: string; readonly spelled: string } | undefined;
 
-/** What the token endpoint needs. */
+/** Parts that the token endpoint works with. */
 export interface TokenEndpointNeeds extends EndpointNeeds, Authentication {
   readonly keys: ServerKeys;
   readonly maps: AtomicMaps;

@@ -25,7 +25,7 @@ export interface OwnTokenVerifier extends TokenVerifier<OwnToken> {
   forget(text: string): void;
 }
 
-/** What the check of our own tokens needs. */
+/** Parts that the check of our own tokens works with. */
 export interface VerifierNeeds {
   readonly names: TokenNames;
   readonly keys: ServerKeys;

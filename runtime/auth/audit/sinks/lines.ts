@@ -7,7 +7,7 @@ export interface LineTarget {
   close(): Promise<void>;
 }
 
-/** What happens when nothing can be written. */
+/** Callbacks for the begin and the end of a time in which no events can be written. */
 export interface LineTroubles {
   /** From now on events wait, or are lost. @param error undefined: more came than can be written */
   began(error: unknown): void;

@@ -4,7 +4,8 @@ import type { ExternalSettings, ForeignScopes } from './settings.js';
 type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * What the claims of a foreign token come to. Who wrote them has been verified: by a signature, or by asking the server.
+ * Checks the claims of a token of another server. Their author has been verified already: by a signature, or because the server
+ * itself was asked.
  *
  * @param isAsked they are an answer of introspection, in which issuer and audience may be missing
  * @param now milliseconds since the epoch

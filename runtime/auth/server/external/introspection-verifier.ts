@@ -8,7 +8,7 @@ import { readClaims } from './claims.js';
 import type { ExternalEndpoints } from './endpoints.js';
 import type { ExternalSettings, ForeignScopes } from './settings.js';
 
-/** What is needed to check tokens by asking their server. */
+/** Parts that the check of tokens by introspection works with. */
 export interface IntrospectionVerifierNeeds {
   readonly settings: ExternalSettings;
   readonly endpoints: ExternalEndpoints;

@@ -10,7 +10,7 @@ import { readClaims } from './claims.js';
 import type { ExternalEndpoints } from './endpoints.js';
 import type { ExternalSettings, ForeignScopes } from './settings.js';
 
-/** What is needed to check tokens by the keys that their server publishes. */
+/** Parts that the check of tokens by published keys works with. */
 export interface JwksVerifierNeeds {
   readonly settings: ExternalSettings;
   readonly endpoints: ExternalEndpoints;

@@ -2,7 +2,7 @@ import { metadataUrl, type ClaimedSupport } from '../../discovery/documents.js';
 import { ExchangeError } from '../../jwks/exchange.js';
 import { fetchDocument, type Fetching } from '../../jwks/fetch-document.js';
 
-/** What we need of the metadata of an authorization server. */
+/** Metadata of an authorization server, as far as Kiln uses them. */
 export interface ServerMetadata {
   readonly jwksUri?: string;
   readonly introspectionEndpoint?: string;
@@ -11,7 +11,7 @@ export interface ServerMetadata {
   readonly claims: ClaimedSupport;
 }
 
-/** Those that are URLs. */
+/** Names of the members of `ServerMetadata` that are URLs. */
 export type EndpointName = Exclude<keyof ServerMetadata, 'claims'>;
 
 const MEMBERS = {
