@@ -7,7 +7,7 @@ import type { Resource } from '../fhir/resource.js';
 import type { Services } from '../core/services.js';
 import { EXIT, failed, printable, type Terminal } from './terminal.js';
 
-/** What `kiln subscriptions` does: lists all, or changes the state of one. */
+/** Action of `kiln subscriptions`: lists all Subscriptions, or changes the state of one. */
 export type SubscriptionsAction = 'list' | 'retry' | 'off';
 
 /**

@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/config-error.js';
 
-/** What a command may use of the process, so that tests can hand in something else. */
+/** Interface of the process to a command, so that tests can pass another one. */
 export interface Terminal {
   /** Results. */
   out(line: string): void;
@@ -21,7 +21,7 @@ export function printable(text: string): string {
   return text.replace(CONTROLS, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
 }
 
-/** What an error says, for one line. */
+/** Returns the message of an error, for one line. */
 export function messageOf(error: unknown): string {
   return printable(error instanceof Error ? error.message : String(error));
 }

@@ -44,7 +44,7 @@ export type OperationQuery<N extends string> = OperationOf<N>['query'] & {
   readonly [name: `_${string}`]: ParameterValue | undefined;
 };
 
-/** What a reference leads to. */
+/** Type of the resource that a reference leads to. */
 export type Referred<T extends string> = T extends ResourceType ? ResourceOf<T> : AnyResource;
 
 /** A resource to be written. The type of it is read from `resourceType`, so that properties that it does not have are errors. */

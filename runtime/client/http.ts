@@ -36,7 +36,7 @@ export interface ClientRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What came back. */
+/** Answer to a request. */
 export interface ClientAnswer<T> {
   readonly status: number;
   readonly headers: Headers;

@@ -6,7 +6,7 @@ import type { KeygenFlags } from './keygen.js';
 import type { Terminal } from '../terminal.js';
 import type { TokenFlags } from './token.js';
 
-/** What commands are made with. */
+/** Helpers that commands are made with. */
 export interface CommandKit {
   readonly terminal: Terminal;
   /** Gives a command the options of some settings; absent: of all. */

@@ -8,7 +8,7 @@ import { printable } from '../terminal.js';
 /** How long a server may take to answer, in milliseconds. */
 const PATIENCE = 5000;
 const DISCOVERY_PATIENCE = 10_000;
-/** What is asked for where nothing is said: what of it a client is registered with it gets. */
+/** Scope that is requested where the operator names none. The client gets the part of it that it is registered for. */
 export const EVERYTHING = 'system/*.cruds';
 /** https://www.rfc-editor.org/rfc/rfc6750#section-2.1 */
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;

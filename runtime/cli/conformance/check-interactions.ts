@@ -1,6 +1,6 @@
 import { Unmet, type Answer, type MutableJson, type Probe } from './probe.js';
 
-/** What checks have of the server, and the data that they make. */
+/** Context of a check: the server, and the data that the check creates there. */
 export interface CheckContext {
   readonly probe: Probe;
   /** Returns a resource that the server should take, with a patient where the statement searches the type by patient. */

@@ -5,7 +5,7 @@ import { NotTaken, Unmet, type MutableJson, type Probe } from './probe.js';
 import type { Requirement } from './requirements.js';
 import { createSearchData, type SearchData } from './search-data.js';
 
-/** What was found out about a requirement. */
+/** Result of the check of one requirement. */
 export interface Finding {
   readonly requirement: Requirement;
   /** `unasked`: there is no way known to find out. */

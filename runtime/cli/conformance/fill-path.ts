@@ -7,7 +7,7 @@ import { sampleOf, type SampleValue } from './sample-values.js';
 
 type MutableJson = Record<string, unknown>;
 
-/** What is filled in, and from what. */
+/** Parameters of filling in a path: the tables, the sample values and the types to reach. */
 export interface Filling {
   readonly rows: TypeRows;
   readonly minimal: MinimalValues;

@@ -32,7 +32,7 @@ export class Unmet extends Error {
   }
 }
 
-/** What was made to ask something with is refused by the server, so that it is not known whether that works. */
+/** Error of a check whose data the server refuses to store, so that the check cannot decide whether the requirement is met. */
 export class NotTaken extends Error {
   constructor(message: string) {
     super(message);
@@ -53,7 +53,7 @@ export interface Probe {
   removeAll(): Promise<readonly string[]>;
 }
 
-/** What is sent with a request. */
+/** Headers and body of a request. */
 export interface AskOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;

@@ -4,7 +4,7 @@ import type { Store } from '../../store/store.js';
 import { readMaps } from './copy-maps.js';
 import { digestOf, HashSum } from './tally.js';
 
-/** What one side has of blobs, or of map entries. */
+/** Count, size and hash of the blobs, or of the map entries, of one store. */
 export interface OtherTally {
   count: number;
   /** Bytes of the blobs; 0 for entries. */
@@ -12,7 +12,7 @@ export interface OtherTally {
   readonly hash: HashSum;
 }
 
-/** What was found where two sides were compared. */
+/** Result of comparing the blobs, or the map entries, of two stores. */
 export interface OtherComparison {
   readonly source: OtherTally;
   readonly target: OtherTally;

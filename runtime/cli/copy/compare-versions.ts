@@ -10,14 +10,14 @@ export interface TypeCount {
   versions: number;
 }
 
-/** What one side has. */
+/** Counts and hash of the versions of one store. */
 export interface VersionTally {
   readonly types: ReadonlyMap<string, TypeCount>;
   /** Of type, id, number, time and text of all versions. */
   readonly hash: HashSum;
 }
 
-/** What was found where two sides were compared. */
+/** Result of comparing the versions of two stores. */
 export interface VersionComparison {
   readonly source: VersionTally;
   readonly target: VersionTally;

@@ -15,7 +15,7 @@ const PIECE = 500;
 /** Deeper than any configuration lets a body be. */
 const DEPTH = 1000;
 
-/** What copying versions needs. */
+/** Parts that copying versions works with. */
 export interface CopyVersions {
   readonly source: Store;
   readonly target: Store;

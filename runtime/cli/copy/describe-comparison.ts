@@ -27,7 +27,7 @@ export function describeComparison({ versions, blobs, maps }: Comparison): strin
   ];
 }
 
-/** What is different, in words, of each kind the first; empty: nothing is. */
+/** Returns the first difference of each kind, in words; empty: there is none. */
 export function describeDifferences({ versions, blobs, maps }: Comparison): string {
   const kinds = [
     ['versions', versions],

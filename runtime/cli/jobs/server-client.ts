@@ -37,7 +37,7 @@ export function openClient(url: string, tokens: Tokens | undefined, signal: Abor
   };
 }
 
-/** What a refusal says, in one line. */
+/** Returns the reason of a refusal, in one line. */
 export async function whyRefused(response: Response): Promise<string> {
   const text = await response.text();
   try {

@@ -1,4 +1,4 @@
-/** What a document is written in. */
+/** Format that a document is written in. */
 export type DocumentFormat = 'json' | 'xml';
 
 /** Bytes that should be one resource, and where they come from, for the report. */

@@ -21,7 +21,7 @@ export interface Executed {
 }
 
 /**
- * What came of each entry of an executed Bundle that writes, by its place in it.
+ * Returns the outcome of each writing entry of an executed Bundle, with the index of the entry.
  *
  * @param answer JSON text of the Bundle that was answered
  * @param began what was last changed before is not of this load: milliseconds since the epoch

@@ -9,7 +9,7 @@ export interface ReportedFault {
 /** Faults of one resource that are reported. */
 const MOST = 5;
 
-/** What is wrong with a resource or Bundle, in one line: the first few faults, each with its place once. */
+/** Describes the faults of a resource or Bundle in one line: the first few, each with its place once. */
 export function describeFaults(faults: readonly ReportedFault[]): string {
   const told = faults.slice(0, MOST).map(describeFault);
   return [...told, ...(faults.length > MOST ? [`and ${faults.length - MOST} more`] : [])].join('; ');

@@ -17,7 +17,7 @@ export interface SourceFile {
 /** The path that stands for standard input, which is read as NDJSON. */
 export const STDIN = '-';
 
-/** What is found below a path: files, and what cannot be read or is no file. */
+/** A file below a path, or a failure where something cannot be read, or a skipped thing that is no file. */
 export type Found = SourceFile | Failure | Skipped;
 
 /**

@@ -7,8 +7,8 @@ import { parseDocument, type XmlReader } from './parse-document.js';
 import type { ReadDocument } from './read-documents.js';
 
 /**
- * What happens to Bundles: stored as the resources they are; or batches and transactions are executed, and collections taken
- * apart into their entries.
+ * Treatment of Bundles. `store` stores them as the resources they are. `apply` executes batches and transactions, and takes
+ * collections apart into their entries.
  */
 export type BundleMode = 'store' | 'apply';
 

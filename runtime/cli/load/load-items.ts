@@ -4,7 +4,7 @@ import type { Item } from './items.js';
 import { isBesideResources, openClashes, packageOf } from './packages.js';
 import type { Outcome, Sink } from './sink.js';
 
-/** What came of a load. */
+/** Counts of a load: how many items had each outcome. */
 export interface LoadCounts {
   created: number;
   updated: number;

@@ -42,7 +42,7 @@ export function readUrl(option: string | undefined, flags: Flags, terminal: Term
   return url;
 }
 
-/** What tells where a server is that `--running` looks for. */
+/** Settings from which `--running` computes the address of the server. */
 export const ADDRESS_SETTINGS = ['host', 'port', 'base-url'] as const;
 
 /** @throws ConfigError where `--running` does not go together with other options, or these do not without it */

@@ -1,4 +1,4 @@
-/** What fetch hides: the code of the connection. */
+/** Returns the cause of a failed fetch, which the error of fetch hides: the error code of the connection, or a message. */
 export function causeOf(error: unknown): string {
   const { message, cause } = error as Error;
   const { code, message: inner } = (cause ?? {}) as NodeJS.ErrnoException;

@@ -104,7 +104,10 @@ export function isBesideResources(item: Pick<Item, 'place'>, packages: readonly 
   return folders.length > 1 && !/^examples?$/.test(folders[0]!);
 }
 
-/** What is there by an id: the canonical of what lives. */
+/**
+ * A stored resource, or none, under the id that a resource of a package would get. `canonical` is undefined where none is
+ * current.
+ */
 export interface Present {
   readonly canonical: JsonValue | undefined;
 }

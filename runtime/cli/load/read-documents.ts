@@ -16,7 +16,7 @@ import { STDIN, type Found } from './find-files.js';
 import { splitLines } from './split-lines.js';
 import { untar } from './untar.js';
 
-/** What comes out of files. */
+/** A document that was read from a file, or a failure, or a skipped file. */
 export type ReadDocument = SourceDocument | Failure | Skipped;
 
 /** Files that are read ahead, and how many bytes of them. */

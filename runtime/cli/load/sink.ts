@@ -1,6 +1,6 @@
 import type { Item } from './items.js';
 
-/** What became of an item. */
+/** Outcome of one item. */
 export type Outcome = 'created' | 'updated' | 'unchanged' | { readonly error: unknown };
 
 /** Where items go. */

@@ -18,7 +18,7 @@ import { goesUnderOtherId, refuseOther, underOtherId, type Present } from './pac
 import { executed } from './executed.js';
 import { LoadStopped, type Outcome, type Sink } from './sink.js';
 
-/** What a store is loaded with. */
+/** Services and limits that a store is loaded with. */
 export interface LoadCore
   extends WriteValidation, Pick<Services, 'extract' | 'refit'>, Partial<Pick<Services, 'integrity'>> {
   readonly limits: Limits;

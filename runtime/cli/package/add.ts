@@ -79,7 +79,7 @@ export function tellFinished(pending: Pending | undefined, terminal: Terminal): 
   terminal.err(`kiln: finished what was begun before: ${pending.action} ${printable(what)}`);
 }
 
-/** What files and options ask for. @throws ConfigError */
+/** Reads the request to add packages from the command's files and options. @throws ConfigError */
 export async function readRequest(files: readonly string[], options: PackageAddFlags): Promise<AddRequest> {
   const folders = options.from === undefined ? [...new Set(files.map((file) => dirname(file)))] : [options.from];
   const folder: string[] = [];

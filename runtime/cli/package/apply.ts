@@ -11,7 +11,7 @@ import type { Plan, PlannedWrite } from './plan.js';
 import { readContents, type PackageContents, type PackageReader } from './read-package.js';
 import { pieces } from './stored-definitions.js';
 
-/** What a plan is done with. */
+/** Parts that a plan is carried out with. */
 export interface ApplyParts extends Pick<ComposingServices, 'extract' | 'refit' | 'limits'> {
   readonly store: Pick<Store, 'readMany' | 'write'>;
   readonly reader: Pick<PackageReader, 'limits' | 'nesting'>;

@@ -21,7 +21,7 @@ import { nameOf, resolvePackages, type Candidate, type Choice } from './resolve.
 import { settleEmptyTypes } from './start-reindexing.js';
 import { readStoredDefinitions } from './stored-definitions.js';
 
-/** What is to be added, and how. */
+/** Request to add packages: the packages, and the operator's choices. */
 export interface AddRequest {
   /** Packages that the operator names. */
   readonly direct: readonly PackageSource[];
@@ -33,7 +33,7 @@ export interface AddRequest {
   readonly replaces: boolean;
 }
 
-/** What an addition would do. */
+/** Effects of an addition, computed before anything is written. */
 export interface Addition {
   /** Packages that are new or another version. */
   readonly packages: readonly PackageContents[];

@@ -2,7 +2,7 @@ import { isObject, type JsonValue } from '../../fhir/resource.js';
 import type { PackageFault } from './package-fault.js';
 import { isVersionNumber } from './version-number.js';
 
-/** What `package/package.json` says. https://confluence.hl7.org/display/FHIR/NPM+Package+Specification */
+/** Manifest of a package: `package/package.json`. https://confluence.hl7.org/display/FHIR/NPM+Package+Specification */
 export interface Manifest {
   readonly name: string;
   readonly version: string;

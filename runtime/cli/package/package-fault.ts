@@ -1,6 +1,6 @@
 import { printable } from '../terminal.js';
 
-/** What is wrong with a package, for one line: where, what, and what to do about it. */
+/** Fault of a package, for one line: where it is, what it is, and how to remedy it. */
 export interface PackageFault {
   /** The file, with the path inside the archive; or the package. */
   readonly where: string;

@@ -13,7 +13,7 @@ export interface StoredDefinition extends Pick<ResourceRow, 'type' | 'id' | 'url
   readonly tags: readonly string[];
 }
 
-/** What a plan is made of. */
+/** Input of a plan: the packages that come and go, and what the store has of them. */
 export interface PlanInput {
   /** Packages that are new or another version, by name. */
   readonly packages: readonly PackageContents[];
@@ -36,7 +36,7 @@ export interface PlannedWrite {
   readonly owners: readonly string[];
 }
 
-/** What is to be done, in any order. */
+/** Plan of an addition or a removal: the writes and deletions, in any order. */
 export interface Plan {
   readonly writes: readonly PlannedWrite[];
   readonly deletions: readonly StoredDefinition[];

@@ -26,7 +26,7 @@ export interface PackageResource {
   readonly digest: string;
 }
 
-/** What was read of a package, its contents aside. */
+/** A package as it was read, without the contents of its resources. */
 export interface PackageContents extends Manifest {
   readonly source: PackageSource;
   /** Of the archive. */
@@ -43,7 +43,7 @@ export interface PackageContents extends Manifest {
   readonly profiles: readonly (readonly [string, string])[];
 }
 
-/** What packages are read with. */
+/** Limits, tables and checks that packages are read with. */
 export interface PackageReader {
   readonly limits: PackageLimits;
   readonly nesting: number;

@@ -14,7 +14,7 @@ export interface StoredCandidate extends Candidate {
   readonly overridden: Readonly<Record<string, string>>;
 }
 
-/** What is there to choose from, and what the operator says. */
+/** Packages to choose from, and the choices of the operator. */
 export interface Choices {
   readonly direct: readonly Candidate[];
   readonly folder: readonly Candidate[];

@@ -54,7 +54,9 @@ export async function readStoredDefinitions(
   return [...found.values()];
 }
 
-/** What is known of a version without its content. */
+/**
+ * Returns the properties of a stored definition that a plan needs: its key, digest, tags and canonical, without the content.
+ */
 export function toDefinition({ type, id, version: number }: StoredVersion, json: string): StoredDefinition {
   const resource = readJson(json, STORED_DEPTH) as Resource;
   const { url, version } = resource;

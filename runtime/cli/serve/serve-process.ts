@@ -6,10 +6,10 @@ import type { RunningServer } from '../../start-server.js';
 import { EXIT, type Terminal } from '../terminal.js';
 import { startWatchdog } from '../watchdog/start-thread.js';
 
-/** What a process may take to end beyond what its requests have, in milliseconds. */
+/** Time that a process may take to end, in milliseconds, beyond the time that its requests have. */
 export const GRACE = 20_000;
 
-/** What is around a server. */
+/** Surroundings of a server: its terminal, its log, and when it starts and ends. */
 export interface Surroundings {
   readonly terminal: Pick<Terminal, 'err'>;
   readonly log: Log;

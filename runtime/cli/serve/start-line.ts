@@ -3,8 +3,8 @@ import type { Config } from '../../config/settings.js';
 import { printable } from '../terminal.js';
 
 /**
- * What is printed once a server serves: where it listens, under which URL clients know it where that is another, and how to get a
- * token for trying it out.
+ * Returns the text that is printed once a server serves. It names the address where the server listens, the URL under which
+ * clients know it where that is another, and the command that gets a token for trying it out.
  *
  * @param url FHIR base where it listens
  * @param newFile of a store that was not there before: it may be there under another path

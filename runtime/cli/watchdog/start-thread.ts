@@ -1,7 +1,7 @@
 import { url as inspectorUrl } from 'node:inspector';
 import { Worker } from 'node:worker_threads';
 
-/** What the thread needs to know. */
+/** Settings that the watchdog's thread receives. */
 export interface WatchdogSettings {
   /** One number for each of `PLACES`. */
   readonly shared: Int32Array<SharedArrayBuffer>;
@@ -9,7 +9,7 @@ export interface WatchdogSettings {
   readonly patience: number;
 }
 
-/** What the main thread tells the watchdog, by its place in the array. */
+/** Indexes of the numbers in the shared array through which the main thread reports to the watchdog. */
 export const PLACES = {
   /** It counts on while the main thread goes on. */
   beat: 0,
@@ -17,7 +17,7 @@ export const PLACES = {
   end: 1,
 } as const;
 
-/** What looks after the main thread. */
+/** Watchdog of the main thread. */
 export interface Watchdog {
   /** From now on the process has so many milliseconds until it ends. */
   expectEnd(time: number): void;
