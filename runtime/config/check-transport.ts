@@ -2,7 +2,7 @@ import { isLoopback } from '../http/open-mode.js';
 import { ConfigError } from './config-error.js';
 import type { Config } from './settings.js';
 
-/** What of a configuration is about transport. */
+/** Settings of a configuration that concern transport. */
 export type Transport = Pick<
   Config,
   'host' | 'port' | 'base-url' | 'tls-cert' | 'tls-key' | 'tls.clientCa' | 'proxy.trust'

@@ -6,7 +6,7 @@ import { ConfigError } from './config-error.js';
 import type { Config } from './settings.js';
 
 /**
- * What opens the server to more than this machine: a setting with its value; undefined: nothing does. Open mode and the
+ * Returns the setting that opens the server to other machines, with its value; undefined: no setting does. Open mode and the
  * development client exist only then.
  */
 export function whyExposed(

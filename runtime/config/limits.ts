@@ -15,7 +15,7 @@ export function limitsOf(config: Config): Limits & { readonly queryTime: number 
   };
 }
 
-/** What a configuration says of searches. */
+/** Returns the search settings of a configuration. */
 export function searchSettingsOf(config: Config): SearchSettings {
   return {
     ...DEFAULT_SEARCH,

@@ -26,7 +26,7 @@ export const CLIENTS_SCHEMA = {
   },
 };
 
-/** What foreign scopes mean. */
+/** Schema of the meanings of foreign scopes, by scope. */
 export const SCOPES_SCHEMA = {
   type: 'object',
   description: 'an object of texts',

@@ -18,7 +18,7 @@ export interface ExchangeAnswer {
   readonly headers?: readonly string[];
 }
 
-/** What goes to and fro in some interactions, or in calls of some operations (by `OperationRow.id`). */
+/** Headers and bodies of the requests and answers of some interactions, or of some operations (by `OperationRow.id`). */
 export interface ExchangeRow {
   readonly interactions?: readonly string[];
   readonly operations?: readonly string[];
@@ -38,7 +38,10 @@ export interface ExchangeTable {
   readonly rows: readonly ExchangeRow[];
 }
 
-/** What goes to and fro: of the operation, else of all operations; of the type, else of all types. */
+/**
+ * Finds the exchange row of a call. A row of its operation is preferred to one of all operations, and a row of its type to one
+ * of all types.
+ */
 export function exchangeOf(
   { rows }: ExchangeTable,
   call: { readonly interaction: Interaction; readonly operation?: string; readonly method: Method },

@@ -29,7 +29,7 @@ export interface ExtensionContextRow {
   readonly expression: string;
 }
 
-/** What a profile adds to one element, or to one slice of it. Absent members: as the type has it. */
+/** Changes that a profile makes to one element, or to one slice of it. Absent members: as the type has it. */
 export interface ProfileElementRow {
   /** Name in JSON; for a choice element the stem; for the root the type. */
   readonly name: string;

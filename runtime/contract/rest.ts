@@ -89,8 +89,8 @@ export interface OperationRow {
 export type ScopeLetters = string;
 
 /**
- * What in a request brings a need that not every request of its kind has, and the types that `each`, `any` and
- * `filter` then mean.
+ * Condition of a need that not every request of a kind has: the part of the request that brings it. It also decides the types
+ * that `each`, `any` and `filter` then mean.
  *
  * - `if-none-exist`: a create carries criteria.
  * - `conditional-reference`: content refers by a search (`Patient?identifier=…`); the types searched.
@@ -153,8 +153,8 @@ export interface ScopeNeed {
 }
 
 /**
- * What an interaction or an operation requires of a token. An operation has several rows where its levels differ;
- * there is exactly one for each of its levels.
+ * Requirement of an interaction or an operation for the scopes of a token. An operation has several rows where its levels
+ * differ; there is exactly one for each of its levels.
  */
 export interface ScopeRow {
   readonly interaction: Interaction;
@@ -201,7 +201,7 @@ export interface ScopeTable {
   readonly ownChains: readonly OwnChainsRow[];
 }
 
-/** What a type claims in the CapabilityStatement, as far as the definitions decide it. */
+/** Claims of a type in the CapabilityStatement, as far as the definitions decide them. */
 export interface CapabilityRow {
   readonly type: string;
   /** Canonical of its StructureDefinition. */
