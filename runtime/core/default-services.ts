@@ -14,7 +14,7 @@ export type DefaultServices = Omit<
   'tables' | 'store' | 'extract' | 'scopeRows' | 'pages' | 'feeds' | 'entries' | 'wired' | 'operations' | 'formats'
 >;
 
-/** What applies where no setting says otherwise. */
+/** Services that apply where no setting says otherwise. */
 export const DEFAULT_SERVICES: DefaultServices = {
   refit: (_resource, entries) => entries,
   validate: () => [],

@@ -4,7 +4,7 @@ import type { Resource } from '../fhir/resource.js';
 import { parseMediaType } from '../format/negotiate.js';
 import { BINARY, decodeEnclosed } from './binary/binary-content.js';
 
-/** What a search is posted as. https://hl7.org/fhir/R5/http.html#search */
+/** Media type that searches are posted with. https://hl7.org/fhir/R5/http.html#search */
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /** Greatest size of a form, in bytes: a list of 10,000 values has room. */

@@ -1,7 +1,7 @@
 import type { StoredVersion } from '../store/store.js';
 import type { Call } from './call.js';
 
-/** What a hook learns of a read beside the version. */
+/** Context of a read that a hook receives beside the version. */
 export interface ReadContext {
   readonly interaction: 'read' | 'vread';
   /** The client that reads; absent: there is no authorization. */

@@ -22,7 +22,10 @@ export async function readStored(
   return (await largeTexts.parse(json, STORED_DEPTH, purpose)) as Resource;
 }
 
-/** What a large current version holds; undefined: it is small, and read where that is needed. */
+/**
+ * Reads the content of a current version if it is large; undefined: it is small, or no version is current. Small ones are read
+ * where their content is needed.
+ */
 export async function readLargeVersion(
   current: StoredVersion | undefined,
   services: Pick<Services, 'largeTexts'>,

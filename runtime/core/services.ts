@@ -152,13 +152,13 @@ export type CodeRefusals = (
   services: LookupServices,
 ) => Promise<readonly Fault[]>;
 
-/** What the look-up of codes and profiles reads. */
+/** Services that looking up codes and profiles reads. */
 export type LookupServices = Pick<Services, 'store' | 'tables' | 'indexStatus' | 'largeTexts' | 'own'>;
 
 /** The parts of a call that validation by profiles reads. */
 export type ValidatingCall = Pick<Call, 'principal' | 'signal' | 'together'>;
 
-/** What validation by profiles works with. */
+/** Services that validation by profiles works with. */
 export type ValidatingServices = LookupServices & Pick<Services, 'extract'> & { readonly profiles: ProfileServices };
 
 /**
@@ -222,7 +222,7 @@ export interface FetchFile {
 /** The parts of a call that checks of topics and Subscriptions read. */
 export type CheckedCall = Pick<Call, 'principal' | 'signal'> & { readonly prefer?: Call['prefer'] };
 
-/** What is written: its id, and its content before; undefined: nothing was current. */
+/** A write to be checked: the id, and the content before; undefined: no version was current. */
 export interface CheckedWrite {
   readonly id: string;
   readonly before: Resource | undefined;
@@ -241,7 +241,7 @@ export interface SubscriptionChecks {
   checkDelete(type: string, id: string): Promise<void>;
 }
 
-/** What the configuration decides. */
+/** Services that the configuration decides. */
 export interface SettingServices {
   /** How much of a resource is checked before it is written. */
   readonly validation: ValidationMode;
@@ -271,7 +271,7 @@ export interface SettingServices {
   readonly authorization: { readonly cors: boolean; readonly issuer?: string } | undefined;
 }
 
-/** What the server can do: router, `Allow`, `/metadata` and the scope check read these. */
+/** Capabilities of the server: the router, `Allow`, `/metadata` and the scope check read them. */
 export interface CapabilityServices {
   /** What interactions require of a token. */
   readonly scopeRows: ScopeRows;
@@ -289,7 +289,7 @@ export interface CapabilityServices {
   readonly subset: ((resource: Resource, view: View) => Resource) | undefined;
 }
 
-/** What interactions and operations work with. No member is optional: `createServices` supplies each default. */
+/** Services that interactions and operations work with. No member is optional: `createServices` supplies each default. */
 export interface Services extends DefinitionServices, DataServices, SettingServices, CapabilityServices {}
 
 /** One interaction. @throws FhirError for every failure that a client has to know */

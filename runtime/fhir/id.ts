@@ -13,7 +13,7 @@ export function isId(text: string): boolean {
   return ID.test(text) && !isDots(text);
 }
 
-/** What is wrong with an id where the general text does not say it. */
+/** Returns the fault of an id where the general text does not explain it. */
 export function whyNoId(text: string): string | undefined {
   return isDots(text) ? `The id "${text}" cannot be used: in a URL it would mean another place` : undefined;
 }

@@ -9,7 +9,10 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** What a misspelt word most likely means, as the end of a message: `; did you mean Patient?`. Empty where none is near. */
+/**
+ * Returns the most likely meaning of a misspelt word, as the end of a message: `; did you mean Patient?`. Empty where no word
+ * is near.
+ */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const near = nearest(word.slice(0, LONGEST), candidates);
   return near === undefined ? '' : `; did you mean ${near}?`;

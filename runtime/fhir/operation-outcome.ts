@@ -16,7 +16,8 @@ export function successOutcome(text: string): Resource {
 }
 
 /**
- * What an issue says, in the element that is for people and in the only one that some clients show.
+ * Returns the members of an issue that hold its text: `details`, which is for people, and `diagnostics`, the only one that some
+ * clients show.
  *
  * @param coding our stable codes
  */

@@ -1,2 +1,2 @@
-/** What this server is, for `/metadata` and `kiln --version`. A test holds the version against package.json. */
+/** Name and version of this server, for `/metadata` and `kiln --version`. A test compares the version with package.json. */
 export const PRODUCT = { name: 'Kiln', version: '0.1.0' } as const;

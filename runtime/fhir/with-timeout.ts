@@ -1,6 +1,5 @@
 /**
- * What the work gives, or after so many milliseconds an error. The work goes on all the same, and what becomes of it then
- * is not reported.
+ * Returns the result of the work, or rejects on timeout. The work continues then, and its result is discarded.
  *
  * @param time in milliseconds; `Infinity`: without limit
  * @param late makes the error

@@ -17,7 +17,7 @@ export class XhtmlFault extends Error {
   }
 }
 
-/** What writing a narrative into a document takes to know. */
+/** Facts about a narrative's div that writing it into a document needs. */
 export interface XhtmlDiv {
   /** Where the name of the div's start tag ends. */
   readonly nameEnd: number;
@@ -46,7 +46,10 @@ export function isXhtml(value: unknown): boolean {
   return typeof value === 'string' && faultOfXhtml(value) === undefined;
 }
 
-/** What `checkXhtml` has against a text, with its place (from 1, columns in UTF-16 code units); undefined: nothing. */
+/**
+ * Returns the fault that `checkXhtml` finds in a text, with its place (from 1, columns in UTF-16 code units); undefined: it
+ * finds none.
+ */
 export function faultOfXhtml(text: string): string | undefined {
   try {
     checkXhtml(text);

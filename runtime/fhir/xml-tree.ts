@@ -36,7 +36,7 @@ export interface XmlElement {
   source: string | undefined;
 }
 
-/** What is no element: its text is that of a text node, of a comment, or of an instruction behind its target. */
+/** A node that is no element. Its text is that of a text node, of a comment, or of an instruction after its target. */
 export interface XmlLeaf {
   readonly kind: 'text' | 'comment' | 'instruction';
   text: string;
@@ -55,7 +55,7 @@ export interface XmlDocument {
   readonly parent: undefined;
 }
 
-/** What has children. */
+/** A node that can have children. */
 export type XmlParent = XmlDocument | XmlElement;
 
 /** A name with its prefix, as it is written. */

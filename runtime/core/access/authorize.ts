@@ -25,7 +25,7 @@ export interface Asked extends ScopeAim {
   readonly references?: readonly string[];
 }
 
-/** What scopes are judged with. */
+/** Services that scopes are checked with. */
 export type ScopeServices = Pick<Services, 'scopeRows'> & SearchServices;
 
 interface Request {
@@ -102,7 +102,10 @@ function isExportRead({ interaction, type, id }: Asked): boolean {
   return interaction === 'read' && type === BINARY && isExportFileId(id);
 }
 
-/** The same for what was found in the request's content. */
+/**
+ * Returns all scopes that a request needs because of content that was found in it, if some of them are missing; undefined: it
+ * is allowed as far as it is known.
+ */
 export function neededFor(
   asked: Pick<Asked, 'interaction' | 'operation' | 'level' | 'type' | 'member'>,
   content: Content,

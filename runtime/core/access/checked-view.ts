@@ -27,7 +27,7 @@ const LETTERS: Readonly<Partial<Record<Interaction, { readonly writes: string; r
   'conditional-delete': { writes: 'd', sees: 'd' },
 };
 
-/** Those of a call that writes. */
+/** Returns the letters of a call that writes: the one that it writes with, and the one by which it sees what is there. */
 export function lettersOf({ interaction }: Call): { readonly writes: string; readonly sees: string } {
   const found = LETTERS[interaction];
   if (found === undefined) throw new Error(`no letter for ${interaction}`);
@@ -35,8 +35,9 @@ export function lettersOf({ interaction }: Call): { readonly writes: string; rea
 }
 
 /**
- * What a write may look at. Of what lies outside the token's constraints, and likewise of what never was where the write needs
- * something to be there, it ends, before preconditions could tell the two apart.
+ * Limits a write's view to what the token may see. A read of a version outside of the token's constraints ends the write before
+ * its preconditions are checked. So does a read of a resource that never existed, where the write needs one: preconditions
+ * could tell the two apart.
  *
  * @throws FhirError `not-found`; `scope-missing` where the content could be written in no case
  */

@@ -8,12 +8,12 @@ import { usedBy } from '../../search/parse/used-by.js';
 import { describeStaleIndex, staleParameters } from '../definitions/index-status.js';
 import type { Services } from '../services.js';
 
-/** What a token gives, and the constraints that were asked for so far, each with its type. */
+/** Access of a token, with the constraints that it has returned so far and the type of each. */
 export interface RecordedAccess extends Access {
   readonly constraints: ReadonlyMap<Condition, string>;
 }
 
-/** The same access, which notes the constraints that it gives away. */
+/** Wraps an access so that it records the constraints that it returns. */
 export function recordConstraints(access: Access): RecordedAccess {
   const constraints = new Map<Condition, string>();
   const note = (type: string, reach: Reach): Reach => {

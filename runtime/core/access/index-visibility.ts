@@ -34,8 +34,9 @@ export async function isHiddenByIndex(
 }
 
 /**
- * The same of all its versions, which is so where the current one is the only one: those before it each lie within or outside
- * by their own content, and the index knows of the current one alone.
+ * Whether all versions of a resource are hidden by the index. This is the case only if the current version is hidden and is the
+ * only one: each earlier version is visible or hidden by its own content, and the index has entries of the current version
+ * alone.
  */
 export async function isWhollyHiddenByIndex(
   key: ResourceKey,

@@ -14,7 +14,7 @@ import type { Services } from '../services.js';
 /** Who looks. */
 export type Looking = Pick<Call, 'principal' | 'signal'>;
 
-/** What is looked with. */
+/** Services that visibility is decided with. */
 export type VisibilityServices = Pick<Services, 'store' | 'extract' | 'largeTexts' | 'indexStatus' | 'own'>;
 
 /**

@@ -27,8 +27,9 @@ function isStoredWith({ kind, isBuiltIn }: ParameterFault, isStoredAnyway: boole
 }
 
 /**
- * What is wrong with an active SearchParameter that is to be in effect beside these, or describes one that is built in; nothing is with
- * other resources. What its write may bring with it is not looked for.
+ * Returns the faults of an active SearchParameter, beside the other parameters that are in effect. A description of a built-in
+ * parameter is checked too. Other resources have no faults. A component with a missing definition is no fault here: the same
+ * write may bring that definition.
  */
 export function parameterFaults(
   resource: Resource,

@@ -11,7 +11,7 @@ const CLAIMS = 'claims';
 /** The system of the tag that the resources of a package have; its code is the name of the package. */
 export const PACKAGE_TAG = 'urn:kiln:package';
 
-/** What a server claims because of an installed package. */
+/** Claims of a server that follow from one installed package. */
 export interface GuideClaim {
   /** Of the package. */
   readonly name: string;
@@ -21,7 +21,7 @@ export interface GuideClaim {
   readonly profiles?: readonly (readonly [string, string])[];
 }
 
-/** Those of all packages, in the order in which they came. */
+/** Claims of all installed packages, in the order of their installation. */
 export type GuideClaims = readonly GuideClaim[];
 
 /** No package is installed. */

@@ -97,7 +97,7 @@ export function watchIndexStatus(
   };
 }
 
-/** What an operator and a client should know about them; undefined: all are current. */
+/** Describes, for operators and clients, the parameters whose index entries are stale; undefined: all are current. */
 export function describeStaleIndex(rows: readonly string[]): string | undefined {
   const names = rows.filter((name) => name !== BASES);
   const some = names.slice(0, 10).join(', ');

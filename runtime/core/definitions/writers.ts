@@ -12,7 +12,7 @@ const HOLDS = 60_000;
 const STOPS = 20_000;
 const RENEWED = 8000;
 
-/** What a process says of itself to the others: by which definitions it writes. */
+/** Announcement of a process to the others: by which definitions it writes. */
 export interface Writer {
   /** Whether others can rely on what it said last. */
   isValid(): boolean;

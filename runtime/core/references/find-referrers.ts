@@ -12,7 +12,7 @@ import type { FindPage, FindQuery, ResourceKey, StoredVersion } from '../../stor
 /** Resources that one query of a search for referrers returns. */
 const PAGE = 200;
 
-/** What referrers are found with. */
+/** Services that referrers are found with. */
 export type ReferrerServices = Pick<Services, 'store' | 'tables' | 'indexStatus'>;
 
 /** The types of the resources that are stored, in the order of their names. */

@@ -8,8 +8,8 @@ import type { RequiredTarget, ResourceKey } from '../../store/store.js';
 import { referenceWalk } from './reference-walk.js';
 
 /**
- * What becomes of references that lead to nothing: `none`, they are taken; `written`, no write makes one; `enforced`, and no deletion
- * makes one either.
+ * Treatment of references that lead to nothing. `none`: they are accepted. `written`: no write may make one. `enforced`: no
+ * deletion may make one either.
  */
 export type IntegrityMode = 'none' | 'written' | 'enforced';
 

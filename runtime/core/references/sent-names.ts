@@ -5,7 +5,7 @@ import type { SentPatch } from '../call.js';
 /** Slashes between two looks at the time. */
 const AT_ONCE = 1000;
 
-/** What the values of a patch may refer to, as `Type/id`: everything in it that reads so. */
+/** Returns the names that the values of a patch may refer to: all parts of it that read like `Type/id`. */
 export async function sentNames(patch: SentPatch): Promise<ReadonlySet<string>> {
   const text = patch.format === 'xml' ? await readTexts(patch.text) : JSON.stringify(patch);
   const names = new Set<string>();

@@ -12,8 +12,9 @@ import { withinConstraints } from './authorize/constrain-search.js';
 const MOST_FOUND = 1001;
 
 /**
- * What criteria reach with a token, if they are of Binaries. The context of one lies in another resource, which writes cannot be guarded
- * against: so those whose context the token may read are found first, and named by their ids.
+ * Extends the reach of a token for criteria on Binaries. The `securityContext` of a Binary leads to another resource, whose
+ * changes no precondition of a write covers. So the Binaries whose context the token may read are found first, and the reach
+ * names them by their ids.
  *
  * @param reach of the token, with Binaries without a context alone
  * @throws FhirError `index-not-current` where the index could show what a constraint excludes

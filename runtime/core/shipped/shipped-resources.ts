@@ -12,7 +12,7 @@ export interface ShippedResources {
   readonly byUrl: (type: string, url: string, base: string) => StoredVersion | undefined;
 }
 
-/** Those that a build has packed. */
+/** Shipped resources that the build has packed. */
 export const SHIPPED: ShippedResources = {
   byId: versionOf,
   byUrl(type, url, base) {

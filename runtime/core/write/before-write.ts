@@ -5,7 +5,7 @@ import type { Interaction } from '../../contract/index.js';
 import type { Call } from '../call.js';
 import type { Services } from '../services.js';
 
-/** What a write is known by: part of a call. */
+/** Parts of a call that describe its write. */
 export type WrittenCall = Pick<Call, 'interaction'> & {
   readonly id?: string | undefined;
   readonly trace?: Call['trace'] | undefined;
@@ -39,7 +39,8 @@ export async function callToWrite(call: Call, services: Pick<Services, 'beforeWr
 }
 
 /**
- * What the hooks make of a resource; the same object, where they change nothing or there are none for its type.
+ * Runs the hooks on a resource and returns the result. It is the same object where they change nothing, or its type has no
+ * hooks.
  *
  * @throws FhirError where a hook refuses
  * @throws Error where a hook makes another resource of it, or what is no JSON

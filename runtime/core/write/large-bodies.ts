@@ -6,14 +6,14 @@ import type { SentPatch } from '../call.js';
 export const LARGE_BODY = 256 * 1024;
 
 /**
- * What a worker does with a body after parsing it. `create` and `put`: validates a resource to be stored (without its id,
- * or with it) and extracts its index entries; `execute`: validates the entries of a Bundle; `structure`: validates the structure;
- * `judge`: finds all that is wrong with the resource, or with the one in the parameter `resource`; `extract`: extracts index entries of a
- * stored resource; `parse`: nothing.
+ * Work of a worker on a body after parsing it. `create` and `put`: validates a resource to be stored (without its id, or with
+ * it) and extracts its index entries; `execute`: validates the entries of a Bundle; `structure`: validates the structure;
+ * `judge`: finds all that is wrong with the resource, or with the one in the parameter `resource`; `extract`: extracts index
+ * entries of a stored resource; `parse`: nothing.
  */
 export type BodyPurpose = 'create' | 'put' | 'execute' | 'structure' | 'judge' | 'extract' | 'parse';
 
-/** What a worker does with a stored text. */
+/** Work of a worker on a stored text. */
 export type StoredPurpose = Extract<BodyPurpose, 'judge' | 'extract' | 'parse'>;
 
 /** How a text is to be written anew. */

@@ -4,7 +4,7 @@ import type { IndexEntry } from '../../search/entry.js';
 import type { Fault } from '../../validate/fault.js';
 import type { RuleFindings } from '../../validate/rules/create-rule-checker.js';
 
-/** What a worker thread found when it parsed a resource. */
+/** Findings of a worker thread that parsed a resource. */
 export interface ParsedBody {
   /** Faults that validation found. */
   readonly faults: readonly Fault[];
@@ -37,7 +37,7 @@ export function rememberParsed(resource: Resource, prepared: ParsedBody): void {
   known.set(resource, prepared);
 }
 
-/** What a worker found about this object; undefined if no worker parsed it. */
+/** Returns what a worker found about this object; undefined if no worker parsed it. */
 export function parsedBodyOf(resource: Resource): ParsedBody | undefined {
   return known.get(resource);
 }

@@ -28,7 +28,7 @@ export async function validateWritten(
   await validateProfiles(resource, call, services);
 }
 
-/** The same without profiles. @throws FhirError */
+/** Validates a resource like `validateWritten`, but without profiles. @throws FhirError */
 export function validateContent(resource: Resource, call: Pick<Call, 'text'>, services: ContentValidation): void {
   // A SearchParameter changes how the server searches, so its structure is always checked.
   const isParameter = resource.resourceType === SEARCH_PARAMETER;

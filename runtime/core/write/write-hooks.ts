@@ -1,7 +1,7 @@
 import type { Interaction } from '../../contract/index.js';
 import type { Resource } from '../../fhir/resource.js';
 
-/** What a hook learns of a write beside the resource. */
+/** Context of a write that a hook receives beside the resource. */
 export interface WriteContext {
   readonly interaction: Interaction;
   /** Id of the URL, or of the resource that is patched; absent: the server finds or gives it. */

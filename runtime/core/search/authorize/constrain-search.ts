@@ -18,7 +18,7 @@ import type { SearchScope } from '../parse/scope.js';
 import type { SearchRequest } from '../parse/search-request.js';
 import { needsOfSearch } from './search-needs.js';
 
-/** What of a search a token allows. */
+/** Bounds that a token sets to a search. */
 export interface SearchBounds {
   /** The types that are searched: those that the request names, or of all types those that the token shows. */
   readonly types: readonly string[];

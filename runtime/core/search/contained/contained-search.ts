@@ -133,7 +133,7 @@ export function intoContainers(
   ];
 }
 
-/** What a token shows of a type: of resources that are not contained, and of contained ones. */
+/** Reach of a token on one type: for resources that are not contained, and for contained ones. */
 export interface ContainedConstraint {
   readonly own: Reach;
   readonly within: Reach;
@@ -142,9 +142,9 @@ export interface ContainedConstraint {
 const UNBOUND: ContainedConstraint = { own: 'everything', within: 'everything' };
 
 /**
- * What a token shows of a type, with the constraint adapted for contained resources. These have no `_id` and `_lastUpdated` of
- * their own, and no index entries of stored parameters. A part of the constraint that uses one of them excludes contained
- * resources, and so does its negation. The other parts are decided by index entries.
+ * Returns what a token shows of a type, with the constraint adapted for contained resources. These have no `_id` and
+ * `_lastUpdated` of their own, and no index entries of stored parameters. A part of the constraint that uses one of them
+ * excludes contained resources, and so does its negation. The other parts are decided by index entries.
  */
 export function constrainContained(reach: Reach, type: string, tables: ServiceTables): ContainedConstraint {
   if (typeof reach === 'string') return { own: reach, within: reach };

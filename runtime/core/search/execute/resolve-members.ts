@@ -7,7 +7,7 @@ import type { Zone } from '../../../search/values/zone.js';
 import type { FindQuery, Store } from '../../../store/store.js';
 import { findAll } from './find-all.js';
 
-/** What looking up Lists, Groups and CareTeams needs. */
+/** Parts that looking up Lists, Groups and CareTeams works with. */
 export interface MembershipSource {
   /** Finds those that the token may read. */
   readonly findReadable: Store['find'];

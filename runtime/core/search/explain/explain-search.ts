@@ -14,7 +14,7 @@ export interface ExplainedQuery extends Omit<FindQuery, 'include' | 'after'> {
   readonly explanation: Explanation | undefined;
 }
 
-/** What a search is understood as, and what the store does for its first page. */
+/** Explanation of a search: how it is understood, and what the store does for its first page. */
 export interface ExplainedSearch {
   readonly queries: readonly ExplainedQuery[];
   /** What comes with the page; it is not followed. */

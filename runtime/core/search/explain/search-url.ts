@@ -11,7 +11,7 @@ const PLACES = [
   /^(.*?)\/?([A-Z][A-Za-z]*)$/,
 ];
 
-/** What a text has to be that `splitSearch` takes. */
+/** Words for the error about a text that `splitSearch` does not take: they say what it has to be. */
 export const SEARCH_URL_HELP =
   'has to begin with a type, a compartment or a query, as in Patient?name=x, Patient/1/Observation, ?_type=Patient';
 

@@ -42,7 +42,7 @@ export interface PlannedLink extends Pick<GraphLink, 'source' | 'target' | 'rule
   follow(sources: readonly StoredVersion[], signal: Signal): AsyncIterable<StoredVersion>;
 }
 
-/** What following a graph needs. */
+/** Parts that following a graph works with. */
 export interface GraphSource {
   readonly call: Call;
   readonly services: Services;

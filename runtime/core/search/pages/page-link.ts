@@ -50,7 +50,7 @@ export interface PageKeys {
 /** Of the pages of searches and histories. */
 const PAGES: PageKeys = { map: 'page-keys', period: 24 * 3600_000 };
 
-/** Of the cursors of change feeds: as long as the log is kept, and more. */
+/** Keys of the cursors of change feeds. They decrypt for longer than the log is kept. */
 export const FEED_KEYS: PageKeys = { map: 'feed-keys', period: 8 * 24 * 3600_000 };
 /** First byte of a token: the version of its layout. */
 const LAYOUT = 1;

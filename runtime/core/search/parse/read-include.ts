@@ -7,7 +7,7 @@ import { clip, quote } from '../../../search/parse/quote.js';
 import { some, suggest } from '../../../search/parse/unknown-parameter.js';
 import type { IncludeDirective } from '../../../store/store.js';
 
-/** What reading includes needs. */
+/** Context that includes are read in. */
 export interface IncludeContext {
   /** The types that are searched. */
   readonly types: readonly string[];

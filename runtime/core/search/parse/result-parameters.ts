@@ -26,7 +26,7 @@ export interface ResultOptions {
   readonly containedType?: 'container' | 'contained';
 }
 
-/** What reading the values needs. */
+/** Context that the values of result parameters are read in. */
 export interface ResultContext {
   readonly rows: ReadonlyMap<string, SearchRow>;
   readonly settings: SearchSettings;

@@ -88,13 +88,16 @@ export function chooseTypes(
   return searched.filter((each) => chosen.includes(each));
 }
 
-/** What a scope requires of each type, and the parameters that decide it. */
+/** Conditions that a scope sets for each type, and the parameters that they use. */
 export interface Membership {
   readonly parts: readonly Target[];
   readonly used: readonly UsedParameter[];
 }
 
-/** What resources of each type have to fulfill to be in the scope of a search: nothing, or to be in its compartment. */
+/**
+ * Returns the conditions that resources of each type have to fulfill to be in the scope of a search. Without a compartment
+ * there are none; with one they have to be in it.
+ */
 export function readMembership(
   { compartment }: Pick<SearchScope, 'compartment'>,
   types: readonly string[],

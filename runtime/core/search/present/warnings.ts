@@ -17,7 +17,7 @@ import type { StoredBeyond } from '../contained/contained-chains.js';
 import { containedOf, seenContainers } from '../contained/contained-search.js';
 import type { SearchRequest } from '../parse/search-request.js';
 
-/** What a search found, as far as warnings depend on it. */
+/** Facts about a search that decide its warnings. */
 export interface WarnedSearch {
   readonly request: SearchRequest;
   /** The types that were searched. */
