@@ -1,6 +1,6 @@
 import type { JsonObject } from '../fhir/resource.js';
 
-/** What a client sends to `$graphql`. https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters */
+/** Request of a client to `$graphql`. https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters */
 export interface GraphqlRequest {
   /** A GraphQL document. */
   readonly query: string;
@@ -9,10 +9,10 @@ export interface GraphqlRequest {
   readonly operationName?: string;
 }
 
-/** What an answer may be called instead of JSON. https://graphql.github.io/graphql-over-http/draft/#sec-Media-Types */
+/** Media type that an answer may have instead of JSON. https://graphql.github.io/graphql-over-http/draft/#sec-Media-Types */
 export const GRAPHQL_ANSWER_TYPE = 'application/graphql-response+json';
 
-/** What one query may ask for. A client that needs more asks in several queries, or with a connection in pages. */
+/** Limits of one query. A client that needs more sends several queries, or reads a connection in pages. */
 export const QUERY_LIMITS = {
   /** Tokens of a document. */
   tokens: 20_000,

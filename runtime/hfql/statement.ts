@@ -1,6 +1,6 @@
 import { isObject, type JsonValue } from '../fhir/resource.js';
 
-/** What columns are declared as. */
+/** Type that a column is declared with. */
 export type ColumnType =
   'BOOLEAN' | 'DATE' | 'DECIMAL' | 'INTEGER' | 'JSON' | 'LONGINT' | 'STRING' | 'TIME' | 'TIMESTAMP';
 
@@ -23,7 +23,7 @@ export interface WhereItem {
   readonly right: readonly string[];
 }
 
-/** What the result is sorted by: a column, by its clause or its alias. */
+/** Sort key of the result: a column, by its clause or its alias. */
 export interface OrderItem {
   readonly clause: string;
   readonly ascending: boolean;

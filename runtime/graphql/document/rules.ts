@@ -83,7 +83,7 @@ function directivesFit(context: ValidationContext): ASTVisitor {
 
 const NO_PATH = '@slice needs the argument path, a FHIRPath as a text';
 
-/** What `@slice` has as its path; undefined: nothing, or there is no such directive. */
+/** Returns the path of the field's `@slice`; undefined: the directive has none, or the field has no such directive. */
 export function pathArgument(node: FieldNode): ValueNode | undefined {
   const slice = node.directives?.find(({ name }) => name.value === 'slice');
   return slice?.arguments?.find(({ name }) => name.value === 'path' || name.value === 'fhirpath')?.value;

@@ -27,10 +27,10 @@ export function nameOfResource({ resourceType, id }: Resource): string {
   return `${resourceType}/${String(id)}`;
 }
 
-/** What was looked up, or why it is not there. */
+/** Result of a lookup: the value, or the reason why there is none. */
 export type Found<T> = { readonly value: T } | { readonly fault: FhirError };
 
-/** What the execution of one query works with. */
+/** Parts that the execution of one query works with. */
 export interface Execution {
   readonly call: Call;
   readonly services: Services;
@@ -45,7 +45,7 @@ export interface Execution {
 /** Values after which it is looked whether the time is over. */
 const LOOK = 1024;
 
-/** What one query may still read and write. */
+/** Budget of one query: the resources and characters that it may still read, and the values that it may still write. */
 export class Budget {
   #resources = QUERY_LIMITS.resources;
   #characters: number = QUERY_LIMITS.characters;

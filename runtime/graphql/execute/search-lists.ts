@@ -61,7 +61,10 @@ export async function listReferring(
   return found;
 }
 
-/** What went wrong in one look-up is an error of its fields; what is wrong with the store, or a defect, is one of the request. */
+/**
+ * Runs a lookup. An error of the lookup becomes one of its fields. A failure of the store, or a defect, is thrown: it is an
+ * error of the request.
+ */
 export async function asFound<T>(work: () => Promise<T>): Promise<Found<T>> {
   try {
     return { value: await work() };

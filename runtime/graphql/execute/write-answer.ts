@@ -18,7 +18,7 @@ import {
 } from './context.js';
 import { isWanted, type LookedUp } from './look-up.js';
 
-/** What a query answers. */
+/** Answer of a query. */
 export interface QueryAnswer {
   readonly data: JsonObject;
   readonly errors: readonly JsonObject[];

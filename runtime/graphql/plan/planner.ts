@@ -28,7 +28,7 @@ export interface ListChoice {
   readonly count: number;
 }
 
-/** What a field stands for. */
+/** Facts about a planned field: its meaning in FHIR, or that it is `__typename` or introspection. */
 export type PlannedFacts = FieldFacts | { readonly is: 'typename' } | { readonly is: 'introspection' };
 
 /** A field of the answer. */
@@ -61,7 +61,7 @@ export interface PlannedField {
 /** Plans of operations without variables: they are the same for all requests that send a document, as long as that is known. */
 const known = new WeakMap<OperationDefinitionNode, Planner>();
 
-/** What plans the fields of a query. */
+/** Returns the planner of the fields of a query. */
 export function plannerOf(query: ValidQuery): Planner {
   if (Object.keys(query.variables).length > 0) return new Planner(query);
   let planner = known.get(query.operation);

@@ -2,7 +2,7 @@ import type { GraphQLField } from 'graphql';
 
 import type { SearchRow } from '../../contract/search.js';
 
-/** What a field of the schema is in FHIR. */
+/** Meaning of a field of the schema in FHIR. */
 export type FieldFacts =
   /** A primitive value, what is beside one (`_birthDate`), or a part of a connection. */
   | { readonly is: 'value'; readonly isList: boolean; readonly type: string }

@@ -62,7 +62,7 @@ export function buildArgument(name: string, type: GraphQLInputType): GraphQLArgu
   return { name, type, extensions: NO_EXTENSIONS, ...unused };
 }
 
-/** What makes a lazy type. */
+/** Configuration of a lazy type. */
 export interface LazyConfig {
   readonly name: string;
   readonly description?: string;
