@@ -52,7 +52,7 @@ export interface KilnHooks {
   read<T extends HookType>(type: T, hook: ReadHook<T>): void;
 }
 
-/** What a `beforeWrite` hook throws to refuse a write: 422, with these issues. */
+/** Error that a `beforeWrite` hook throws to refuse a write: 422, with these issues. */
 export class WriteRefused extends Error {
   readonly issues: readonly [Issue, ...Issue[]];
 

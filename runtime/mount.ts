@@ -19,7 +19,7 @@ import { baseKey } from './path/base-key.js';
 import { OwnBases } from './path/own-bases.js';
 import type { Core } from './server.js';
 
-/** What Kiln is mounted with: settings, and what only a program can give. */
+/** Options that Kiln is mounted with: settings, and values that only a program can give. */
 export interface KilnOptions extends KilnSettings {
   /** The path that Kiln is mounted on, as clients see it: `/fhir` (the default), `/api/fhir`. */
   readonly path?: string;

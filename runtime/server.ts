@@ -34,7 +34,7 @@ import type { MongoOptions } from './store/mongo/settings.js';
 import type { ResourceKey, Store } from './store/store.js';
 import { loadProfiles, tables } from './tables.js';
 
-/** What works with data, with or without HTTP around it. */
+/** Core of a server: it works with data, with or without HTTP around it. */
 export interface Core extends Pick<
   Services,
   | 'tables'
@@ -243,7 +243,7 @@ export async function openMaps(config: Config, options: OpenOptions) {
   };
 }
 
-/** What is built of the definitions. */
+/** Tables that the build makes from the definitions. */
 export const TABLES = tables;
 
 /** Types that a resource can have. */

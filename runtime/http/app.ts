@@ -24,7 +24,7 @@ import { uiRoutes, type UiNeeds } from './ui-routes.js';
 /** Where FHIR is, under the root of the server. */
 export const FHIR_PATH = '/fhir';
 
-/** What the whole is made of, beside what FHIR is. */
+/** Options of the whole application: those of the FHIR handler, and those of everything beside FHIR. */
 export interface AppOptions extends KilnOptions {
   /** Those that may connect; absent: everybody. */
   readonly proxies?: Pick<Proxies, 'isPeer'> | undefined;

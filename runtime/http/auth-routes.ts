@@ -12,7 +12,7 @@ import { headerValues } from './request/header-values.js';
 import { drain, hasBody, openBody } from './request/read-body.js';
 import { requestId } from './request/request-id.js';
 
-/** What is answered beside FHIR, by path from the root of the server. */
+/** Endpoints and documents beside FHIR, by path from the root of the server. */
 export interface AuthRoutes {
   /** Of the authorization server. */
   readonly endpoints: ReadonlyMap<string, OAuthEndpoint>;
@@ -20,7 +20,7 @@ export interface AuthRoutes {
   readonly documents: ReadonlyMap<string, () => OpenDocument | Promise<OpenDocument>>;
 }
 
-/** What they are answered with. */
+/** Parts that requests to `AuthRoutes` are answered with. */
 export interface AuthRouteNeeds {
   readonly log: Log;
   /** Time between two pieces of a body, in milliseconds. */

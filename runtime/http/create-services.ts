@@ -14,7 +14,7 @@ import { createCodecs, type Codec, type Codecs } from './response/codecs.js';
 import { createEntryHandling } from './entry-handling.js';
 import { createRouter, type Router } from './router.js';
 
-/** What a server chooses of the services; what it leaves out is as `DEFAULT_SERVICES` has it. */
+/** Services that a server chooses. Absent ones are those of `DEFAULT_SERVICES`. */
 export interface ServiceOptions
   extends Pick<Services, 'tables' | 'store' | 'extract'>, Partial<Omit<DefaultServices, 'limits' | 'search'>> {
   readonly limits?: Partial<Limits>;
@@ -25,7 +25,7 @@ export interface ServiceOptions
   readonly codecs?: Readonly<Partial<Record<FormatName, Codec>>>;
 }
 
-/** What requests are answered with. */
+/** Services, codecs and router that requests are answered with. */
 export interface Serving {
   readonly services: Services;
   readonly codecs: Codecs;

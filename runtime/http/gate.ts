@@ -4,7 +4,7 @@ import { ANYONE, type Principal } from '../auth/scopes/principal.js';
 import type { ScopeTables } from '../auth/scopes/create-scopes.js';
 import { checkOpenMode } from './open-mode.js';
 
-/** What a gate needs of a request. */
+/** Facts about a request that a gate needs. */
 export interface Approach {
   /** What follows `?` in the URL, as it was sent. */
   readonly query: string;

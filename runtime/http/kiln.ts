@@ -38,7 +38,7 @@ import type { Presentation } from './response/presentation.js';
 import { PLAIN, sendError, sendPageText, sendReply, takesJson } from './response/respond.js';
 import type { Destination, Router } from './router.js';
 
-/** What a FHIR handler is made of. */
+/** Options of a FHIR handler. */
 export interface KilnOptions extends ServiceOptions {
   readonly log?: Log;
   /** The definitions that hold at the moment, where they come and go; absent: always those of the options. */
@@ -61,7 +61,7 @@ export interface KilnOptions extends ServiceOptions {
  */
 export type FhirServer = (req: IncomingMessage, res: ServerResponse, url: string, mount: string) => Promise<void>;
 
-/** What a server with these options serves with, at each moment. */
+/** Returns a function that gives the services of a server with these options, as they are at each moment. */
 export function servingOf(options: KilnOptions): () => Serving {
   const { large } = options;
   return createServing(large === undefined ? options : { ...options, largeTexts: large }, options.live);

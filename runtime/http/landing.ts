@@ -6,7 +6,7 @@ import type { Pages } from './pages.js';
 import { requestId } from './request/request-id.js';
 import { sendPage } from './send-page.js';
 
-/** What the landing page says of a server, and where it is. */
+/** Facts about a server that the landing page shows, and the paths of the page. */
 export interface LandingFacts {
   /** URL of the FHIR base, or its path. */
   readonly base: string;

@@ -10,7 +10,7 @@ import type { FhirError } from '../fhir/errors.js';
 import type { Approach, Gate } from './gate.js';
 import { headerValues } from './request/header-values.js';
 
-/** What a gate needs that asks for tokens. */
+/** Settings of a gate that checks tokens. */
 export interface TokenGateSettings {
   /** Of this server, or of one elsewhere. */
   readonly verifier: TokenVerifier;

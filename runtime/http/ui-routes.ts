@@ -16,7 +16,7 @@ import { requestId } from './request/request-id.js';
 import { HTML_FORM, PLAIN, sendError } from './response/respond.js';
 import { sendPage } from './send-page.js';
 
-/** What the pages that are no FHIR answers are made with. */
+/** Parts that the pages without FHIR answers are made with. */
 export interface UiNeeds {
   readonly site: Site;
   readonly pages: Pages;

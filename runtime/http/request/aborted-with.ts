@@ -13,8 +13,8 @@ export function abortedWith(res: ServerResponse): AbortSignal {
 const ofConnections = new WeakMap<Socket, AbortSignal>();
 
 /**
- * The same for what has come to its end when the answer is out: one signal for all requests of a connection, which are answered
- * one after the other. To make one takes some 3 % of a short search.
+ * Returns a signal like that of `abortedWith`, for work that has ended when the answer is out. All requests of a connection
+ * share one signal: they are answered one after the other. Making a signal takes some 3 % of a short search.
  */
 export function closedWith(res: ServerResponse): AbortSignal {
   const { socket, req } = res;

@@ -23,7 +23,7 @@ export function typeOf({ contentType, page }: Pick<Presentation, 'contentType' |
   return page === undefined ? type : [...type, ...page.headers];
 }
 
-/** What an answer depends on beside who asks. */
+/** Request headers, beside `Authorization`, that an answer depends on. */
 export type Varying = '' | 'Accept' | 'Accept, Accept-Encoding';
 
 const PERSONALLY: Readonly<Record<Varying, string>> = {

@@ -22,7 +22,7 @@ import { sendBody } from './send-body.js';
 import { inPieces, LONGEST_PART, sendBundle } from './send-bundle.js';
 import { joinAround, sendAround, sendContent } from './send-content.js';
 
-/** What answers are written with. */
+/** Codecs and limits that answers are written with. */
 export interface Writing {
   readonly codecs: Codecs;
   /** Greatest size of a content that is put into a resource in memory, in bytes. */

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 export type StripPath = (req: IncomingMessage) => void;
 
 /**
- * What takes the path of a base URL off; undefined: it has none.
+ * Makes a function that takes the path of a base URL off the URLs of requests; undefined: the base URL has no path.
  *
  * @param root the base URL, without a trailing slash
  */

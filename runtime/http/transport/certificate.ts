@@ -5,7 +5,7 @@ import { createSecureContext } from 'node:tls';
 import { isSignedWell } from './signature-hash.js';
 import { TLS_OPTIONS } from './tls-options.js';
 
-/** What TLS is spoken with, in PEM. */
+/** Certificates and key that TLS uses, in PEM. */
 export interface TlsMaterial {
   /** The server's certificate, and those between it and the root after it. */
   readonly cert: string;

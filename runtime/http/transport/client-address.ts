@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 
 import { readRanges, unmapped, type AddressRanges } from '../../auth/jwks/addresses.js';
 
-/** What is needed of a request to know where it is from. */
+/** Parts of a request from which the address of its client is computed. */
 export type Origin = Pick<IncomingMessage, 'socket' | 'headers'>;
 
 /** The proxies whose word counts. */

@@ -3,7 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { varyByOrigin } from './vary.js';
 
 /**
- * What browsers learn of other origins' pages. Credentials of the browser are never let in: tokens come in headers.
+ * Sets the headers that tell browsers which pages of other origins may call. They never allow credentials of the browser:
+ * tokens come in headers.
  *
  * @param url of the request: its path, and the query
  * @returns whether the request was a preflight, and is answered

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { isLoopback } from '../open-mode.js';
 import { createStripPath } from './base-path.js';
 
-/** What comes before everything that a server answers. */
+/** Options of the front, which every request passes first. */
 export interface FrontOptions {
   /** Root under which clients know the server, without a trailing slash; absent: whatever they call it. */
   readonly root?: string | undefined;

@@ -4,7 +4,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { isLoopback } from '../open-mode.js';
 import type { Proxies } from './client-address.js';
 
-/** What is known of Kiln in another application before any request. */
+/** Facts about Kiln mounted in another application that are known before any request. */
 export interface MountSettings {
   /** The path that it is to be mounted on. */
   readonly path: string;
@@ -13,7 +13,7 @@ export interface MountSettings {
   readonly proxies: Pick<Proxies, 'isPeer'>;
 }
 
-/** What the guard looks at. */
+/** Parts of a request that the guard reads. */
 export type MountRequest = Pick<IncomingMessage, 'headers' | 'socket'> & { readonly baseUrl?: string };
 
 /**

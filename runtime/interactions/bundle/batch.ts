@@ -60,7 +60,7 @@ export function openEntryRoom({ limits }: Pick<Services, 'limits'>): AnswerRoom 
   return openAnswerRoom(TIMES * limits.body, text);
 }
 
-/** What is known of an entry that cannot be executed: where its request leads, if anywhere, and who sent it. */
+/** Returns the known parts of an entry that cannot be executed: the route of its request, if there is one, and its client. */
 export function unreadCall(value: JsonValue, { principal, trace }: Call, { entries, own }: Services): FailedCall {
   const sender = { principal, ...(trace !== undefined && { trace }) };
   const request = isObject(value) ? value['request'] : undefined;

@@ -27,7 +27,7 @@ export interface Entry {
   readonly conditions: Conditions;
 }
 
-/** What entries are read with. */
+/** Services that entries are read with. */
 export type EntryServices = Pick<Services, 'entries' | 'limits' | 'own'>;
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);

@@ -6,7 +6,7 @@ import { Phase } from './entry.js';
 import { entryPath } from './entry-error.js';
 import type { TargetedStep } from './write-targets.js';
 
-/** What a link refers to, as `Type/id`. */
+/** Returns the name that a link refers to, as `Type/id`. */
 export type NameOf = (link: Link) => string | undefined;
 
 /**

@@ -24,7 +24,7 @@ const PREFIXED: ReadonlySet<string> = new Set(['date', 'number', 'quantity']);
 
 const WORDS = 'Words and "phrases" with AND, OR, NOT and parentheses; no modifiers.';
 
-/** What searches of a type take, as a CapabilityStatement has it: parameters that work, those of all types included. */
+/** Describes the searches of a type for a CapabilityStatement: the parameters that work, those of all types included. */
 export function describeSearch(
   type: string,
   { tables }: Pick<Services, 'tables'>,
@@ -45,7 +45,7 @@ function listed(name: string, values: readonly string[] = []): JsonObject {
   return values.length === 0 ? {} : { [name]: [...values] };
 }
 
-/** What searches over all types take. */
+/** Describes the searches over all types for a CapabilityStatement. */
 export function describeCommon({ tables }: Pick<Services, 'tables'>): JsonObject {
   const definitions = searchDefinitions(tables);
   const searchParam = describeRows(definitions.rowsOf(rootOf(tables.search)), undefined).filter(
@@ -71,7 +71,7 @@ export function controlParameters(
 }
 
 /**
- * The same as a CapabilityStatement has them. Most of them have no definition that gives a type.
+ * Describes the parameters of `controlParameters` for a CapabilityStatement. Most of them have no definition that gives a type.
  * https://hl7.org/fhir/R5/capabilitystatement-definitions.html#CapabilityStatement.rest.resource.searchParam
  */
 export function describeControls(kind: SearchKind, services: Pick<Services, 'tables' | 'subset'>): JsonObject[] {

@@ -3,7 +3,7 @@ import { formatInstant } from '../../fhir/instant.js';
 import { PRODUCT } from '../../fhir/product.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
 
-/** What the terminology operations can do. https://hl7.org/fhir/R5/terminologycapabilities.html */
+/** Composes the TerminologyCapabilities of the terminology operations. https://hl7.org/fhir/R5/terminologycapabilities.html */
 export function composeTerminology({ baseUrl, knownSystems, operations, tables }: Services, now: Date): Resource {
   const expand = tables.operations.find(({ id }) => id === 'ValueSet-expand');
   return {

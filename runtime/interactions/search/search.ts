@@ -30,7 +30,7 @@ export async function search(call: Call, services: Services): Promise<Reply> {
   return present(asked, bounds, found, call, services);
 }
 
-/** What the client asks for. */
+/** Search as the client asked for it. */
 export interface Asked {
   readonly scope: SearchScope;
   readonly walk: Walk;

@@ -22,7 +22,7 @@ import type { WriteTarget, Target, WritePlan, WritePlanner } from '../../core/wr
 /** Each operation may look at the whole resource: more characters than this together take the main thread too long. */
 const LARGE_WORK = 32 * 1024 * 1024;
 
-/** What differs between patching a Binary and patching any other resource. */
+/** Steps in which patching a Binary differs from patching other resources. */
 export interface PatchHandling {
   /** The resource as returned to clients. */
   show(stored: Resource, target: Target): Promise<Resource>;

@@ -32,7 +32,7 @@ export const PLANNERS: Planners = new Map([
   ]),
 ]);
 
-/** Those of the type whose content is bytes. */
+/** Planners of the interactions that write Binary, whose content is bytes. */
 export const BINARY_PLANNERS: Planners = telling([
   ['create', planCreateBinary],
   ['update', planUpdateBinary],
