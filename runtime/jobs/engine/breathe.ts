@@ -6,7 +6,7 @@ const SLICE = { alone: 6, beside: 3 };
 /** Pauses that a job makes for requests: so many times as long as it worked, and the longest, in milliseconds. */
 const PAUSE = { times: 3, longest: 200 };
 
-/** What the pauses of a job depend on. */
+/** Facts about the process that the pauses of a job depend on. */
 export interface Surroundings {
   /** Whether requests are in progress. */
   readonly isBusy: () => boolean;

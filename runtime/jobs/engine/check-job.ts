@@ -12,8 +12,8 @@ export interface JobSchemas {
 const compiled = memoizeWeak((schema: object) => compileSchema(schema, { isSecret: true }));
 
 /**
- * What is wrong with the documents of a job: another version of the program may have written them. An empty list: nothing is.
- * Values are not shown, because the input of a job may hold what its owner alone may see.
+ * Returns the faults of the input and the checkpoint of a job, which another version of the program may have written; an empty
+ * list: none. Values are not shown, because the input of a job may hold data that only its owner may see.
  */
 export function jobFaults({ input, checkpoint }: Job, schemas: JobSchemas): readonly string[] {
   const faults = compiled(schemas.input)(input).map((fault) => `input${fault}`);

@@ -11,7 +11,7 @@ import type { JobKind } from './job-kind.js';
 import { openJobRows, type JobRow, type JobRows } from './job-rows.js';
 import { MAX_FAILURES, runJob, TIMES, type Run, type Stop } from './run-job.js';
 
-/** What an engine is made of. */
+/** Options of a job engine. */
 export interface JobEngineOptions {
   readonly store: Pick<Store, 'maps'>;
   readonly kinds: readonly JobKind[];
@@ -43,7 +43,7 @@ export interface JobEngineOptions {
   readonly onError?: (error: unknown, job?: Job) => void;
 }
 
-/** What happens to a job in this process. */
+/** Event of a job in this process. */
 export type JobEvent = 'started' | 'resumed' | 'completed' | 'failed' | 'cancelled' | 'left';
 
 /** The jobs of a store, and the work on them in this process. */

@@ -5,7 +5,7 @@ import type { JobSchemas } from './check-job.js';
 import type { StepSize } from './step-size.js';
 import type { JsonObject } from '../../fhir/resource.js';
 
-/** What a chunk of a job works with. */
+/** Context that a chunk of a job works with. */
 export interface ChunkContext {
   /** As it is before the chunk: `job.input`, `job.checkpoint`, `job.run`. */
   readonly job: Job;
@@ -29,7 +29,7 @@ export interface ChunkContext {
   readonly report: (progress: JobProgress) => void;
 }
 
-/** What a chunk achieved. */
+/** Result of a chunk. */
 export interface ChunkResult {
   /** For the next chunk: plain JSON. Absent: as it was. */
   readonly checkpoint?: JsonObject;

@@ -31,7 +31,7 @@ export type Stop =
   /** Another process has the job. */
   | 'lost';
 
-/** What a run needs of its engine. */
+/** Parts of the engine that a run works with. */
 export interface RunParts extends Surroundings {
   readonly rows: JobRows;
   readonly clock: Clock;

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../fhir/resource.js';
 import type { ChunkContext, ChunkResult } from '../engine/job-kind.js';
 import type { ExportInput } from './export-input.js';
 
-/** What an export does, in this order. */
+/** Phases of an export, in this order. */
 export type Phase =
   /** Waits until no write of the past can appear any more. */
   | 'settle'
@@ -39,7 +39,7 @@ export interface ExportCheckpoint {
 /** Before the first chunk. */
 export const BEGINNING: ExportCheckpoint = { phase: 'settle', part: 0, block: 0, files: [], walked: 0, done: 0 };
 
-/** What an export's chunks work with. */
+/** Context of a chunk of an export, with the input and the checkpoint of the job. */
 export interface ExportChunk extends ChunkContext {
   readonly input: ExportInput;
   readonly at: ExportCheckpoint;

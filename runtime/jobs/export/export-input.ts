@@ -1,6 +1,6 @@
 import type { Condition } from '../../search/query/query.js';
 
-/** What is exported of one type. */
+/** Part of an export: the resources of one type. */
 export interface ExportPart {
   readonly type: string;
   /** `_typeFilter` within the scopes of the token that started the export. */
@@ -11,7 +11,7 @@ export interface ExportPart {
   readonly elements?: readonly string[];
 }
 
-/** What an export is about, as its job keeps it. What the token allowed is in the types and conditions of the parts. */
+/** Input of an export, as its job keeps it. The types and conditions of the parts hold what the token allowed. */
 export interface ExportInput {
   /** The instant that the files are of, milliseconds since the epoch. */
   readonly transactionTime: number;

@@ -12,7 +12,7 @@ import type { ExportInput, ExportPart } from './export-input.js';
 /** Patients that one query asks about. */
 const BLOCK = 200;
 
-/** What an export takes of one type, asked of the index and of single versions. */
+/** Selection of the resources of one type for an export, as a query of the index and as a test of single versions. */
 export class Selection {
   private readonly ids: readonly string[] | undefined;
 

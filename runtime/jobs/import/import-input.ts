@@ -8,7 +8,7 @@ export interface ImportFile {
   readonly type?: string;
 }
 
-/** What an import is about, as its job keeps it. */
+/** Input of an import, as its job keeps it. */
 export interface ImportInput {
   readonly request: string;
   /** FHIR base of the request. */
@@ -18,7 +18,7 @@ export interface ImportInput {
   readonly types: readonly string[];
 }
 
-/** What became of the lines of a file. */
+/** Counts of the outcomes of the lines of a file. */
 export interface ImportCounts {
   readonly created: number;
   readonly updated: number;
@@ -26,5 +26,5 @@ export interface ImportCounts {
   readonly failed: number;
 }
 
-/** Of no line. */
+/** Counts of a file of which no line was imported yet. */
 export const NO_COUNTS: ImportCounts = { created: 0, updated: 0, unchanged: 0, failed: 0 };

@@ -26,7 +26,7 @@ export interface ImportLine {
   readonly text: string | FhirError;
 }
 
-/** What became of a line. */
+/** Outcome of a line. */
 export type LineOutcome = 'created' | 'updated' | 'unchanged' | FhirError;
 
 /** Where lines belong. */

@@ -63,7 +63,7 @@ export async function findComing(
   return comingOf(lines);
 }
 
-/** The same rules, but for what will be there. */
+/** Returns rules of integrity that take the coming resources as present. A reference to a version of one is still checked. */
 export function expecting(coming: ReadonlySet<string>, integrity: Integrity): Integrity {
   return {
     ...integrity,

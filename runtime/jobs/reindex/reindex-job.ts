@@ -10,7 +10,7 @@ import { writeReport, type Counts } from './report.js';
 /** The type of jobs that make index entries anew. */
 export const REINDEX = 'reindex';
 
-/** What a reindexing is about. */
+/** Input of a reindexing job. */
 export interface ReindexInput {
   readonly parts: readonly { readonly type: string; readonly where?: Condition }[];
   /** All resources of its types: then their parameters are current at the end. */

@@ -11,7 +11,7 @@ import type { ReindexRecord } from './reindex-record.js';
 import type { Services } from '../../core/services.js';
 import { fitUnlessFitted, parsedIndexEntries, readWithEntries } from '../../core/write/parsed-entries.js';
 
-/** What reindexing a page needs. */
+/** Parts that reindexing a page works with. */
 export interface ReindexPageJob extends Pick<Services, 'extract' | 'refit' | 'largeTexts'> {
   readonly store: Pick<Store, 'find' | 'reindex'>;
   /** When it aborts, reindexing stops before the next page. */
@@ -25,7 +25,7 @@ export interface ReindexPageJob extends Pick<Services, 'extract' | 'refit' | 'la
   readonly breathe: Yield;
 }
 
-/** What reindexing a type needs. */
+/** Parts that reindexing a type works with. */
 export interface ReindexJob extends Omit<ReindexPageJob, 'breathe'> {
   readonly record: ReindexRecord;
   /** Retries an action while the store is temporarily unavailable. */
@@ -91,7 +91,7 @@ export interface ReindexPlace {
   readonly where?: Condition;
 }
 
-/** What came of a page. */
+/** Result of reindexing a page. */
 export interface ReindexedPage {
   /** Resources on it. */
   readonly looked: number;

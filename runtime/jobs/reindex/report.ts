@@ -1,6 +1,6 @@
 import { formatInstant } from '../../fhir/instant.js';
 
-/** What a reindexing did. */
+/** Counts and failures of a reindexing. */
 export interface Counts {
   readonly types: Readonly<Record<string, TypeCounts>>;
   /** `Type/id: why`; the first ones. */
@@ -9,7 +9,7 @@ export interface Counts {
   readonly hasUnnamedFailures?: true;
 }
 
-/** The same for one type. */
+/** Counts of a reindexing for one type. */
 export interface TypeCounts {
   /** Resources whose entries were replaced. */
   readonly changed: number;
@@ -19,7 +19,7 @@ export interface TypeCounts {
   readonly failed: number;
 }
 
-/** What a report says of failures of types that are not counted. */
+/** Text of a report about failures of types that are not counted. */
 export const UNNAMED =
   'Some resources of types that the token may not search could not be indexed; kiln reindex names them';
 

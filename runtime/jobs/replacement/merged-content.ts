@@ -16,21 +16,21 @@ const REPLACES = 'replaces';
 const REPLACED_BY = 'replaced-by';
 
 /**
- * What the client wants the target to be. Tags and security labels of the version before stay, as in any update.
- * https://hl7.org/fhir/R5/resource.html#tag-updates
+ * Returns the content of the target that the client sent. Tags and security labels of the version before stay, as in any
+ * update. https://hl7.org/fhir/R5/resource.html#tag-updates
  */
 export function resultFor(result: Resource, target: Resource): Resource {
   return withMeta(result, String(target['id']), keepTags(clientMeta(result), clientMeta(target)));
 }
 
-/** What the source is after a merge: not in use any more, and linked to the target. */
+/** Returns the content of the source after a merge: not in use any more, and linked to the target. */
 export function mergedSource(source: Resource, target: ResourceKey): Resource {
   return { ...source, active: false, link: [...listOf(source, 'link'), linkTo(target, REPLACED_BY)] } as Resource;
 }
 
 /**
- * What the target is after a merge where the client does not say: with the identifiers of the source, as old ones, and a link to it.
- * https://hl7.org/fhir/R5/patient-operation-merge.html
+ * Returns the content of the target after a merge, where the client sent none. It has the identifiers of the source, as old
+ * ones, and a link to the source. https://hl7.org/fhir/R5/patient-operation-merge.html
  *
  * @param key of the source
  */

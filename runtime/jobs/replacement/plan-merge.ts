@@ -16,7 +16,7 @@ export interface Sides {
   readonly result?: Resource | undefined;
 }
 
-/** What a merge changes of the two resources themselves. */
+/** Changes that a merge makes to the two resources themselves. */
 export interface ChangedSides {
   readonly target: Put;
   readonly source: Put;

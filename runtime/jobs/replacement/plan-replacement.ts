@@ -20,7 +20,7 @@ import { renameReferences, type Renaming } from './rename-references.js';
 /** The letter that a token needs on what an operation changes. */
 const UPDATE = 'u';
 
-/** What bounds a replacement that a client waits for. */
+/** Limits of a replacement that a client waits for. */
 export interface ReplacementBounds {
   /** Greatest number of resources that refer. */
   readonly resources: number;

@@ -9,7 +9,7 @@ export const PROVENANCE = 'Provenance';
 /** The resource type that shows how far a job is. https://hl7.org/fhir/R5/task.html */
 export const TASK = 'Task';
 
-/** What a Provenance records: a code of the lifecycle of records. */
+/** Activity that a Provenance records: a code of the lifecycle of records. */
 export type Activity = 'link' | 'merge';
 
 /** https://terminology.hl7.org/CodeSystem-iso-21089-lifecycle.html */
@@ -26,7 +26,7 @@ export interface VersionKey extends ResourceKey {
   readonly version: number;
 }
 
-/** What was done to which versions. */
+/** Replacement or merge that a Provenance records, with the versions that it is about. */
 export interface Deed {
   readonly activity: Activity;
   /** Of a replacement the versions that stood then; of a merge those that it made. */
@@ -83,7 +83,10 @@ export function taskOf(resource: Resource): string | undefined {
   return typeof reference === 'string' ? /^Task\/([A-Za-z0-9.-]{1,64})$/.exec(reference)?.[1] : undefined;
 }
 
-/** What a Provenance says; undefined: it is no record of a replacement or merge. Whether a client wrote it, its seal tells. */
+/**
+ * Reads the content of a Provenance; undefined: it records no replacement or merge. Its seal shows whether the server or a
+ * client wrote it.
+ */
 export function readDeed(resource: Resource): Deed | undefined {
   const activity = activityOf(resource['activity']);
   const keys = listOf(resource['target']).map((each) => readVersionKey(isObject(each) ? each['reference'] : undefined));

@@ -3,7 +3,7 @@ import type { Services } from '../../core/services.js';
 import { PROVENANCE, readDeed, sealOf, taskOf, type Deed } from './provenance.js';
 import { isSameSeal, makeSeal } from './seal.js';
 
-/** What the server did, as its own Provenance records it. */
+/** Replacement or merge that the server made, as its own Provenance records it. */
 export interface RecordedDeed extends Deed {
   /** Id of the Provenance. */
   readonly record: string;
@@ -14,8 +14,8 @@ export interface RecordedDeed extends Deed {
 }
 
 /**
- * What a Provenance records, as the server wrote it: its first version counts, whatever clients made of it later. Its seal tells the
- * server's records from those of clients.
+ * Reads the record of a Provenance as the server wrote it. The first version counts: clients may have changed it later. The
+ * seal tells the server's records from those of clients.
  *
  * @param id of the Provenance
  * @returns undefined: there is none, or a client wrote it

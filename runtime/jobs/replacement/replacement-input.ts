@@ -8,10 +8,10 @@ import type { Activity } from './provenance.js';
 /** The type of jobs that replace references, those of merges included. */
 export const REPLACEMENT = 'replace-references';
 
-/** What a job keeps of the call that starts it. */
+/** Parts of the starting call that a job keeps. */
 export type KeptCall = Pick<Call, 'operation' | 'level' | 'type' | 'base'>;
 
-/** What a replacement is about, as its job keeps it. */
+/** Input of a replacement, as its job keeps it. */
 export interface ReplacementInput extends KeptCall {
   readonly activity: Activity;
   readonly source: ResourceKey;
@@ -22,7 +22,7 @@ export interface ReplacementInput extends KeptCall {
   readonly result?: string;
 }
 
-/** What a job keeps of a call. */
+/** Returns the parts of a call that a job keeps. */
 export function keptOf({ operation, level, type, base }: Call): KeptCall {
   return {
     base,

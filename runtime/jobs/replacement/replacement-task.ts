@@ -62,7 +62,7 @@ export async function abandonTask(job: Job, input: ReplacementInput, services: S
   await closeTask(job, input, services, { status: job.state, statusReason, ...(await listSteps(input, 0, services)) });
 }
 
-/** What the Task of a job says: its status, and how many steps are on record. */
+/** Reads the status of a job's Task, and counts the steps that it records. */
 export function readSteps(task: Resource): { readonly status: unknown; readonly steps: number } {
   const output = Array.isArray(task['output']) ? task['output'] : [];
   const isRecord = (each: JsonValue): boolean =>
