@@ -16,7 +16,7 @@ const MAX_TEXT = 500;
 /** Enough of a stack to find the place. */
 const MAX_STACK = 4000;
 
-/** What is on every line: the process, where there are several. */
+/** Properties of every line: the process, where there are several. */
 export interface LogBase {
   readonly pid: number;
 }

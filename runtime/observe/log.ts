@@ -1,4 +1,4 @@
-/** What is logged of a request: never a query string, a value, a body, or an id of a resource. */
+/** Properties of a request that are logged. They never include a query string, a value, a body, or an id of a resource. */
 export interface RequestRecord {
   readonly requestId: string;
   readonly method: string;

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expose, gauge, histogram } from './exposition.js';
 import type { RequestRecord } from './log.js';
 
-/** What is counted while a server runs. */
+/** Counters and measurements of a running server. */
 export interface Metrics {
   request(record: RequestRecord): void;
   /** @param milliseconds how long a method of the store took */
@@ -24,7 +24,7 @@ export interface Metrics {
   close(): void;
 }
 
-/** What is measured of subscriptions. */
+/** Measurements of subscriptions. */
 export interface SubscriptionRecord {
   /** Versions that were not matched yet. */
   readonly lag: number;
@@ -32,7 +32,7 @@ export interface SubscriptionRecord {
   readonly backlog: number;
 }
 
-/** What is counted of a job. */
+/** Properties of a job that are counted. */
 export interface JobRecord {
   readonly type: string;
   readonly state: string;

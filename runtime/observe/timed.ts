@@ -1,5 +1,5 @@
 /**
- * The same object, some of whose methods (each returns a promise) tell how long they took.
+ * Wraps an object so that some of its methods report how long they took. Each of these returns a promise.
  *
  * @param observe gets the name of the method, milliseconds, and whether it rejected
  */

@@ -14,7 +14,10 @@ import {
   type SearchKind,
 } from '../search/control-parameters.js';
 
-/** What takes parameters that are no criteria: every request, kinds of searches, reads, histories, `/metadata`. */
+/**
+ * Group of requests that take the same parameters besides criteria: every request, kinds of searches, reads, histories,
+ * `/metadata`.
+ */
 export type ControlGroup = 'form' | SearchKind | 'view' | 'history' | 'capabilities';
 
 /** Names of components, by what takes the parameters. */

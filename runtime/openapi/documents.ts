@@ -12,7 +12,7 @@ import type { PathContext } from './path-context.js';
 import { operationOf, pathOf } from './paths.js';
 import { ANY_RESOURCE, anyResource, schemaOf, type PrimitiveForm } from './schemas.js';
 
-/** What documents are made from. */
+/** Services that documents are made from. */
 export type DocumentServices = Pick<
   Services,
   'tables' | 'operations' | 'wired' | 'patchers' | 'formats' | 'subset' | 'authorization'

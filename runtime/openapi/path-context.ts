@@ -3,7 +3,7 @@ import type { JsonObject } from '../fhir/resource.js';
 import type { ControlComponents } from './controls.js';
 import type { PrimitiveForm } from './schemas.js';
 
-/** What the operations of a document refer to. */
+/** Definitions that the operations of a document refer to. */
 export interface PathContext {
   readonly tables: ServiceTables;
   /** Where a schema, a parameter or a response is. */

@@ -3,7 +3,7 @@ import { elementsOf, rowsByName } from '../contract/type-rows.js';
 import type { JsonObject } from '../fhir/resource.js';
 import { formsOf } from '../path/expression/type-index.js';
 
-/** What schemas are made from. */
+/** Tables that schemas are made from. */
 export interface SchemaTables {
   readonly types: readonly TypeRow[];
   readonly primitives: readonly PrimitiveRow[];

@@ -16,7 +16,7 @@ export type Argument = { readonly value: JsonValue } | { readonly parts: Argumen
 /** The arguments of a call, by name of the parameter, in the order of the request. */
 export type Arguments = ReadonlyMap<string, readonly Argument[]>;
 
-/** What arguments are read with. */
+/** Services that arguments are read with. */
 export type ArgumentServices = Pick<Services, 'tables' | 'validate'>;
 
 const PARAMETERS = 'Parameters';

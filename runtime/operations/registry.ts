@@ -109,5 +109,8 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
  */
 export const OPERATIONS: ReadonlyMap<string, InteractionHandler> = new Map(Object.entries(HANDLERS));
 
-/** What removes versions for good: interactions, and operations by their id. It is off unless the configuration says `admin.expunge`. */
+/**
+ * Interactions that remove versions for good, and operations by their id. They are off unless the configuration says
+ * `admin.expunge`.
+ */
 export const EXPUNGING: ReadonlySet<string> = new Set(['expunge', 'delete-history', 'delete-history-version']);

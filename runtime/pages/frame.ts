@@ -4,7 +4,7 @@ import { assetsVersion } from './assets.js';
 import { template } from './engine.js';
 import type { Paths, Site } from './site.js';
 
-/** What is around the content of a page. */
+/** Frame around the content of a page. */
 export interface Frame {
   readonly head: string;
   readonly tail: string;

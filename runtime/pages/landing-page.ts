@@ -3,7 +3,9 @@ import { template } from './engine.js';
 import { framedPage, type Page } from './framed.js';
 import { pathsOf, type Paths, type Site } from './site.js';
 
-/** What the landing page says of a server. Every client may read it, so it holds nothing that not every client may know. */
+/**
+ * Facts about a server that the landing page shows. Every client may read the page, so it holds nothing that is confidential.
+ */
 export interface LandingFacts {
   /** URL of the FHIR base. */
   readonly base: string;

@@ -1,7 +1,7 @@
 import type { Interaction, Level, Tables } from '../contract/index.js';
 import type { Resource } from '../fhir/resource.js';
 
-/** What is the same for all pages of a server. */
+/** Properties that are the same for all pages of a server. */
 export interface Site {
   readonly tables: Pick<Tables, 'types' | 'search' | 'resourceTypes'>;
   /** Path of the FHIR base under the root of the server; empty where it is the root of an application that this one is mounted in. */

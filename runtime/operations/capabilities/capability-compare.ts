@@ -44,8 +44,8 @@ export function subsetOf(statement: Resource, types: ReadonlySet<string>): Resou
 }
 
 /**
- * What `wanted` claims and `offered` does not: types and how far they are supported, interactions, search parameters, operations,
- * includes. https://hl7.org/fhir/R5/capabilitystatement-operation-implements.html
+ * Returns the claims of `wanted` that `offered` does not make: types and how far they are supported, interactions, search
+ * parameters, operations, includes. https://hl7.org/fhir/R5/capabilitystatement-operation-implements.html
  */
 export function missingFrom(offered: Resource, wanted: Resource): readonly Missing[] {
   const found: Missing[] = [];
@@ -107,7 +107,7 @@ export function formatsMissing(offered: Resource, wanted: Resource): readonly Mi
 
 const ROOT = 'CapabilityStatement';
 
-/** What both statements have: the first, with the types, lists and formats that the second has too. */
+/** Returns the intersection of two statements: the first, with the types, lists and formats that the second has too. */
 export function intersectionOf(left: Resource, right: Resource): Resource {
   return merge(left, right, (own, other) => {
     const known = new Set(other.map(keyOf));
@@ -115,7 +115,7 @@ export function intersectionOf(left: Resource, right: Resource): Resource {
   });
 }
 
-/** What any of the two statements has. */
+/** Returns the union of two statements: all that either of them has. */
 export function unionOf(left: Resource, right: Resource): Resource {
   return merge(left, right, (own, other) => {
     const known = new Set(own.map(keyOf));

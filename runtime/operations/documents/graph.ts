@@ -41,7 +41,7 @@ export async function readVersion(call: Call, services: Services): Promise<Store
   return { type, id, version: Number(versionId), lastUpdated, json };
 }
 
-/** What a graph leads to from a resource. @throws FhirError `parameter-invalid`, `too-costly` */
+/** Returns the resources that a graph leads to from a resource. @throws FhirError `parameter-invalid`, `too-costly` */
 export async function followGraph(
   focus: StoredVersion,
   named: string,

@@ -16,7 +16,7 @@ export interface Focus {
   readonly patient?: string;
 }
 
-/** What a client asks of the resources beside the focus. */
+/** Filter of a client for the resources beside the focus. */
 export interface RecordFilter {
   /** Dates of care, as the client wrote them. */
   readonly start?: string;
@@ -46,9 +46,10 @@ const DATES_OF_LIFE: ReadonlySet<string> = new Set(
 );
 
 /**
- * What belongs to the record of a focus: its compartment, or for types without one what refers to it. Resources of the type of
- * the focus itself are not in it, so that no other patient is. Resources without a date of care are in every period. Where a type has
- * no parameter that leads to an encounter or an episode of care, an extension may: they are found among the patient's.
+ * Returns the conditions for the members of the record of a focus: the resources of its compartment, or for types without one
+ * those that refer to it. Resources of the type of the focus itself are excluded, so that no other patient is a member.
+ * Resources without a date of care are in every period. In types without a parameter that leads to an encounter or an episode
+ * of care, an extension may lead there: such members are found among the patient's resources.
  * https://hl7.org/fhir/R5/encounter-operation-everything.html
  *
  * @param encounters ids of the encounters of an episode of care, whose compartments belong to it

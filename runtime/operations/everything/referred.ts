@@ -7,7 +7,7 @@ import type { StoredVersion } from '../../store/store.js';
 import { sinceCondition, type RecordFilter } from './members.js';
 import { nameOf, type ReferredKey } from '../../path/referred-from.js';
 
-/** What was read of the resources that others refer to. */
+/** Result of reading the resources that others refer to. */
 export interface Referred {
   readonly found: readonly StoredVersion[];
   /** Names of those for which the answer has no room. */

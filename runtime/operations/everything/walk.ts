@@ -8,7 +8,7 @@ import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { RecordFilter } from './members.js';
 
-/** What a client asked at the beginning of a walk through the pages. */
+/** Parameters of the request that began a walk through the pages. */
 export interface AskedRecord extends RecordFilter {
   readonly count: number;
 }

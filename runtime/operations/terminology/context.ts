@@ -57,7 +57,7 @@ export function more(
   return others.length === 0 ? row : ({ ...row, allowedTypes: [type, ...others] } as OperationParameterRow);
 }
 
-/** What a terminology operation works with. */
+/** Arguments, resolver and context of a terminology operation. */
 export interface TerminologyCall {
   readonly found: Arguments;
   readonly resolver: Resolver;
@@ -117,7 +117,7 @@ export function openTerminology(
   };
 }
 
-/** What value sets are looked up with outside of a terminology operation: what is stored and what is shipped. */
+/** Makes the context for looking up value sets outside of a terminology operation, among stored and shipped definitions. */
 export function openContext(call: Pick<Call, 'principal' | 'signal'>, services: LookupServices): ValueSetContext {
   const none: ReadonlyMap<string, string> = new Map();
   const reader = { access: call.principal.access, signal: call.signal };

@@ -3,7 +3,7 @@ import { FhirError, type Issue, type JsonPath } from '../../fhir/errors.js';
 import { checkComplete } from '../../fhir/meta.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 
-/** What is wrong with the resource for this URL and mode. */
+/** Returns the problems of a resource with the request's URL and mode. */
 export function placeProblems(subject: JsonValue, mode: string | undefined, { type, id }: Call): readonly Issue[] {
   if (!isObject(subject) || typeof subject['resourceType'] !== 'string') return [];
   const problem = (code: Issue['code'], text: string, expression?: string, path: JsonPath = []): readonly Issue[] => [

@@ -3,7 +3,7 @@ import { template } from '../engine.js';
 import { framedPage, type Page } from '../framed.js';
 import type { Paths, Site } from '../site.js';
 
-/** What forms of operations are made from. */
+/** Tables that forms of operations are made from. */
 export interface OperationTables {
   readonly operations: readonly OperationRow[];
   readonly primitives: readonly PrimitiveRow[];
