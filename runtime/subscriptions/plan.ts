@@ -9,7 +9,7 @@ import type { IncludeDirective, StoredVersion } from '../store/store.js';
  * made of. Nothing here reads or writes. https://hl7.org/fhir/R5/subscriptions.html
  */
 
-/** What made a version. https://hl7.org/fhir/R5/valueset-interaction-trigger.html */
+/** Interaction that made a version. https://hl7.org/fhir/R5/valueset-interaction-trigger.html */
 export type TriggerInteraction = 'create' | 'update' | 'delete';
 
 /** One version with what a matcher judges it by. */
@@ -87,7 +87,7 @@ export interface TopicPlan {
 /** https://hl7.org/fhir/R5/valueset-subscription-payload-content.html */
 export type PayloadLevel = 'empty' | 'id-only' | 'full-resource';
 
-/** What one filter asks of a focus of these types. */
+/** Criteria of one filter for a focus of these types. */
 export interface FilterPlan extends SearchCriteria {
   /** Place in `filterBy`. */
   readonly index: number;
@@ -125,7 +125,7 @@ export interface OwnedSubscription {
   readonly principal: Principal;
 }
 
-/** What became of one version. */
+/** Result of matching one version. */
 export interface MatchOutcome<T extends OwnedSubscription> {
   /** Subscriptions that get an event: topic, filters and rights all hold. Each once. */
   readonly matched: readonly T[];
@@ -153,7 +153,7 @@ export interface NotificationEvent {
   };
 }
 
-/** What a notification is made of. */
+/** Input that a notification is composed from. */
 export interface NotificationInput {
   readonly type: NotificationType;
   /** FHIR base of the server, without a slash at its end. */
@@ -174,7 +174,7 @@ export interface NotificationInput {
   readonly now: number;
 }
 
-/** What the checks of writes ask of the engine, which knows the live Subscriptions. */
+/** Questions of the write checks to the engine, which knows the live Subscriptions. */
 export interface SubscriptionPorts {
   /** Whether the server offers the channel websocket. */
   readonly hasWebsocket: boolean;

@@ -155,7 +155,7 @@ export function canonicalOf({ url, version }: Resource): string {
   return version === undefined ? String(url) : `${String(url)}|${String(version)}`;
 }
 
-/** What a message says of the versions that the server knows instead of one that is asked for. */
+/** Describes, for a message, the version that the server knows instead of one that was asked for. */
 export function latestKnown({ version }: CodeSystemIndex): string {
   return version === undefined ? 'it knows one without a version' : `the latest that it knows is ${version}`;
 }

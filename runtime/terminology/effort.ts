@@ -14,7 +14,7 @@ const TEXT_STEP = 500;
 
 type Way = 'above' | 'below';
 
-/** What one question to the terminology service has cost, and the closures that it has computed. */
+/** Cost of one question to the terminology service, and the closures that were computed for it. */
 export class Effort {
   /** Lets other requests have their turn. @throws FhirError where no client waits for the answer any more */
   readonly pace: Yield;

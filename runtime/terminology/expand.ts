@@ -6,7 +6,7 @@ import { keptMembers, type KeptMembers } from './kept-members.js';
 import { designationsIn, displayIn, isLanguageOf, type Languages } from './systems/languages.js';
 import { keyOf, type Member, type ValueSetContext } from './value-set.js';
 
-/** What a client wants of an expansion. https://hl7.org/fhir/R5/valueset-operation-expand.html */
+/** Options of an expansion. https://hl7.org/fhir/R5/valueset-operation-expand.html */
 export interface ExpansionOptions {
   readonly filter?: string;
   readonly offset?: number;

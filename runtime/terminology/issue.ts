@@ -3,7 +3,7 @@ import type { JsonObject } from '../fhir/resource.js';
 /** https://hl7.org/fhir/tools/CodeSystem-tx-issue-type.html */
 const ISSUE_TYPE = 'http://hl7.org/fhir/tools/CodeSystem/tx-issue-type';
 
-/** What is to be said of a code that was checked. */
+/** Issue of a code that was checked. */
 export interface CodeIssue {
   readonly severity: 'error' | 'warning' | 'information';
   /** https://hl7.org/fhir/R5/valueset-issue-type.html */

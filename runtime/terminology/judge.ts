@@ -26,7 +26,7 @@ export interface Sent {
   readonly place: string;
 }
 
-/** What the client wants of a check. */
+/** Options of a check of codes. */
 export interface JudgeOptions {
   readonly languages: Languages;
   /** A wrong display is a warning only. */
@@ -39,7 +39,7 @@ export interface JudgeOptions {
   readonly membershipOnly: boolean;
 }
 
-/** What became of one coding: it is right where it is a member and no issue is an error. */
+/** Result of checking one coding. It is right if it is a member and no issue is an error. */
 export interface Judged {
   readonly member?: Member;
   /** What the code is in its code system, where it is no member of the value set. */

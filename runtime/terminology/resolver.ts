@@ -42,7 +42,7 @@ export interface Resolver {
   codeSystem(url: string, version?: string, supplements?: readonly string[]): Promise<CodeSystemIndex | undefined>;
 }
 
-/** What a resolver works for. */
+/** Options of a resolver. */
 export interface ResolverOptions {
   /** Resources that came with the request, for it alone. */
   readonly own?: readonly Resource[];

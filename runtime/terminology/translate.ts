@@ -26,7 +26,7 @@ export interface Translation {
   readonly properties: readonly JsonObject[];
 }
 
-/** What is wanted of translations. */
+/** Options of a translation. */
 export interface TranslationOptions {
   /** From the target to the source. */
   readonly isReverse: boolean;
@@ -57,7 +57,7 @@ const EQUIVALENCES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a concept map makes of a code. https://hl7.org/fhir/R5/conceptmap-operation-translate.html
+ * Translates a code by a concept map. https://hl7.org/fhir/R5/conceptmap-operation-translate.html
  *
  * @param context finds other maps that a group refers to for what it does not map, and value sets that are mapped as a whole
  * @throws FhirError `concept-map-invalid` where maps refer to each other in a circle, `expansion-too-costly`

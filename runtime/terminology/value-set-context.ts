@@ -32,7 +32,7 @@ export interface Mismatch {
   readonly sent: string;
 }
 
-/** What value sets are read with. */
+/** Context that value sets are read in. */
 export interface ValueSetContext {
   readonly resolver: Resolver;
   readonly versions: VersionRules;

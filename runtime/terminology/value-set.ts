@@ -215,7 +215,7 @@ function unlessMissing(error: unknown): readonly Resource[] {
   throw error;
 }
 
-/** What a code is known by. */
+/** Returns the key of a code: its system and the code. */
 export function keyOf(system: string, code: string): string {
   return `${system}|${code}`;
 }

@@ -8,7 +8,7 @@ import type { CompileServices } from '../topic/read-criteria.js';
 import { readChannel } from './channel.js';
 import { compileFilterBy } from './filter-by.js';
 
-/** What became of a Subscription. */
+/** Result of compiling a Subscription. */
 export interface CompiledSubscription {
   /** Absent: it has faults. */
   readonly plan?: SubscriptionPlan;

@@ -14,7 +14,7 @@ const MOST_TEXT = 10 * 1024 * 1024;
 /** Included resources in one notification. */
 const MOST_INCLUDED = 1000;
 
-/** What the events of a notification show. */
+/** Contents of the events of a notification. */
 export type EventContents = Required<Pick<NotificationInput, 'events' | 'included'>>;
 
 /** Who is shown what. */

@@ -31,7 +31,7 @@ const STORE_PAUSE = 1000;
 /** Greatest time of a timer. */
 const MOST = 2 ** 31 - 1;
 
-/** What deliveries work with. */
+/** Parts that deliveries work with. */
 export interface DeliveryParts extends EngineParts {
   readonly rows: SubscriptionRows;
   readonly gate: DeliveryGate;

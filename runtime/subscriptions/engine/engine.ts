@@ -23,7 +23,7 @@ const TOUCH = 60_000;
 /** A Subscription that is younger, in milliseconds, may be accepted at this moment by another process. */
 const STRANGE = 60_000;
 
-/** What the engine is doing, for metrics and health. */
+/** State of the engine, for metrics and health. */
 export interface EngineState {
   /** Whether this process matches and delivers. */
   readonly isHolder: boolean;

@@ -9,7 +9,7 @@ const TIMES = {
   margin: 2000,
 };
 
-/** What a lease is taken with. */
+/** Parts that a lease is taken with. */
 export interface LeaseParts {
   readonly rows: SubscriptionRows;
   /** Names this process; no other has the same. */

@@ -4,7 +4,7 @@ import type { Resource } from '../../fhir/resource.js';
 import type { SubscriptionPlan } from '../plan.js';
 import type { SubscriptionOwner, SubscriptionRow } from './rows.js';
 
-/** What the owner of a Subscription may do. */
+/** Access of the owner of a Subscription. */
 export interface OwnerAccess {
   /** With the scopes of the token that wrote it. */
   readonly kept: Principal;
@@ -45,7 +45,7 @@ export class DeliveryFault extends Error {
 /** Sends a notification. @throws DeliveryFault */
 export type SendNotification = (notification: OutgoingNotification) => Promise<ReceiverAnswer>;
 
-/** What the engine works with. */
+/** Parts that the engine works with. */
 export interface EngineParts {
   /** Those of the moment. */
   readonly services: () => Services;
@@ -81,13 +81,13 @@ export interface EngineSettings {
   readonly atOnce: number;
 }
 
-/** What the engine counts. */
+/** Counters of the engine. */
 export interface EngineCounters {
   matched(events: number, failures: number): void;
   delivered(outcome: 'done' | 'failed'): void;
 }
 
-/** What the matcher knows of a Subscription. */
+/** Subscription as the matcher knows it. */
 export interface MatchedSubscription {
   readonly row: SubscriptionRow;
   /** Undefined: its topic or itself cannot be evaluated any more. */

@@ -35,7 +35,7 @@ export interface SubscriptionOwner {
   readonly granted: number;
 }
 
-/** What the matcher keeps of a Subscription. */
+/** Row that the matcher keeps for a Subscription. */
 export interface SubscriptionRow {
   /** Number in the log of the version that created it: what is kept of an earlier one of the same id is not its own. */
   readonly born: number;
@@ -53,7 +53,7 @@ export interface SubscriptionRow {
 /** An event of one Subscription. */
 export type SubscriptionEvent = LoggedVersion & { readonly number: number };
 
-/** What went wrong, for `$status`. */
+/** Error of a delivery, for `$status`. */
 export interface DeliveryError {
   readonly code: string;
   readonly text: string;
@@ -80,7 +80,7 @@ export interface SentRow {
   readonly errors: readonly DeliveryError[];
 }
 
-/** What deliveries begin with. */
+/** State that the deliveries of a Subscription begin with. */
 export const NOTHING_SENT: SentRow = { done: 0, failures: 0, isShaken: false, errors: [] };
 
 /** A value with the text that is replaced. */

@@ -17,7 +17,7 @@ export function isUsable(topic: Resource): boolean {
   return USABLE.has(topic['status']);
 }
 
-/** What became of a topic. */
+/** Result of compiling a topic. */
 export interface CompiledTopic {
   /** Absent: it has faults. What is wrong with optional parts is left out of it. */
   readonly plan?: TopicPlan;

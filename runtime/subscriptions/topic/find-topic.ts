@@ -6,7 +6,7 @@ import { compareText } from '../../search/query/compare-text.js';
 import { textOf } from '../faults.js';
 import { isUsable, SUBSCRIPTION_TOPIC } from './compile-topic.js';
 
-/** What of a topic decides which one a canonical means. */
+/** Properties of a topic that decide which one a canonical means. */
 export interface TopicVersion {
   readonly url: string;
   readonly version?: string | undefined;

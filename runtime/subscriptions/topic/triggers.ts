@@ -7,7 +7,7 @@ import { readFocusTypes } from './focus-types.js';
 import { readSearchCriteria, type CompileServices } from './read-criteria.js';
 import type { Services } from '../../core/services.js';
 
-/** What triggers are compiled with. */
+/** Services that triggers are compiled with. */
 export type TriggerServices = CompileServices & { readonly tables: Services['tables'] };
 
 const INTERACTIONS: readonly TriggerInteraction[] = ['create', 'update', 'delete'];

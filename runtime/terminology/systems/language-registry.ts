@@ -17,7 +17,10 @@ interface Registry {
 
 let registry: Registry | undefined;
 
-/** What a tag means, as far as the platform or the registry has a name; undefined: it is not well-formed, or has a part that is not registered. */
+/**
+ * Returns the meaning of a language tag, with a name where the platform or the registry has one; undefined: it is not
+ * well-formed, or has a part that is not registered.
+ */
 export function languageOf(code: string): { readonly display?: string } | undefined {
   const tag = parseLanguageTag(code);
   if (tag === undefined) return undefined;
