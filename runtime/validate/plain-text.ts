@@ -23,8 +23,8 @@ export function isAnyText(text: string): boolean {
 }
 
 /**
- * The same, with a character that is no white space: XML can have no value of white space alone, and what is stored can be had as XML.
- * https://hl7.org/fhir/R5/xml.html
+ * Whether a text passes `isAnyText` and has a character that is no white space. Every stored resource can be written as XML,
+ * and XML cannot have a value of white space alone. https://hl7.org/fhir/R5/xml.html
  */
 export function isString(text: string): boolean {
   return isAnyText(text) && (text.charCodeAt(0) > 0x20 || /[^ \t\r\n]/.test(text));

@@ -2,7 +2,7 @@
 export type PrimitiveTest = (value: unknown) => boolean;
 
 /**
- * What may be under one JSON name. A choice element has a property for each of its types, and each primitive has a
+ * A property that may be under one JSON name. A choice element has a property for each of its types, and each primitive has a
  * second one for its `_name`.
  */
 export interface Property {

@@ -19,7 +19,7 @@ const FORMS: Readonly<Record<string, JsonForm>> = {
   object: 'an object',
 };
 
-/** What is right for a primitive type: its JSON type, and in words what the value looks like. */
+/** Form of the values of a primitive type: the JSON type, and in words what a value looks like. */
 export interface PrimitiveForm {
   readonly json: JsonForm;
   readonly text: string;
@@ -57,7 +57,7 @@ const PRIMITIVES: Readonly<Record<string, PrimitiveForm>> = {
 };
 const OTHER: PrimitiveForm = { json: 'a string', text: 'see the pattern of the type' };
 
-/** What is right for this primitive type. */
+/** Returns the form of the values of a primitive type. */
 export function primitiveForm(type: string): PrimitiveForm {
   return PRIMITIVES[type] ?? OTHER;
 }

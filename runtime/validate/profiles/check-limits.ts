@@ -8,8 +8,8 @@ import type { ProfileDeps } from './profile-deps.js';
 import type { Finding, ItemCheck, ProfileRun } from './profile-run.js';
 
 /**
- * What a profile says about the length and range of a value, and whether extensions may stand for it. Where a value and its limit
- * cannot be compared (`2020` and `2020-06-01`, or units of different dimensions), the limit is kept.
+ * Compiles the checks of a profile on the length and range of a value, and on whether extensions may take its place. A value
+ * that cannot be compared with its limit (`2020` and `2020-06-01`, or units of different dimensions) passes.
  * https://hl7.org/fhir/R5/elementdefinition-definitions.html#ElementDefinition.minValue_x_
  */
 export function compileLimits({ maxLength, minValue, maxValue, mustHaveValue }: ProfileElementRow): ItemCheck[] {

@@ -13,7 +13,7 @@ export interface CodeToCheck {
   readonly isPlain?: true;
 }
 
-/** What a rule is evaluated on. */
+/** Value that a rule is evaluated on. */
 export interface RuleFocus {
   readonly value: unknown;
   /** Id and extensions of a primitive: what is under `_name`. */
@@ -22,7 +22,7 @@ export interface RuleFocus {
   readonly type: string;
 }
 
-/** What rules ask for beyond the resource; undefined: it cannot be decided. */
+/** Lookups of rules beyond the resource; a result of undefined: it cannot be decided. */
 export interface RuleLookups {
   /** Whether a code, a Coding, or one of those of a CodeableConcept is in a value set: `memberOf()`. */
   readonly isMember: (value: RuleFocus, valueSet: string) => boolean | undefined;
@@ -52,7 +52,7 @@ export interface ValidationOptions {
   readonly isPartial?: boolean;
 }
 
-/** What validation by profiles asks others for. */
+/** Dependencies of validation by profiles. */
 export interface ProfileDeps extends ValidationOptions {
   readonly types: FhirTypes;
   /** The profile of a canonical; undefined: there is none here. */

@@ -10,7 +10,7 @@ import type { CodeToCheck, EvaluateRule, ProfileDeps, RuleFocus, RuleLookups } f
 import { findReferenced, type Scope } from './references.js';
 import { unversioned } from './definition/structure-definition.js';
 
-/** What an issue says beside where it is. */
+/** Content of an issue, without its place. */
 export interface Finding {
   readonly severity: 'error' | 'warning' | 'information';
   readonly issue: string;
@@ -56,7 +56,7 @@ export class ValidationEnds extends Error {
   }
 }
 
-/** What was found, at a place in a resource. */
+/** Makes the fault of a finding at a place in a resource. */
 export function faultOf({ severity, issue, key, text }: Finding, expression: string, resource: Resource): Fault {
   const code = issue === 'too-costly' ? 'rules-too-costly' : 'profile-broken';
   return { code, severity, issue, rule: key, text, expression, path: jsonPathOf(resource, expression) };

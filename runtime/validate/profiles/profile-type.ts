@@ -10,7 +10,10 @@ export function typeOfProfile(canonical: string, run: ProfileRun): string | unde
   return row === PENDING ? PENDING : row?.type;
 }
 
-/** The same; undefined also where the canonical names a version of FHIR that is not the one here. */
+/**
+ * Returns the type whose definition a canonical names, like `baseType`; undefined also where it names another version of FHIR
+ * than that of this server.
+ */
 export function baseTypeHere(canonical: string, run: ProfileRun): string | undefined {
   const version = canonical.split('|')[1];
   return version === undefined || run.deps.types.areOf(version) ? baseType(canonical, run) : undefined;

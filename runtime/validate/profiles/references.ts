@@ -65,7 +65,7 @@ function indexEntries(bundle: Resource): BundleEntries {
   return { byUrl, byName, urlOf };
 }
 
-/** What a reference means within its resource and the Bundle around that. */
+/** Finds the resource that a reference leads to, within its resource and the Bundle around that; undefined: neither has it. */
 export function findReferenced(reference: string, { container, entries }: Scope): Resource | undefined {
   if (reference.startsWith('#')) {
     const id = reference.slice(1);

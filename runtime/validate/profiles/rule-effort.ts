@@ -19,12 +19,15 @@ interface RequestEffort {
 }
 
 /**
- * What the rules of a request may still cost, those of all entries of a Bundle together; by an object that the request has for
- * itself: its signal.
+ * Returns the effort that the rules of a request may still take, those of all entries of a Bundle together. The key is an
+ * object that the request has for itself: its signal.
  */
 export const requestEffort = memoizeWeak((_request: object): RequestEffort => ({ left: REQUEST }));
 
-/** What the rules on one resource may still cost: counted in values that are looked at, so that it is the same on each machine. */
+/**
+ * Effort that the rules on one resource may still take. It is counted in values that are looked at, so that it is the same on
+ * each machine.
+ */
 export class RuleEffort {
   private left = BASE;
   private isExtended = false;

@@ -6,7 +6,7 @@ import type { RuleFocus, RuleLookups } from './profile-deps.js';
 import type { ProfileRun } from './profile-run.js';
 import { baseType } from './profile-type.js';
 
-/** What rules ask a run for. */
+/** Returns the lookups of rules in a run. */
 export function lookupsOf(run: ProfileRun): RuleLookups {
   return {
     isMember(value, valueSet) {

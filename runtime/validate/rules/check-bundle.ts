@@ -5,7 +5,7 @@ import type { RuleRun } from './rule-run.js';
 
 const scopes = new WeakMap<Json, ReadonlyMap<string, Json>>();
 
-/** What references in an entry of a Bundle are looked up in; undefined: the holder is no entry of one. */
+/** Returns the scope in which references of a Bundle's entry are looked up; undefined: the holder is no entry of a Bundle. */
 export function bundleScopeOf(entry: Json, run: RuleRun): BundleScope | undefined {
   const bundle = run.resource;
   if (bundle['resourceType'] !== 'Bundle') return undefined;

@@ -9,7 +9,7 @@ import { createCodeTests } from './code-sets.js';
 import { createFindRulePlan, type RuleTables } from './rule-plan.js';
 import { RuleRun, type OpenBinding } from './rule-run.js';
 
-/** What a thorough check found. */
+/** Findings of a thorough check. */
 export interface RuleFindings {
   /** Errors and warnings. */
   readonly faults: readonly Fault[];

@@ -52,7 +52,7 @@ const SECTIONS = [
 /** How nearly every narrative begins. */
 const OPENING = '<div xmlns="http://www.w3.org/1999/xhtml">';
 
-/** What a narrative has that it may not have (txt-1); undefined: nothing. */
+/** Returns the first thing in a narrative that is forbidden there (txt-1); undefined: there is none. */
 export function forbiddenInNarrative(div: string): string | undefined {
   const begin = div.startsWith(OPENING) ? OPENING.length : 0;
   for (let at = div.indexOf('<', begin); at >= 0; at = div.indexOf('<', at)) {

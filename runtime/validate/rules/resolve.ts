@@ -17,7 +17,7 @@ export interface ReferenceScope {
   itemOf(resource: Json): Item;
 }
 
-/** What a reference leads to, as far as the resource says. */
+/** Target of a reference, as far as the resource shows it. */
 export interface Target {
   readonly type: string;
   /** Undefined: it is elsewhere. */

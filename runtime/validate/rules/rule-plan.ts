@@ -29,13 +29,13 @@ export interface Rules {
   readonly warnings: readonly Rule[];
 }
 
-/** What a code has to be in. */
+/** Binding of an element to the value set that its code has to be in. */
 export interface Binding extends BindingRow {
   /** Undefined: not decided here. */
   readonly test: CodeTest | undefined;
 }
 
-/** What has to be checked of the values of one property in JSON. */
+/** Checks of the values of one property in JSON. */
 export interface Child {
   readonly key: string;
   /** Name of the element, without the type of a choice. */
@@ -50,7 +50,7 @@ export interface Child {
   plan: RulePlan | undefined;
 }
 
-/** What has to be checked of the values of a type. */
+/** Checks of the values of a type. */
 export interface RulePlan {
   readonly type: string;
   readonly kind: TypeRow['kind'];

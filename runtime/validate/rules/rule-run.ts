@@ -24,7 +24,7 @@ export interface PathStep {
   readonly element: string;
 }
 
-/** What a run works with. */
+/** Tools that a run works with. */
 export interface RunTools {
   readonly schema: Schema;
   readonly codeTest: (valueSet: string) => CodeTest | undefined;

@@ -7,7 +7,8 @@ import type { RuleRun } from './rule-run.js';
 type SpecCheck = (value: Json, run: RuleRun) => void;
 
 /**
- * What the text of the specification asks of types, and none of their invariants says, by name of the type. `$validate` alone checks it.
+ * Checks of requirements that the text of the specification has and no invariant expresses, by name of the type. Only
+ * `$validate` makes them.
  */
 export const SPEC_CHECKS: ReadonlyMap<string, SpecCheck> = new Map<string, SpecCheck>([
   ['Coding', checkCodingSystem],

@@ -30,7 +30,11 @@ export function checkChange(
   checkValue('pattern', said, merged, place, work);
 }
 
-/** What a base says has to be supported has to be supported by what derives from it. @throws ProfileFault */
+/**
+ * Checks that an element that the base marks as `mustSupport` is not marked otherwise by a profile derived from it.
+ *
+ * @throws ProfileFault
+ */
 export function checkSupport(base: DefinedElement | undefined, said: DefinedElement, { url }: Work): void {
   if (base?.mustSupport !== true || said.mustSupport !== false) return;
   throw new ProfileFault(`${url}: ${said.id ?? said.path} has mustSupport false; its base has mustSupport true`);

@@ -23,9 +23,9 @@ function choiceName(choice: string, code: string): string {
 }
 
 /**
- * What a differential says about the children of an element, with choices under their own names. `valueQuantity` is short for the slice
- * of that name of `value[x]`; where `value[x]` has been of this type only, it means `value[x]` itself. In an extension it says that the
- * value is of this type. https://hl7.org/fhir/R5/profiling.html#slicing
+ * Returns the children of an element in a differential, with choices under their own names. `valueQuantity` is short for the
+ * slice of that name of `value[x]`; where `value[x]` has been of this type only, it means `value[x]` itself. In an extension it
+ * says that the value is of this type. https://hl7.org/fhir/R5/profiling.html#slicing
  */
 export function withoutShortcuts(target: ElementNode, changed: readonly ElementNode[]): readonly ElementNode[] {
   const result: ElementNode[] = [];

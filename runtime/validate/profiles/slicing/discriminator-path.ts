@@ -45,7 +45,11 @@ export function follow(item: Item, part: PathPart, run: ProfileRun): readonly It
   }
 }
 
-/** What a reference leads to, or only its type. @param how as for `targetOf` */
+/**
+ * Returns the resource that a reference leads to, or only its type; an empty list: neither is known.
+ *
+ * @param how as for `targetOf`
+ */
 export function followReference(item: Item, run: ProfileRun, how: 'type' | 'resource'): readonly Item[] {
   const { resource, type } = targetOf(item, run, how);
   if (resource !== undefined) return [{ value: resource, beside: undefined, type: resource.resourceType }];

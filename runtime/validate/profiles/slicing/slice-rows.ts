@@ -5,7 +5,7 @@ import { partOf } from '../find-part.js';
 import type { ProfileRun } from '../profile-run.js';
 import { unversioned } from '../definition/structure-definition.js';
 
-/** What a slice says at the end of a way: a row of its own, or that of a profile that its values conform to. */
+/** Row that a slice has for the end of a path: its own, or that of a profile that its values conform to. */
 export interface FoundRow {
   readonly row: ProfileElementRow;
   /** Whether another profile was asked: what it says now it may not say later. */
