@@ -233,6 +233,17 @@ export function documentedAnswers(store: Store): void {
       if (query !== undefined) await call('GET', `${pathOf(each)}${query}`, undefined, headers);
     });
 
+    it('state and events of one Subscription', async () => {
+      const channelType = { code: 'rest-hook' };
+      const body = { resourceType: 'Subscription', id: 'told', status: 'off', topic: 'http://example.org/topic', channelType, endpoint: 'https://example.org/', content: 'empty' }; // prettier-ignore
+      const written = await server.all.send('PUT', '/Subscription/told', body);
+      expect(written.status, written.text).toBe(201);
+      for (const operation of ['$status', '$events']) {
+        expect((await call('GET', `/Subscription/told/${operation}`)).status).toBe(200);
+        expect((await call('POST', `/Subscription/told/${operation}`, parameters())).status).toBe(200);
+      }
+    });
+
     it('answers that are no resources, under the names that clients ask for', async () => {
       const query = '{Patient(id:"good"){id}}';
       const named = { accept: 'application/graphql-response+json' };
