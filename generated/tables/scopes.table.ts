@@ -645,7 +645,7 @@ export const scopes: ScopeTable = {
       interaction: 'operation',
       operation: 'Subscription-status',
       levels: ['type'],
-      needs: [{ on: 'type', letters: 's' }],
+      needs: [{ on: 'type', letters: 'rs' }],
     },
     {
       interaction: 'operation',
