@@ -208,6 +208,26 @@ describe('slicing', () => {
       'error slicing Patient.identifier',
     ]);
   });
+  it('by profile, where that is the definition of a type', async () => {
+    const slice = (sliceName: string, type: string, more: object[]) => [
+      { path: 'Bundle.entry', sliceName },
+      { path: 'Bundle.entry.resource', min: 1, type: [{ code: type, profile: [`http://hl7.org/fhir/StructureDefinition/${type}`] }] }, // prettier-ignore
+      ...more,
+    ];
+    const discriminator = [
+      { type: 'profile', path: 'resource' },
+      { type: 'value', path: 'request.method' },
+    ];
+    const row = made('provided', 'Bundle', [
+      { path: 'Bundle.entry', slicing: { discriminator, rules: 'open' } },
+      ...slice('documents', 'Binary', []),
+      ...slice('bundles', 'Bundle', [{ path: 'Bundle.entry.request.method', min: 1, patternCode: 'POST' }]),
+    ]);
+    const entry = (resource: object) => ({ resource, request: { method: 'POST', url: 'x' } });
+    const provided = (...resources: object[]) => ({ resourceType: 'Bundle', type: 'transaction', entry: resources.map(entry) }) as unknown as typeof patient; // prettier-ignore
+    const inner = { resourceType: 'Bundle', type: 'collection' };
+    expect(await check(provided({ resourceType: 'Binary', contentType: 'text/plain' }, inner), [row])).toEqual([]);
+  });
   it('within slices', async () => {
     const row = made('reslice', 'Patient', [
       { path: 'Patient.identifier', slicing: { discriminator: [code('system')], rules: 'open' } },

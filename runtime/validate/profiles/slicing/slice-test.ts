@@ -44,7 +44,8 @@ export function sliceTest(
   const types = row.types ?? [];
   if (type === 'type') return typeTest(row, parts, isForeign, run);
   const profiles = types.flatMap((each) => [...(each.profiles ?? []), ...(each.targets ?? [])]);
-  if (profiles.length === 0) return undefined;
+  // The definition of a type as a profile is left out of rows: a resource conforms to it by its type.
+  if (profiles.length === 0) return isOneResource(row, run) ? typeTest(row, parts, isForeign, run) : undefined;
   return {
     test: (item, now) =>
       followAll([item], parts, now).some(
@@ -54,6 +55,14 @@ export function sliceTest(
     ...{ isForeign, profiles },
   };
 }
+
+/** Whether a row admits just some types of resources, not any resource. */
+function isOneResource({ types = [] }: ProfileElementRow, { deps }: ProfileRun): boolean {
+  const isOne = (code = ''): boolean => deps.types.kindOf(code) === 'resource' && !ANY_RESOURCE.has(code);
+  return types.length > 0 && types.every(({ code }) => isOne(code));
+}
+
+const ANY_RESOURCE: ReadonlySet<string> = new Set(['Resource', 'DomainResource']);
 
 function named(path: string, test: SliceTest | undefined): SliceTest | undefined {
   return test === undefined ? undefined : { ...test, text: path === '$this' ? test.text : `${path} ${test.text}` };
