@@ -67,6 +67,8 @@ export async function openSubscriptions(setup: SubscriptionSetup): Promise<Subsc
     now: Date.now,
     async accessOf(owner) {
       const rights = await rightsOf(owner);
+      // Who wrote it while no authorization was asked for is not known: its events wait until a client writes it.
+      if (config.auth !== 'open' && owner.clientId === '') return { ...rights, now: undefined };
       const isOver = isForeign && owner.scope !== undefined && Date.now() - owner.granted > FOREIGN_GRANT;
       return isOver ? { ...rights, now: undefined } : rights;
     },

@@ -95,7 +95,8 @@ async function statusOf(subscription: Resource, { base }: Call, { store }: Servi
     topic: String(subscription['topic']),
     level: 'id-only',
     eventsSinceStart: row?.number ?? 0,
-    ...(status !== 'active' && { errors: sent?.errors ?? [] }),
+    // A delivery that succeeds forgets them.
+    errors: sent?.errors ?? [],
     now: Date.now(),
   });
 }

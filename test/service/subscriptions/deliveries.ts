@@ -163,7 +163,14 @@ export function deliveries(makeStore: () => { readonly store: string; readonly f
   });
 
   it('says how it is: $status', async () => {
+    const early = await subscribe();
+    await reaches(early, 'active');
     receiver.answer = () => 404;
+    await patient('early');
+    // What failed is told before it makes the state an error.
+    const errors = async (): Promise<unknown> => (await client.send('GET', `Subscription/${early}/$status`)).json.entry[0].resource.error; // prettier-ignore
+    await vi.waitFor(async () => expect(await errors()).toMatchObject([{ coding: [{ code: 'error-response' }] }]), EVENTUALLY); // prettier-ignore
+    await client.delete(`Subscription/${early}`);
     const id = await subscribe();
     await reaches(id, 'error');
     const { json } = await client.send('GET', `Subscription/${id}/$status`);
