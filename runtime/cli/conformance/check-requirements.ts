@@ -196,7 +196,8 @@ async function checkProfile({ probe, data }: Context, { name }: Requirement, typ
 }
 
 async function definitionOf(probe: Probe, type: string, url: string): Promise<MutableJson | undefined> {
-  const { body } = await probe.ask('GET', `${type}?url=${encodeURIComponent(url)}`);
+  const { status, body } = await probe.ask('GET', `${type}?url=${encodeURIComponent(url)}`);
+  if (status === 401 || status === 403) throw new Unasked(`the token may not read ${type}s (system/${type}.rs)`);
   return ((body?.['entry'] ?? []) as { resource?: MutableJson }[])[0]?.resource;
 }
 

@@ -30,7 +30,9 @@ export interface ConformanceFlags extends Pick<LoadFlags, 'url' | 'token' | 'cli
  * @throws ConfigError
  */
 export async function runConformance(from: string, options: ConformanceFlags, terminal: Terminal): Promise<number> {
-  const url = readUrl(options.url, {}, terminal) ?? DEFAULT_URL;
+  // What a server says of itself is asked of that server.
+  const itself = /^(https?:.*)\/metadata$/.exec(from)?.[1];
+  const url = readUrl(options.url, {}, terminal) ?? itself ?? DEFAULT_URL;
   checkClient(options, url);
   const stop = stopOnSignal();
   try {
