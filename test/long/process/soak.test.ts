@@ -96,9 +96,10 @@ describe.skipIf(process.platform !== 'linux')('memory of a server', () => {
   });
 
   it('is about 250 MB after the examples were loaded over HTTP', async () => {
-    // This server asks for neither rule. One example is larger than the limit of a resource.
+    // This server asks for neither rule. One example is larger than the limit of a resource; of two Subscriptions and two topics the
+    // server could not do what they say (their topics, `eventTrigger`, parameters that R5 has not).
     const summary = await loadExamples('--url', base);
-    expect(summary).toMatch(/^2821 resources .* 1 failed/);
+    expect(summary).toMatch(/^2817 resources .* 5 failed/);
     await expectSmall(summary);
   });
 });
