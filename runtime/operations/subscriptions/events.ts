@@ -94,7 +94,7 @@ function readRange(found: Arguments): [since: number, until: number] {
 
 function readLevel(found: Arguments, subscription: Resource): PayloadLevel {
   const text = String(valueOf(found, 'content') ?? subscription['content'] ?? 'empty');
-  if (text in MOST) return text as PayloadLevel;
+  if (Object.hasOwn(MOST, text)) return text as PayloadLevel;
   throw new FhirError('parameter-invalid', `The parameter "content" is ${Object.keys(MOST).join(', ')}`);
 }
 

@@ -103,6 +103,15 @@ export function subscriptions(store: Store): void {
     expect(answer.text).not.toContain('secret-value');
   });
 
+  it('knows no levels of content but those of the specification', async () => {
+    const { id } = (await create(subscription())).json();
+    expectRefused(
+      await server.send('GET', `/Subscription/${id}/$events?content=constructor`),
+      400,
+      'parameter-invalid',
+    );
+  });
+
   describe('status', () => {
     it('active and error mean requested', async () => {
       for (const status of ['active', 'error']) {
