@@ -6,11 +6,11 @@ import { hostOf, type AllowList } from '../auth/jwks/allow-list.js';
 import { resolveHost } from '../auth/jwks/fetch-document.js';
 import { DeliveryFault, type SendNotification } from '../subscriptions/engine/parts.js';
 
-/** Connections that are kept, of one receiver and in all. */
-const KEPT = { each: 4, all: 256 };
+/** Idle connections that are kept to one receiver. How many are open at a time is for the gate of the deliveries: none waits here. */
+const KEPT = 256;
 
-/** What is read of the body of an answer at most, in bytes. */
-const BODY = 64 * 1024;
+/** What is read of the body of an answer at most, in bytes and milliseconds: only so that the connection can be kept. */
+const BODY = { bytes: 64 * 1024, time: 1000 };
 
 /** Sends notifications, and closes the connections that it keeps. */
 export interface Sender {
@@ -33,7 +33,7 @@ export function createSender(allow: AllowList, isOwn: (url: string) => boolean, 
   async function agentOf(protocol: string): Promise<Agent> {
     const known = agents.get(protocol);
     if (known !== undefined) return known;
-    const options = { keepAlive: true, maxFreeSockets: KEPT.all, maxSockets: KEPT.each, timeout: 60_000 };
+    const options = { keepAlive: true, maxFreeSockets: KEPT, maxSockets: Infinity, timeout: 60_000 };
     const made =
       protocol === 'http:'
         ? new (await import('node:http')).Agent(options)
@@ -102,18 +102,34 @@ export function createSender(allow: AllowList, isOwn: (url: string) => boolean, 
       headers: { ...all, 'Content-Type': contentType, 'Content-Length': bytes.length },
       agent,
       lookup: lookupOf(url),
-      signal,
     };
+    if (signal.aborted) throw stopped();
     return new Promise((resolve, reject) => {
-      const call: ClientRequest = request(url, options, (answer: IncomingMessage) => {
+      const call: ClientRequest = request(url, options);
+      // No error comes of a request that has no socket yet, or whose socket was given up: the timer and the signal settle by themselves.
+      const fail = (fault: DeliveryFault): void => {
+        reject(fault);
+        over();
+        call.destroy();
+      };
+      const onAbort = (): void => fail(stopped());
+      const timer = setTimeout(() => fail(new DeliveryFault('no-response', 'the receiver did not answer in time')), timeout); // prettier-ignore
+      const over = (): void => {
         clearTimeout(timer);
-        discard(answer);
-        resolve({ status: answer.statusCode ?? 0, retryAfter: answer.headers['retry-after'] });
+        signal.removeEventListener('abort', onAbort);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      call.on('response', (answer: IncomingMessage) => {
+        over();
+        const head = { status: answer.statusCode ?? 0, retryAfter: answer.headers['retry-after'] };
+        void discard(answer, Math.min(BODY.time, timeout)).then(() => resolve(head));
       });
-      const timer = setTimeout(() => call.destroy(new DeliveryFault('no-response', 'the receiver did not answer in time')), timeout); // prettier-ignore
+      call.on('upgrade', (answer, socket) => {
+        socket.destroy();
+        fail(new DeliveryFault('error-response', `the receiver answered ${answer.statusCode ?? 0}`));
+      });
       call.on('error', (error: NodeJS.ErrnoException) => {
-        clearTimeout(timer);
-        reject(error instanceof DeliveryFault ? error : new DeliveryFault('no-response', `the receiver could not be reached (${error.code ?? 'no code'})`)); // prettier-ignore
+        fail(error instanceof DeliveryFault ? error : new DeliveryFault('no-response', `the receiver could not be reached (${error.code ?? 'no code'})`)); // prettier-ignore
       });
       call.end(bytes);
     });
@@ -132,12 +148,19 @@ function unresolved(): DeliveryFault {
   return new DeliveryFault('dns-resolution-error', 'the name of the receiver does not resolve');
 }
 
-/** Reads the body, so that the connection can be kept; a long one ends it. */
-function discard(answer: IncomingMessage): void {
+function stopped(): DeliveryFault {
+  return new DeliveryFault('no-response', 'the delivery was stopped');
+}
+
+/** Reads the body, so that the connection can be kept; a long or slow one ends it. Resolves when nothing more is read. */
+async function discard(answer: IncomingMessage, time: number): Promise<void> {
   let size = 0;
+  const timer = setTimeout(() => answer.destroy(), time);
   answer.on('data', (part: Buffer) => {
     size += part.length;
-    if (size > BODY) answer.destroy();
+    if (size > BODY.bytes) answer.destroy();
   });
   answer.on('error', () => {});
+  await new Promise<void>((resolve) => answer.once('close', resolve));
+  clearTimeout(timer);
 }

@@ -19,7 +19,7 @@ export interface OutgoingNotification {
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly contentType: string;
   readonly body: string;
-  /** In milliseconds, until the head of the answer is there. */
+  /** In milliseconds, until the head of the answer is there; its body is read for a moment only. */
   readonly timeout: number;
   /** Aborts when this process may not go on. */
   readonly signal: AbortSignal;
