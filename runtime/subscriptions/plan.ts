@@ -164,7 +164,7 @@ export interface NotificationInput {
   readonly level: PayloadLevel;
   /** All events so far; of an event-notification the highest number in it. */
   readonly eventsSinceStart: number;
-  /** Ascending by number; only of event-notification and query-event. */
+  /** Ascending by number, with one deletion of a resource at most; only of event-notification and query-event. */
   readonly events?: readonly NotificationEvent[];
   /** Included resources in their current version, each once; of `full-resource` only. */
   readonly included?: readonly Resource[];

@@ -8,8 +8,11 @@ import type { StoredVersion } from '../../store/store.js';
 import type { NotificationEvent, NotificationInput, SubscriptionPlan } from '../plan.js';
 import type { SubscriptionEvent } from './rows.js';
 
-/** Characters of resources in one notification at most. */
+/** Characters that one notification has, and that are read for it, at most; one event alone may have more. */
 const MOST_TEXT = 10 * 1024 * 1024;
+
+/** Characters of an event without its resources, and of each reference in it, about. */
+const FRAME = 300;
 
 /** Included resources in one notification. */
 const MOST_INCLUDED = 1000;
@@ -26,8 +29,9 @@ export interface ContentRequest {
 }
 
 /**
- * The contents of events, as many as fit into one notification: the versions that made them, and what the topic includes. What may not be
- * read is withheld: the event keeps number and time.
+ * The contents of events, as many as fit into one notification, and at least one: the versions that made them, and what the topic includes.
+ * What may not be read is withheld: the event keeps number and time. A second deletion of a resource does not fit: its entry would be equal to
+ * that of the first, which rule bdl-7 forbids. https://hl7.org/fhir/R5/bundle.html#invs
  */
 export async function readContents(
   events: readonly SubscriptionEvent[],
@@ -37,10 +41,10 @@ export async function readContents(
   const looking = { principal, signal };
   const contents: NotificationEvent[] = [];
   const included = new Map<string, Resource>();
+  const deleted = new Set<string>();
   let size = 0;
   for (const { number, updated, type, id, version, interaction } of events) {
     signal.throwIfAborted();
-    if (contents.length > 0 && size > MOST_TEXT) break;
     if (plan.level === 'empty') {
       contents.push({ number, updated });
       continue;
@@ -51,16 +55,26 @@ export async function readContents(
       continue;
     }
     const isFull = plan.level === 'full-resource';
-    const isWanted = isFull && stored.json !== undefined;
+    if (isFull && interaction === 'delete') {
+      const name = `${type}/${id}`;
+      if (deleted.has(name)) break;
+      deleted.add(name);
+    }
     const context = await readIncludes(stored, plan, looking, services);
-    const resource = isWanted ? await readStored(stored.json, services) : undefined;
-    if (isWanted) size += stored.json.length;
-    const room = MOST_INCLUDED - included.size;
-    for (const each of isFull ? context.slice(0, room) : []) {
+    // What is read counts, also where ids alone are sent.
+    const read = context.reduce(
+      (sum, each) => sum + FRAME + (each.json?.length ?? 0),
+      FRAME + (stored.json?.length ?? 0),
+    );
+    if (contents.length > 0 && size + read > MOST_TEXT) break;
+    let room = MOST_TEXT - size - FRAME * (context.length + 1) - (stored.json?.length ?? 0);
+    size += read;
+    const resource = isFull && stored.json !== undefined ? await readStored(stored.json, services) : undefined;
+    for (const each of isFull ? context : []) {
       const name = `${each.type}/${each.id}`;
-      if (included.has(name) || each.json === undefined) continue;
-      included.set(name, await readStored(each.json, services));
-      size += each.json.length;
+      if (included.size === MOST_INCLUDED || included.has(name) || each.json === undefined) continue;
+      room -= each.json.length;
+      if (room >= 0) included.set(name, await readStored(each.json, services));
     }
     contents.push({
       number,

@@ -24,17 +24,18 @@ export function notificationBundle(input: NotificationInput): Resource {
     id: randomUUID(),
     type: 'subscription-notification',
     timestamp: new Date(now).toISOString(),
-    entry: [status, ...withoutRepetition([...foci, ...others])],
+    entry: [status, ...foci, ...withoutThoseOf(foci, others)],
   };
 }
 
-/** Entries that differ: rule bdl-7 allows one for each version of a resource. https://hl7.org/fhir/R5/bundle.html#invs */
-function withoutRepetition(entries: readonly JsonObject[]): JsonObject[] {
+/** Included entries but for the versions that events have: rule bdl-7 allows each once. https://hl7.org/fhir/R5/bundle.html#invs */
+function withoutThoseOf(foci: readonly JsonObject[], included: readonly JsonObject[]): readonly JsonObject[] {
   const keyOf = ({ fullUrl, resource }: JsonObject): string => {
     const meta = isObject(resource) && isObject(resource['meta']) ? resource['meta'] : {};
     return `${String(fullUrl)} ${String(meta['versionId'] ?? '')}`;
   };
-  return [...new Map(entries.map((entry) => [keyOf(entry), entry])).values()];
+  const known = new Set(foci.map(keyOf));
+  return included.filter((entry) => !known.has(keyOf(entry)));
 }
 
 /** The state of a Subscription with events. https://hl7.org/fhir/R5/subscriptionstatus.html */

@@ -107,6 +107,34 @@ export function deliveries(makeStore: () => { readonly store: string; readonly f
     await client.delete('SubscriptionTopic/observations');
   });
 
+  it('a resource that comes and goes is told in order, and no Bundle has equal entries', async () => {
+    receiver.answer = () => 500;
+    const id = await subscribe({ content: 'full-resource' });
+    for (let i = 0; i < 3; i++) {
+      await patient('again', { multipleBirthInteger: i });
+      await client.delete('Patient/again');
+    }
+    receiver.answer = () => 200;
+    await arrives(id, [1, 2, 3, 4, 5, 6]);
+    const told: any[] = []; // eslint-disable-line @typescript-eslint/no-explicit-any
+    for (let path = `Subscription/${id}/$events`; path !== '';) {
+      const { json } = await client.send('GET', path);
+      told.push(json);
+      const next = json.link?.find(({ relation }: { relation: string }) => relation === 'next');
+      path = next === undefined ? '' : next.url.slice(base.length + 1);
+    }
+    for (const bundles of [
+      told,
+      receiver.received.filter(({ status }) => status === 200).map(({ text }) => JSON.parse(text)),
+    ]) {
+      const entries = bundles.map(({ entry }) => entry.slice(1));
+      const methods = entries.flat().map(({ request }) => request.method);
+      expect(methods).toEqual(['POST', 'DELETE', 'POST', 'DELETE', 'POST', 'DELETE']);
+      for (const own of entries)
+        expect(own.filter(({ request }: any) => request.method === 'DELETE').length).toBeLessThan(2); // eslint-disable-line @typescript-eslint/no-explicit-any
+    }
+  });
+
   it('repeats what failed before anything later, and loses nothing to a receiver that fails', async () => {
     receiver.answer = ({ n }) => (n % 5 === 3 ? 503 : 200);
     const id = await subscribe({ maxCount: 3 });

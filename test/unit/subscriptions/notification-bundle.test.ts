@@ -28,7 +28,7 @@ const EVENTS: readonly NotificationEvent[] = [
   event(1, { type: 'Patient', id: 'p', interaction: 'create', resource: patient(1) }),
   event(2, { type: 'Patient', id: 'p', interaction: 'update', resource: patient(2), context: [{ type: 'Organization', id: 'o' }] }), // prettier-ignore
   event(3, { type: 'Patient', id: 'p', interaction: 'delete' }),
-  event(4, { type: 'Patient', id: 'p', interaction: 'delete' }),
+  event(4, { type: 'Patient', id: 'q', interaction: 'delete' }),
   event(5, undefined),
 ];
 
@@ -105,12 +105,22 @@ describe('the status', () => {
 
 it('full resources come in the version of the event, with the request that makes it; a deletion has none', () => {
   const { entry } = notificationBundle(input('event-notification', 'full-resource', { events: EVENTS, included: [organization] })); // prettier-ignore
-  expect(entry as object[]).toHaveLength(5);
+  expect(entry as object[]).toHaveLength(6);
   expect((entry as object[]).slice(1)).toEqual([
     { fullUrl: `${BASE}/Patient/p`, resource: patient(1), request: { method: 'POST', url: 'Patient' } },
     { fullUrl: `${BASE}/Patient/p`, resource: patient(2), request: { method: 'PUT', url: 'Patient/p' } },
     { fullUrl: `${BASE}/Patient/p`, request: { method: 'DELETE', url: 'Patient/p' } },
+    { fullUrl: `${BASE}/Patient/q`, request: { method: 'DELETE', url: 'Patient/q' } },
     { fullUrl: `${BASE}/Organization/o`, resource: organization, request: { method: 'PUT', url: 'Organization/o' } },
+  ]);
+});
+
+it('a version that is included too keeps the entry of its event', () => {
+  const included = [patient(1), organization];
+  const { entry } = notificationBundle(input('event-notification', 'full-resource', { events: EVENTS.slice(0, 1), included })); // prettier-ignore
+  expect((entry as { request?: object }[]).slice(1).map(({ request }) => request)).toEqual([
+    { method: 'POST', url: 'Patient' },
+    { method: 'PUT', url: 'Organization/o' },
   ]);
 });
 
