@@ -2,6 +2,8 @@ import { ExpressionError } from '../expression/expression-error.js';
 import { parseExpression, type Expression } from '../expression/parse.js';
 import { SYSTEM_TYPES, type TypeIndex } from '../expression/type-index.js';
 import { FUNCTIONS as ARITIES } from '../library/functions.js';
+import { RegexFault } from '../library/linear-regex.js';
+import { REGULAR_EFFORT, regexOf } from '../library/regular.js';
 import { compileParsed } from './compile-expression.js';
 import type { Evaluate } from './function-types.js';
 
@@ -22,6 +24,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   memberOf: 'no terminology is asked',
   conformsTo: 'no profile is read',
   trace: 'nothing is written to the log',
+  replaceMatches: 'use replace, startsWith, endsWith, contains or matches',
 };
 
 /**
@@ -93,6 +96,7 @@ class Checker {
       throw wrong(`${name}() takes ${counts.join(' or ')} arguments, not ${args.length}`);
     }
     const [first] = args;
+    if (name === 'matches' || name === 'matchesFull') checkRegular(name, args);
     if (name === 'is' || name === 'as' || name === 'ofType') {
       const type = first?.kind === 'name' ? this.named(first.name) : undefined;
       return name === 'is' ? ['boolean'] : type === undefined ? undefined : [type];
@@ -121,6 +125,19 @@ class Checker {
 function either(all: readonly Types[]): Types {
   const known = all.filter((each) => each !== undefined);
   return known.length < all.length ? undefined : [...new Set(known.flat())];
+}
+
+/** A pattern that is the same for every resource has to be one; flags are not understood. @throws ExpressionError */
+function checkRegular(name: string, args: readonly Expression[]): void {
+  if (args.length !== 1) throw wrong(`${name}() takes 1 argument, not ${args.length}`);
+  const [pattern] = args;
+  if (pattern?.kind !== 'literal' || typeof pattern.value !== 'string') return;
+  try {
+    regexOf(pattern.value, { left: REGULAR_EFFORT });
+  } catch (error) {
+    if (!(error instanceof RegexFault)) throw error;
+    throw wrong(error.message);
+  }
 }
 
 function wrong(text: string): ExpressionError {

@@ -27,6 +27,8 @@ export interface Environment {
   isMistaken?: boolean;
   /** `$index`: position of the value that criteria are evaluated at. */
   index?: number | undefined;
+  /** Whether expressions come with the definitions, whose regular expressions are quick; those of others are matched in linear time. */
+  readonly isDefinition?: true;
   /** `now()`; absent: the time is not known. */
   readonly now?: Date;
   /** Values that evaluations may still look at. */
@@ -40,4 +42,16 @@ export class TooCostly extends RangeError {}
 export function spend(environment: Environment, count: number): void {
   environment.budget -= count;
   if (environment.budget < 0) throw new TooCostly('the expression looks at too many values');
+}
+
+/** Greatest length of a text that an expression makes, in UTF-16 code units. */
+const MAX_TEXT = 100_000;
+
+/** Code units of a text that cost as much as a value. */
+const TEXT_IN_A_VALUE = 64;
+
+/** Counts a text that is about to be made by its length. @throws TooCostly */
+export function spendText(environment: Environment, length: number): void {
+  if (length > MAX_TEXT) throw new TooCostly('the expression makes too long a text');
+  spend(environment, Math.ceil(length / TEXT_IN_A_VALUE));
 }

@@ -2,7 +2,7 @@ import type { BinaryOperator } from '../expression/parse.js';
 import { ARITHMETIC } from './arithmetic.js';
 import { compareItems, equalItems, itemKey } from './compare.js';
 import type { Evaluate } from './function-types.js';
-import { TooCostly, type Environment } from './environment.js';
+import { spendText, type Environment } from './environment.js';
 import { isNumber, NONE, ofBoolean, ofNumber, ofText, toBoolean, toNumber, toText, type Items } from './item.js';
 
 type Make = (left: Evaluate, right: Evaluate) => Evaluate;
@@ -45,7 +45,9 @@ export const OPERATORS: Readonly<Record<BinaryOperator, Make>> = {
   '>=': ordered((order) => order >= 0),
   '+': both((left, right, environment) => {
     const [a, b] = [toText(left), toText(right)];
-    return a !== undefined && b !== undefined ? joined(a, b) : calculate(left, right, ARITHMETIC['+'], environment);
+    return a !== undefined && b !== undefined
+      ? joined(a, b, environment)
+      : calculate(left, right, ARITHMETIC['+'], environment);
   }),
   '-': calculated(ARITHMETIC['-']),
   '*': calculated(ARITHMETIC['*']),
@@ -53,7 +55,7 @@ export const OPERATORS: Readonly<Record<BinaryOperator, Make>> = {
   div: calculated(ARITHMETIC.div),
   mod: calculated(ARITHMETIC.mod),
   // Nothing counts as an empty text.
-  '&': both((left, right) => joined(toText(left) ?? '', toText(right) ?? '')),
+  '&': both((left, right, environment) => joined(toText(left) ?? '', toText(right) ?? '', environment)),
 };
 
 function both(combine: Combine): Make {
@@ -92,12 +94,9 @@ function areAlike(left: Items, right: Items): boolean {
   return left.length === 1 && right.length === 1 && (typeof a === typeof b || (isNumber(a) && isNumber(b)));
 }
 
-/** Greatest length of a text that an expression makes, in UTF-16 code units. */
-const MAX_TEXT = 100_000;
-
 /** @throws TooCostly */
-function joined(a: string, b: string): Items {
-  if (a.length + b.length > MAX_TEXT) throw new TooCostly('the expression makes too long a text');
+function joined(a: string, b: string, environment: Environment): Items {
+  spendText(environment, a.length + b.length);
   return ofText(a + b);
 }
 

@@ -1,5 +1,7 @@
 import { ExpressionError } from '../expression/expression-error.js';
-import { spend, type Environment } from './environment.js';
+import { regexOf } from '../library/regular.js';
+import { RegexFault, type LinearRegex } from '../library/linear-regex.js';
+import { spend, spendText, TooCostly, type Environment } from './environment.js';
 import type { Evaluate, MakeFunction, RunFunction } from './function-types.js';
 import { NONE, ofBoolean, ofNumber, ofText, toNumber, toText, type Items } from './item.js';
 import { memoize } from '../../fhir/memoize.js';
@@ -12,8 +14,8 @@ export const TEXT_FUNCTIONS: readonly (readonly [string, MakeFunction])[] = [
   ['endsWith', withText((text, other) => ofBoolean(text.endsWith(other)))],
   ['contains', withText((text, other) => ofBoolean(text.includes(other)))],
   ['indexOf', withText((text, other) => ofNumber(text.indexOf(other)))],
-  ['matches', withText((text, pattern) => ofBoolean(patternOf(pattern).test(text)))],
-  ['matchesFull', withText((text, pattern) => ofBoolean(patternOf(`^(?:${pattern})$`).test(text)))],
+  ['matches', withText(matching('matchesPart', (pattern) => pattern))],
+  ['matchesFull', withText(matching('matchesAll', (pattern) => `^(?:${pattern})$`))],
   ['length', () => onText((text) => ofNumber(text.length))],
   ['upper', () => onText((text) => ofText(text.toUpperCase()))],
   ['lower', () => onText((text) => ofText(text.toLowerCase()))],
@@ -33,7 +35,13 @@ export const TEXT_FUNCTIONS: readonly (readonly [string, MakeFunction])[] = [
     ([separator = NOTHING]) =>
       (input, environment, outer) => {
         const texts = input.flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
-        return input.length === 0 ? NONE : ofText(texts.join(toText(separator(outer, environment)) ?? ''));
+        if (input.length === 0) return NONE;
+        const between = toText(separator(outer, environment)) ?? '';
+        spendText(
+          environment,
+          texts.reduce((sum, { length }) => sum + length + between.length, 0),
+        );
+        return ofText(texts.join(between));
       },
   ],
   ['toChars', () => onText((text) => [...text].flatMap(ofText))],
@@ -53,13 +61,17 @@ export const TEXT_FUNCTIONS: readonly (readonly [string, MakeFunction])[] = [
     ([pattern = NOTHING, substitute = NOTHING]) =>
       (input, environment, outer) => {
         const [text, from, to] = [toText(input), toText(pattern(outer, environment)), toText(substitute(outer, environment))]; // prettier-ignore
-        return text === undefined || from === undefined || to === undefined ? NONE : ofText(text.replaceAll(from, () => to)); // prettier-ignore
+        if (text === undefined || from === undefined || to === undefined) return NONE;
+        spendText(environment, text.length + countOf(from, text) * (to.length - from.length));
+        return ofText(text.replaceAll(from, () => to));
       },
   ],
   [
     'replaceMatches',
     ([pattern = NOTHING, substitute = NOTHING]) =>
       (input, environment, outer) => {
+        // What a pattern of a client makes is not bounded here.
+        if (environment.isDefinition !== true) throw new ExpressionError('replaceMatches() is not supported here');
         const [text, from, to] = [toText(input), toText(pattern(outer, environment)), toText(substitute(outer, environment))]; // prettier-ignore
         if (text === undefined || from === undefined || to === undefined) return NONE;
         return ofText(text.replaceAll(new RegExp(patternOf(from).source, 'gs'), to));
@@ -81,15 +93,46 @@ function textOf(input: Items, environment: Environment): string | undefined {
   return text;
 }
 
-function withText(work: (text: string, other: string) => Items): MakeFunction {
+/** How often a part is in a text, without overlap; nothing is before each code unit, and at the end. */
+function countOf(part: string, text: string): number {
+  if (part === '') return text.length + 1;
+  let count = 0;
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count++;
+  return count;
+}
+
+function withText(work: (text: string, other: string, environment: Environment) => Items): MakeFunction {
   return ([argument = NOTHING]) =>
     (input, environment, outer) => {
       // Before the argument: a pattern that nothing is matched with need not be compiled.
       const text = textOf(input, environment);
       const other = text === undefined ? undefined : toText(argument(outer, environment));
-      return text === undefined || other === undefined ? NONE : work(text, other);
+      return text === undefined || other === undefined ? NONE : work(text, other, environment);
     };
 }
+
+/**
+ * Matches regular expressions: those of others than the definitions in linear time, which counts.
+ *
+ * @param native the pattern as one of JavaScript
+ */
+function matching(how: keyof LinearRegex, native: (pattern: string) => string) {
+  return (text: string, pattern: string, environment: Environment): Items => {
+    if (environment.isDefinition === true) return ofBoolean(patternOf(native(pattern)).test(text));
+    const effort = { left: environment.budget * STEPS_IN_A_VALUE };
+    try {
+      return ofBoolean(regexOf(pattern, effort)[how](text, effort));
+    } catch (error) {
+      if (!(error instanceof RegexFault)) throw error;
+      throw effort.left < 0 ? new TooCostly(error.message) : new ExpressionError(error.message);
+    } finally {
+      environment.budget = Math.floor(Math.max(0, effort.left) / STEPS_IN_A_VALUE);
+    }
+  };
+}
+
+/** Steps of a regular expression that cost as much as a value. */
+const STEPS_IN_A_VALUE = 10;
 
 /** Most patterns that are kept: rules have a few dozen. */
 const KEPT = 500;

@@ -22,7 +22,7 @@ export function regularFunctions(effort: () => Effort): Readonly<Record<string, 
       const text = textOf(input);
       if (text === undefined || typeof pattern !== 'string') return [];
       if (flags.length > 0) throw new RangeError('flags of regular expressions are not understood');
-      return [within(effort(), (left) => compile(pattern, left)[how](text, left))];
+      return [within(effort(), (left) => regexOf(pattern, left)[how](text, left))];
     },
     arity: { 1: ['String'], 2: ['String', 'String'] },
   });
@@ -56,7 +56,8 @@ function textOf(input: readonly unknown[]): string | undefined {
   return text ?? undefined;
 }
 
-function compile(pattern: string, effort: Effort): LinearRegex {
+/** The regular expression of a pattern, whose dot is any character; what was built before costs nothing. @throws RegexFault */
+export function regexOf(pattern: string, effort: Effort): LinearRegex {
   let known = compiled.get(pattern);
   if (known === undefined) {
     known = linearRegex(pattern, effort, 'any');

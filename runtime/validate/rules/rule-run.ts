@@ -84,6 +84,7 @@ export class RuleRun {
       resolve: (reference) => resolveReference(reference, this),
       isMember: ({ value }, valueSet) => isCodeMember(value, tools.codeTest(valueSet)),
       isUndecided: false,
+      isDefinition: true,
       budget: BUDGET,
     };
   }

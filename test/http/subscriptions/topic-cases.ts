@@ -34,6 +34,10 @@ export const REFUSED: readonly (readonly [string, object, string, string])[] = [
   ['FHIRPath that resolves', path('subject.resolve().exists()'), PATH, 'resolve'],
   ['FHIRPath that asks terminology', path("code.memberOf('x')"), PATH, 'memberOf'],
   ['FHIRPath that traces', path("status.trace('x').exists()"), PATH, 'trace'],
+  ['FHIRPath with a pattern that is none', path("status.matches('[')"), PATH, 'no regular expression'],
+  ['FHIRPath with a pattern that goes back', path("status.matchesFull('(.)\\\\1')"), PATH, 'no regular expression'],
+  ['FHIRPath with flags', path("status.matches('F', 'i')"), PATH, 'takes 1 argument'],
+  ['FHIRPath that replaces matches', path("status.replaceMatches('f', 'g').exists()"), PATH, 'replaceMatches'],
   ['an unknown filter', filter({ filterParameter: 'nonsense' }), 'canFilterBy[0].filterParameter', 'search parameter'],
   ['a filter of another type', filter({ resource: 'Patient', filterParameter: 'name' }), 'canFilterBy[0].resource', 'trigger'], // prettier-ignore
   ['a label without a parameter', filter({ filterParameter: 'mine', filterDefinition: 'http://x.example/p' }), 'canFilterBy[0].filterParameter', 'x.example'], // prettier-ignore
