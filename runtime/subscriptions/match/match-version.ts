@@ -6,15 +6,15 @@ import { FhirError } from '../../fhir/errors.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { StoredVersion } from '../../store/store.js';
 import type { MatchOutcome, OwnedSubscription, SearchCriteria, TopicPlan, VersionChange } from '../plan.js';
-import { isTooCostly } from '../topic/criteria-path.js';
+import { CriteriaFault } from '../topic/criteria-path.js';
 import { asksOthers, fulfilsCriteria, type MatchServices } from './criteria-test.js';
 import { focusOf, type Focus } from './focus.js';
-import type { SubscriptionIndex } from './subscription-index.js';
+import type { SubscriptionIndex, TopicGroup } from './subscription-index.js';
 import { triggerFires, type FocusVersions, type VersionContent } from './trigger-test.js';
 
 /**
  * The Subscriptions that get an event by one version: some trigger of the topic fires, all filters hold, and the owner may read the version.
- * Filters are judged on the new version; of a deletion on the one before. https://hl7.org/fhir/R5/subscriptions.html
+ * Filters are judged on the new version; of a deletion on the one before. A version before that the owner may not read counts as not given. https://hl7.org/fhir/R5/subscriptions.html
  *
  * @throws Error where the store fails: then nothing is known of the version. What fails by the criteria themselves is in `failures`.
  */
@@ -30,12 +30,13 @@ export async function matchVersion<T extends OwnedSubscription>(
   const versions = await readVersions(change, services);
   const judged = versions.current ?? versions.previous;
   if (judged === undefined) return { matched: [], failures: [] };
-  const run = new MatchRun(version, versions, services, signal);
+  const run = new MatchRun(change, versions, services, signal);
   const matched: T[] = [];
   const pace = yieldToEventLoop();
-  for (const { topic, candidates } of groups) {
-    if (!asksOthersInTopic(topic) && !(await run.fires(topic, OPEN_ACCESS))) continue;
-    for (const each of candidates(judged.focus)) {
+  for (const group of groups) {
+    const { topic } = group;
+    if (!asksOthersInTopic(topic) && !(await run.mayFire(group))) continue;
+    for (const each of group.candidates(judged.focus)) {
       await pace();
       if (await run.reaches(each, judged.focus)) matched.push(each);
     }
@@ -64,17 +65,27 @@ function asksOthersInTopic({ triggers }: TopicPlan): boolean {
   );
 }
 
+/** Whether what fires a topic depends on the version before. */
+function looksBack({ triggers }: TopicPlan): boolean {
+  return triggers.some(({ query, path }) => query?.previous !== undefined || path?.text.includes('%') === true);
+}
+
 /** The judgements of one version: each is made once. */
 class MatchRun {
   readonly failures: MatchOutcome<OwnedSubscription>['failures'][number][] = [];
+  private readonly pace = yieldToEventLoop();
+  /** The versions as owners see them who may not read the one before. */
+  private readonly alone: FocusVersions;
   private readonly verdicts = new Map<Access, Map<unknown, Promise<boolean>>>();
 
   constructor(
-    private readonly version: StoredVersion,
+    private readonly change: VersionChange,
     private readonly versions: FocusVersions,
     private readonly services: MatchServices,
     private readonly signal: AbortSignal | undefined,
-  ) {}
+  ) {
+    this.alone = { ...versions, previous: undefined };
+  }
 
   /** Whether a Subscription gets an event. */
   async reaches({ plan, principal }: OwnedSubscription, focus: Focus): Promise<boolean> {
@@ -83,20 +94,38 @@ class MatchRun {
     for (const filter of filters) {
       if (filter.types.has(focus.type) && !(await this.fulfils(filter, focus, access, topic))) return false;
     }
-    if (!(await this.fires(topic, asksOthersInTopic(topic) ? access : OPEN_ACCESS))) return false;
-    const looking = { principal, ...(this.signal !== undefined && { signal: this.signal }) };
-    return this.once(access, 'visible', () => isVisible(this.version, 'rs', looking, this.services));
+    const { version, before } = this.change;
+    const sees = (which: 'version' | 'before', of: StoredVersion): Promise<boolean> => {
+      const looking = { principal, ...(this.signal !== undefined && { signal: this.signal }) };
+      return this.once(access, which, () => isVisible(of, 'rs', looking, this.services));
+    };
+    const isAlone = this.comparesIn(topic) && before !== undefined && !(await sees('before', before));
+    if (!(await this.fires(topic, asksOthersInTopic(topic) ? access : OPEN_ACCESS, isAlone))) return false;
+    return sees('version', version);
   }
 
-  /** Whether some trigger of a topic fires. */
-  fires(topic: TopicPlan, access: Access): Promise<boolean> {
-    return this.once(access, topic, async () => {
+  /** Whether a topic may fire for some owner: those who may not read the version before see another change. */
+  async mayFire<T extends OwnedSubscription>({ topic, hides }: TopicGroup<T>): Promise<boolean> {
+    if (await this.fires(topic, OPEN_ACCESS)) return true;
+    return this.comparesIn(topic) && hides(this.change.version.type) && this.fires(topic, OPEN_ACCESS, true);
+  }
+
+  /** Whether what a topic says of an update depends on the version before; a deletion is seen by who may read that. */
+  private comparesIn(topic: TopicPlan): boolean {
+    return this.change.interaction === 'update' && this.versions.previous !== undefined && looksBack(topic);
+  }
+
+  /** Whether some trigger of a topic fires. @param isAlone whether the version before counts as not given */
+  private fires(topic: TopicPlan, access: Access, isAlone = false): Promise<boolean> {
+    const versions = isAlone ? this.alone : this.versions;
+    return this.once(access, isAlone ? topic.triggers : topic, async () => {
       for (const trigger of topic.triggers) {
         const test = (criteria: SearchCriteria, focus: Focus) =>
           fulfilsCriteria(criteria, focus, access, this.services, this.signal);
-        const { versions, services } = this;
+        await this.pace();
+        const { tables } = this.services;
         const fired = await this.guarded(topic, trigger.path?.text ?? trigger.focus.name, () =>
-          triggerFires(trigger, this.version.type, versions, test, services.tables),
+          triggerFires(trigger, this.change.version.type, versions, test, tables),
         );
         if (fired) return true;
       }
@@ -116,8 +145,9 @@ class MatchRun {
     try {
       return await judge();
     } catch (error) {
-      if (!(error instanceof FhirError && error.status < 500) && !isTooCostly(error)) throw error;
-      this.failures.push({ topic, text, message: error.message });
+      if (!isOfCriteria(error)) throw error;
+      const isKnown = this.failures.some((each) => each.topic === topic && each.text === text);
+      if (!isKnown) this.failures.push({ topic, text, message: error.message });
       return false;
     }
   }
@@ -129,4 +159,10 @@ class MatchRun {
     if (verdict === undefined) known.set(key, (verdict = judge()));
     return verdict;
   }
+}
+
+/** Whether criteria have failed by what they ask for; otherwise the store does not work, which may be over soon. */
+function isOfCriteria(error: unknown): error is Error {
+  if (error instanceof CriteriaFault) return true;
+  return error instanceof FhirError && (error.status < 500 || error.code === 'too-costly');
 }

@@ -1,3 +1,6 @@
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
+import { isJudged } from '../../core/access/visibility.js';
+import { memoize } from '../../fhir/memoize.js';
 import type { IndexEntry } from '../../search/entry.js';
 import type { Criterion, ValueTest } from '../../search/query/query.js';
 import type { FilterPlan, OwnedSubscription, TopicPlan, TriggerInteraction } from '../plan.js';
@@ -8,6 +11,8 @@ export interface TopicGroup<T extends OwnedSubscription> {
   readonly topic: TopicPlan;
   /** Those whose filters a version may fulfil: others have a filter by equality that it does not. */
   candidates(focus: Focus): Iterable<T>;
+  /** Whether some owner may read only some of the versions of a type. */
+  hides(type: string): boolean;
 }
 
 /** Live Subscriptions, to be found by what a version is and says. */
@@ -49,7 +54,11 @@ interface ByValue<T> {
 
 function createGroup<T extends OwnedSubscription>(topic: TopicPlan, members: readonly T[]): TopicGroup<T> {
   const byType = new Map<string, ByValue<T>>();
+  const hides = memoize((type: string) =>
+    members.some(({ principal: { access } }) => access !== OPEN_ACCESS && isJudged(type, access.on(type, 'rs'))),
+  );
   return {
+    hides,
     topic,
     candidates({ type, candidate }) {
       let found = byType.get(type);

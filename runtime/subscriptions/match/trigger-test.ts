@@ -27,7 +27,7 @@ export type CriteriaTest = (criteria: SearchCriteria, focus: Focus) => Promise<b
 /**
  * Whether a trigger fires: its interactions, its search criteria and its FHIRPath criteria all have to hold.
  *
- * @throws TooCostly, and what `test` throws
+ * @throws CriteriaFault, and what `test` throws
  */
 export async function triggerFires(
   { focus, interactions, query, path }: TriggerPlan,

@@ -2,7 +2,7 @@ import type { ServiceTables } from '../../core/services.js';
 import type { Resource } from '../../fhir/resource.js';
 import { FhirError } from '../../fhir/errors.js';
 import { compileChecked } from '../../path/evaluate/check-names.js';
-import { TooCostly, type Environment } from '../../path/evaluate/environment.js';
+import type { Environment } from '../../path/evaluate/environment.js';
 import type { Evaluate } from '../../path/evaluate/function-types.js';
 import { Item, toBoolean } from '../../path/evaluate/item.js';
 import { createSchema, type Schema } from '../../path/evaluate/schema.js';
@@ -58,7 +58,7 @@ export interface PathVersions {
 /**
  * Whether FHIRPath criteria hold: their result is true, or one item that is no boolean. `|` between booleans is `or`.
  *
- * @throws TooCostly where the evaluation looks at too much
+ * @throws CriteriaFault where the evaluation fails, whatever the reason: it has nothing but the versions
  */
 export function pathHolds(
   evaluate: Evaluate,
@@ -79,10 +79,12 @@ export function pathHolds(
     resolve: () => undefined,
     isMember: () => undefined,
   };
-  return toBoolean(evaluate([focus], environment)) === true;
+  try {
+    return toBoolean(evaluate([focus], environment)) === true;
+  } catch (error) {
+    throw new CriteriaFault(error instanceof Error ? error.message : 'it failed', { cause: error });
+  }
 }
 
-/** Whether an evaluation failed by its cost. */
-export function isTooCostly(error: unknown): error is TooCostly {
-  return error instanceof TooCostly;
-}
+/** FHIRPath criteria that fail on versions. */
+export class CriteriaFault extends Error {}

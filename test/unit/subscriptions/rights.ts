@@ -57,6 +57,29 @@ export function rightsAtMatching(newUrl: () => string): void {
     });
   });
 
+  describe('a version before that the owner may not read', () => {
+    const previous = 'code=2';
+    const scope = 'system/Observation.rs?code=1';
+    const came = [observation('ann', '2'), observation('ann', '1')] as const;
+    it.each<[string, object, boolean]>([
+      ['previous holds', { queryCriteria: { previous } }, false],
+      ['previous takes no part', { queryCriteria: { previous: 'code=3', current: 'code=1', requireBoth: true } }, true],
+      ['%previous', { fhirPathCriteria: "%previous.code.coding.code = '2'" }, false],
+      ['%previous is empty', { fhirPathCriteria: '%previous.empty()' }, true],
+    ])('counts as not given: %s', async (_, trigger, expected) => {
+      expect(await gets(scope, triggered(trigger), ...came)).toBe(expected);
+      expect(await gets('system/Observation.rs', triggered(trigger), ...came)).toBe(!expected);
+    });
+
+    it('is judged for each owner by itself', async () => {
+      const plan = planOf(triggered({ queryCriteria: { previous } }), services);
+      const all = [scope, 'system/*.rs', 'system/Observation.rs?subject=Patient/ann'].map((each) =>
+        owned(plan, services, {}, clientWith(each)),
+      );
+      expect(await matched(all, ...came, services)).toEqual(all.slice(1));
+    });
+  });
+
   describe('chains, _has and _in', () => {
     const chain = triggered({ queryCriteria: { current: 'subject:Patient.family=X' } });
     const inGroup = triggered({ queryCriteria: { current: 'patient._in=Group/g' } });

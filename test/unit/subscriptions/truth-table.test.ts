@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { FhirError, type ErrorCode } from '../../../runtime/fhir/errors.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { createToyStore } from '../../toy/store.js';
 import { topic, triggered } from '../../http/subscriptions/samples.js';
@@ -152,11 +153,40 @@ describe('fhirPathCriteria', () => {
     expect(await failuresOf(fhirPathCriteria)).toEqual([fhirPathCriteria]);
   });
 
+  it('that fail on a version fire nothing, are reported, and leave others alone', async () => {
+    const bad = "code.text.matches(status + '[')";
+    const plans = [bad, 'true'].map((fhirPathCriteria) => planOf(triggered({ fhirPathCriteria }), services));
+    const all = plans.map((plan) => owned(plan, services));
+    const text = observation('final', { code: { text: 'x' } });
+    const { matched: found, failures } = await matchVersion(changeOf(other, text), indexSubscriptions(all), services);
+    expect(found).toEqual([all[1]]);
+    expect(failures.map((each) => each.text)).toEqual([bad]);
+  });
+
   it('that look at too much fire nothing, and are reported', async () => {
     const component = Array.from({ length: 400 }, (_, i) => ({ code: { text: `c${i}` }, valueString: 'x' }));
     const fhirPathCriteria =
       'component.where(%resource.component.where(code.text = $this.code.text).count() > 2).exists()';
     expect(await failuresOf(fhirPathCriteria, observation('final', { component }))).toEqual([fhirPathCriteria]);
+  });
+});
+
+describe('search criteria that the store cannot answer', () => {
+  const queryCriteria = { current: 'subject:Patient.name=x' };
+  const failing = (code: ErrorCode) => {
+    const fail = () => Promise.reject(new FhirError(code));
+    return { ...services, store: { ...services.store, find: fail, findMultiType: fail } };
+  };
+  const all = [triggered({ queryCriteria }), triggered({})].map((of) => owned(planOf(of, services), services));
+
+  it('fire nothing where they are too costly, are reported, and leave others alone', async () => {
+    const { matched: found, failures } = await matchVersion(changeOf(other, final), indexSubscriptions(all), failing('too-costly')); // prettier-ignore
+    expect([found, failures.map(({ text }) => text)]).toEqual([[all[1]], ['Observation']]);
+  });
+
+  it.each(['store-unavailable', 'store-busy'] as const)('stop the matching where the store fails: %s', async (code) => {
+    const matching = matchVersion(changeOf(other, final), indexSubscriptions(all), failing(code));
+    await expect(matching).rejects.toMatchObject({ code });
   });
 });
 
