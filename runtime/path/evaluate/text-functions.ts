@@ -124,7 +124,9 @@ function matching(how: keyof LinearRegex, native: (pattern: string) => string) {
       return ofBoolean(regexOf(pattern, effort)[how](text, effort));
     } catch (error) {
       if (!(error instanceof RegexFault)) throw error;
-      throw effort.left < 0 ? new TooCostly(error.message) : new ExpressionError(error.message);
+      if (effort.left < 0) throw new TooCostly(error.message);
+      // The message reaches the log, and the pattern may be of the resource.
+      throw new ExpressionError(`a pattern of ${pattern.length} characters is no regular expression of RE2`);
     } finally {
       environment.budget = Math.floor(Math.max(0, effort.left) / STEPS_IN_A_VALUE);
     }

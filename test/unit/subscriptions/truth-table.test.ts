@@ -161,6 +161,8 @@ describe('fhirPathCriteria', () => {
     const { matched: found, failures } = await matchVersion(changeOf(other, text), indexSubscriptions(all), services);
     expect(found).toEqual([all[1]]);
     expect(failures.map((each) => each.text)).toEqual([bad]);
+    // The message reaches the log.
+    expect(failures[0]!.message).not.toContain('final');
   });
 
   it('that look at too much fire nothing, and are reported', async () => {
