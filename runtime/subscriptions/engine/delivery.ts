@@ -151,9 +151,9 @@ export class Delivery {
     try {
       await gate.run(before.failures > 0, async () => {
         const principal = await this.allowed(turn);
-        const input = await this.inputOf(kind, turn, principal, before.done);
-        answer = await this.send(input, turn);
-        done = input.events?.at(-1)?.number ?? done;
+        const { body, last } = await this.compose(kind, turn, principal, before.done);
+        answer = await this.send(body, turn);
+        done = last ?? done;
       });
     } catch (error) {
       if (!(error instanceof DeliveryFault) || this.isStopped) throw error;
@@ -206,6 +206,26 @@ export class Delivery {
     return now;
   }
 
+  /**
+   * The text of a notification, and the number of its last event.
+   *
+   * @throws DeliveryFault where it cannot be made: it is tried again later and later, as what a receiver refuses
+   * @throws what the store throws while it does not work
+   */
+  private async compose(kind: Attempt, turn: Turn, principal: Principal, done: number) {
+    const { print, services, onError } = this.parts;
+    try {
+      const input = await this.inputOf(kind, turn, principal, done);
+      const body = await print(notificationBundle(input), turn.plan.format);
+      return { body, last: input.events?.at(-1)?.number };
+    } catch (error) {
+      const { ok } = this.isStopped ? { ok: false } : await services().store.check();
+      if (!ok) throw error;
+      onError(error);
+      throw new DeliveryFault('error', 'the server could not make the notification: its log says why');
+    }
+  }
+
   private async inputOf(
     kind: Attempt,
     { plan, row, status }: Turn,
@@ -231,9 +251,8 @@ export class Delivery {
     return { ...head, type: 'event-notification', ...contents, eventsSinceStart: contents.events.at(-1)!.number };
   }
 
-  private async send(input: NotificationInput, { plan }: Turn): Promise<ReceiverAnswer> {
-    const { lease, send, print } = this.parts;
-    const body = await print(notificationBundle(input), plan.format);
+  private async send(body: string, { plan }: Turn): Promise<ReceiverAnswer> {
+    const { lease, send } = this.parts;
     const signal = AbortSignal.any([this.end.signal, lease.signal]);
     if (!lease.isHeld()) throw new Error('another process delivers');
     return send({

@@ -31,11 +31,11 @@ export interface ReceiverAnswer {
   readonly retryAfter: string | undefined;
 }
 
-/** A receiver was not reached, or did not answer. The text is for clients: it has nothing of the receiver's. */
+/** A notification could not be made, or a receiver was not reached or did not answer. The text is for clients: it has nothing of the receiver's. */
 export class DeliveryFault extends Error {
   constructor(
-    /** https://hl7.org/fhir/R5/valueset-subscription-error.html, or `no-access` */
-    readonly code: 'dns-resolution-error' | 'no-response' | 'error-response' | 'no-access',
+    /** https://hl7.org/fhir/R5/valueset-subscription-error.html, or `no-access`, or `error`: of this server */
+    readonly code: 'dns-resolution-error' | 'no-response' | 'error-response' | 'no-access' | 'error',
     text: string,
   ) {
     super(text);

@@ -32,6 +32,8 @@ describe('the owner of a Subscription', () => {
   let rights: OwnerAccess;
   let sent: Status[];
   let begun: number;
+  let print: (resource: Resource) => string;
+  let defects: unknown[];
   /** Resolves when the next notification may be answered. */
   let gate: Promise<void>;
 
@@ -55,6 +57,8 @@ describe('the owner of a Subscription', () => {
     rows = new SubscriptionRows(store.maps);
     sent = [];
     begun = 0;
+    print = writeJson;
+    defects = [];
     gate = Promise.resolve();
     const all = clientWith('system/Observation.rs');
     rights = { kept: all, now: all };
@@ -68,13 +72,11 @@ describe('the owner of a Subscription', () => {
         sent.push(statusOf(body));
         return { status: 200, retryAfter: undefined };
       },
-      print: (resource) => writeJson(resource),
+      print: (resource) => print(resource),
       ...{ holder: 'test', isGone: () => false, now: Date.now },
       settings: { retryFor: 1e9, keep: 1e9, keepLog: 1e9, atOnce: 10 },
       onWarning: () => {},
-      onError: (error) => {
-        throw error;
-      },
+      onError: (error) => defects.push(error),
       counters: { matched: () => {}, delivered: () => {} },
     });
     const topic: Resource = { ...triggered({}), id: 't' };
@@ -89,6 +91,7 @@ describe('the owner of a Subscription', () => {
   afterEach(async () => {
     await engine.close();
     await store.close();
+    expect(defects.filter((each) => !String(each).includes('by the test'))).toEqual([]);
   });
 
   it('gets no event, and no number, of what a constraint hides', async () => {
@@ -128,5 +131,33 @@ describe('the owner of a Subscription', () => {
     expect(numbers()).toEqual([]);
     rights = before;
     await vi.waitFor(() => expect(numbers()).toEqual([1]), EVENTUALLY);
+  });
+
+  const sentOf = async () => (await rows.sent('s', (await rows.row('s'))!)).value;
+
+  it('is told what the server cannot make, and gets it once it can', { timeout: 60_000 }, async () => {
+    print = () => {
+      throw new Error('broken by the test');
+    };
+    await observe('a', '1');
+    await vi.waitFor(async () => expect((await sentOf()).failures).toBeGreaterThan(1), EVENTUALLY);
+    const { errors, notBefore } = await sentOf();
+    expect(errors[0]).toMatchObject({ code: 'error' });
+    expect(errors[0]!.text).not.toContain('by the test');
+    expect(notBefore).toBeDefined();
+    print = writeJson;
+    await vi.waitFor(() => expect(numbers()).toEqual([1]), EVENTUALLY);
+  });
+
+  it('has no failure of a store that is away', { timeout: 60_000 }, async () => {
+    const away = [
+      vi.spyOn(store, 'readVersion').mockRejectedValue(new Error('away by the test')),
+      vi.spyOn(store, 'check').mockResolvedValue({ ok: false }),
+    ];
+    await observe('a', '1');
+    await vi.waitFor(() => expect(defects.length).toBeGreaterThan(0), EVENTUALLY);
+    for (const each of away) each.mockRestore();
+    await vi.waitFor(() => expect(numbers()).toEqual([1]), EVENTUALLY);
+    expect((await sentOf()).errors).toEqual([]);
   });
 });
