@@ -86,6 +86,8 @@ export function kiln({ path = '/fhir', ...settings }: KilnOptions = {}): Kiln {
     answer(req, res).catch(() => refuse(req, res, new FhirError('internal')));
   });
   const close = async (): Promise<boolean> => {
+    const { application } = await opened.catch(() => ({ application: undefined }));
+    application?.drain();
     const isDrained = await drained(open, config['shutdown.drain']);
     await opened.then(
       ({ end }) => end(),

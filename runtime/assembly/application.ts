@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { RequestListener } from 'node:http';
 
 import { openBodyWorkers, type BodyWorkers } from '../body-workers/body-workers.js';
@@ -124,6 +125,9 @@ export async function openApplication(
       const detail = check.ok ? ((await currency()) ?? (await late.lagging?.())) : undefined;
       return detail === undefined ? check : { ok: true, detail };
     });
+    const draining = new AbortController();
+    // As many as there are requests that wait.
+    setMaxListeners(0, draining.signal);
     const traffic = createTraffic();
     const jobSettings: JobSettings = {
       isBusy: () => traffic.isBusy(),
@@ -159,6 +163,7 @@ export async function openApplication(
       store,
       large,
       jobs,
+      draining: draining.signal,
       subscriptions: subscriptions.checks,
       fetchFile: createFetchFile(config['import.allow']),
       ...(audit !== undefined && { audit }),
@@ -195,7 +200,10 @@ export async function openApplication(
         closers.push(() => jobs.close());
         closers.push(() => subscriptions.close());
       },
-      drain: () => health.drain(),
+      drain() {
+        health.drain();
+        draining.abort();
+      },
       close,
     };
   } catch (error) {

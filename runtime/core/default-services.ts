@@ -34,6 +34,7 @@ export const DEFAULT_SERVICES: DefaultServices = {
   validateByProfiles: () => Promise.resolve([]),
   beforeWrite: undefined,
   afterRead: undefined,
+  draining: new AbortController().signal,
   findCodes: () => Promise.reject(new FhirError('parameter-invalid', 'This server looks up no codes')),
   knownSystems: () => [],
   limits: DEFAULT_LIMITS,

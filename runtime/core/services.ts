@@ -205,6 +205,8 @@ export interface DataServices {
   readonly beforeWrite: BeforeWrite | undefined;
   /** The same for reads by id. */
   readonly afterRead: AfterRead | undefined;
+  /** Aborts when the server is about to end: who waits for something to happen answers at once. */
+  readonly draining: AbortSignal;
 }
 
 /**

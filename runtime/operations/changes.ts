@@ -23,8 +23,9 @@ const MOST_WAIT = 30;
 /** Versions of the log that one answer goes through at most: where most are hidden it comes earlier. */
 const LOOKED = 10_000;
 
-/** Versions that are read together, and characters of their texts in one answer. */
+/** Versions of the log that are read together, contents that are, and characters of these in one answer. */
 const PIECE = 100;
+const TOGETHER = 4;
 const MOST_TEXT = 16 * 1024 * 1024;
 
 /** What a feed is asked for. */
@@ -120,7 +121,7 @@ function typesOf(named: readonly string[] | undefined, { type, principal }: Call
 
 type FeedQuery = Feed & { readonly types: ReadonlySet<string> };
 
-/** A page as soon as it has something, or an empty one after so many milliseconds. */
+/** A page as soon as it has something, or an empty one after so many milliseconds, or when the server is about to end. */
 async function pageWithin(wait: number, query: FeedQuery, call: Call, services: Services): Promise<FeedPage> {
   const deadline = performance.now() + wait;
   let after = query.after;
@@ -131,13 +132,14 @@ async function pageWithin(wait: number, query: FeedQuery, call: Call, services: 
     wake?.();
   });
   const onAbort = (): void => wake?.();
-  call.signal?.addEventListener('abort', onAbort, { once: true });
+  const signals = [call.signal, services.draining];
+  for (const signal of signals) signal?.addEventListener('abort', onAbort, { once: true });
   try {
     for (;;) {
       isNews = false;
       const page = await readPage({ ...query, after }, call, services);
       const left = deadline - performance.now();
-      if (page.versions.length > 0 || left <= 0) return page;
+      if (page.versions.length > 0 || left <= 0 || services.draining.aborted) return page;
       call.signal?.throwIfAborted();
       after = page.next;
       if (page.isCut || isNews) continue;
@@ -150,7 +152,7 @@ async function pageWithin(wait: number, query: FeedQuery, call: Call, services: 
     }
   } finally {
     stop();
-    call.signal?.removeEventListener('abort', onAbort);
+    for (const signal of signals) signal?.removeEventListener('abort', onAbort);
   }
 }
 
@@ -165,9 +167,14 @@ async function readPage({ after, count, types }: FeedQuery, call: Call, services
     const some = await store.log.read(next, Math.min(PIECE, Math.max(count, 20)));
     if (some === undefined) throw new FhirError('feed-expired');
     if (some.length === 0) return { versions, next, isCut: false };
-    looked += some.length;
-    const shown = await visible(some.filter(({ type }) => types.has(type)), call, services); // prettier-ignore
+    const wanted = some.filter(({ type }) => types.has(type));
+    const read = await readContents(wanted.slice(0, count - versions.length + 1), MOST_TEXT - size, services);
+    // The next round begins with the first that was not read.
+    const rest = wanted[read.length];
+    const shown = await visible(read, call, services);
     for (const logged of some) {
+      if (logged === rest) break;
+      looked++;
       const version = shown.get(logged);
       if (version !== undefined) {
         if (versions.length === count || size > MOST_TEXT) return { versions, next, isCut: true };
@@ -180,17 +187,32 @@ async function readPage({ after, count, types }: FeedQuery, call: Call, services
   return { versions, next, isCut: true };
 }
 
+/** A version of the log with its content; undefined: it was expunged meanwhile. */
+type ReadVersion = readonly [LoggedVersion, StoredVersion | undefined];
+
+/** The contents of the first of some versions: of one at least, and of so many that they have about so many characters. */
+async function readContents(
+  logged: readonly LoggedVersion[],
+  most: number,
+  { store }: Services,
+): Promise<readonly ReadVersion[]> {
+  const read: ReadVersion[] = [];
+  for (let size = 0; read.length < logged.length && (size <= most || read.length === 0);) {
+    const some = logged.slice(read.length, read.length + TOGETHER);
+    const versions = await Promise.all(some.map((each) => store.readVersion(each.type, each.id, each.version)));
+    for (const [i, each] of some.entries()) read.push([each, versions[i]]);
+    size += versions.reduce((sum, version) => sum + (version?.json?.length ?? 0), 0);
+  }
+  return read;
+}
+
 /** Versions of the log with their contents, as far as the token shows them. */
 async function visible(
-  logged: readonly LoggedVersion[],
+  read: readonly ReadVersion[],
   call: Call,
   services: Services,
 ): Promise<ReadonlyMap<LoggedVersion, StoredVersion>> {
   const { access } = call.principal;
-  const read = await Promise.all(
-    logged.map(async (each) => [each, await services.store.readVersion(each.type, each.id, each.version)] as const),
-  );
-  // What was expunged meanwhile is gone.
   const there = read.flatMap(([each, version]) => (version === undefined ? [] : [[each, version] as const]));
   const reach = (type: string) => access.on(type, 'rs');
   const isPlain = there.every(([{ type }]) => !isJudged(type, reach(type)));

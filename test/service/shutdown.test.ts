@@ -47,6 +47,19 @@ describe('shutdown', { timeout: 120_000 }, () => {
     expect(await kiln.ended).toBe(0);
   });
 
+  it('answers at once who waits for changes', async () => {
+    kiln = startKiln(['serve', ...MEMORY, '--shutdown-drain', '25s']);
+    const base = await kiln.started;
+    const { link } = (await (await fetch(`${base}/$changes`)).json()) as { link: { relation: string; url: string }[] };
+    const waiting = fetch(`${link.find(({ relation }) => relation === 'next')!.url}&wait=30`);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    kiln.child.kill('SIGTERM');
+    const answer = await waiting;
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ type: 'history' });
+    expect(await kiln.ended).toBe(0);
+  });
+
   it('cuts a request that takes too long, and says so with its exit code', async () => {
     kiln = startKiln(['serve', ...MEMORY, '--shutdown-drain', '500ms']);
     const create = await beginCreate(await kiln.started);

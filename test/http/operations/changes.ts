@@ -14,7 +14,15 @@ type Sender = Pick<ToyServer, 'send'>;
 
 /** `$changes` */
 export function changes(store: Store): void {
-  const server = scopedServer(store);
+  let contents = 0;
+  const counted = new Proxy(store, {
+    get(target, name: keyof Store) {
+      if (name === 'readVersion') contents++;
+      const value: unknown = target[name];
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+  const server = scopedServer(counted);
   const get = (path: string, who: Sender = server.all) => who.send('GET', path);
   const put = (id: string, more = {}, type = 'Patient') =>
     server.all.send('PUT', `/${type}/${id}`, { resourceType: type, id, ...more });
@@ -67,6 +75,19 @@ export function changes(store: Store): void {
     const small = read(await get(`${from}&_count=1&wait=2`));
     expect(toldBy(small)).toEqual(expected.slice(0, 1));
     expect((await walk(nextOf(small), 4))[0]).toEqual([...expected.slice(1), 'PUT Patient/b 1']);
+  });
+
+  it('reads no more contents than an answer has room for', { timeout: 60_000 }, async () => {
+    const from = await begin();
+    const div = `<div xmlns="http://www.w3.org/1999/xhtml">${'x'.repeat(1.5 * 2 ** 20)}</div>`;
+    const expected = Array.from({ length: 30 }, (_, i) => `PUT Patient/large${i} 1`);
+    for (let i = 0; i < 30; i++) await put(`large${i}`, { text: { status: 'generated', div } });
+    contents = 0;
+    const first = read(await get(`${from}&wait=2`));
+    expect(contents).toBeLessThan(20);
+    const told = toldBy(first);
+    expect(told.length).toBeGreaterThan(5);
+    expect([...told, ...(await walk(nextOf(first), 30 - told.length))[0]]).toEqual(expected);
   });
 
   it('of a type, and of some types', async () => {
