@@ -28,6 +28,12 @@ const TOGETHER = 100;
 /** Pause after a failure of the store, in milliseconds. */
 const STORE_PAUSE = 1000;
 
+/** Error of a Subscription whose topic, or filters, cannot be evaluated any more. */
+const UNMATCHED = {
+  code: 'not-evaluated',
+  text: 'the topic, or a search parameter that the Subscription needs, is not there any more: no events are made until it is',
+};
+
 /** Greatest time of a timer. */
 const MOST = 2 ** 31 - 1;
 
@@ -121,7 +127,11 @@ export class Delivery {
     // What the matcher has not seen yet it will tell.
     if (current?.json === undefined || current.version !== row.version) return Infinity;
     const { status } = (await readStored(current.json, services)) as { status?: unknown };
-    if (!LIVE.has(status) || plan === undefined) return Infinity;
+    if (!LIVE.has(status)) return Infinity;
+    if (plan === undefined) {
+      await this.tellUnmatched(row, current.version, status === 'error');
+      return Infinity;
+    }
     const turn: Turn = { plan, row, version: current.version, status: status as SubscriptionState };
     if (plan.end !== undefined && plan.end <= now()) {
       await writeStatus(this.id, current.version, 'off', services);
@@ -140,6 +150,17 @@ export class Delivery {
     if (next === undefined) return Math.min(due, most);
     await this.attempt(next, turn);
     return undefined;
+  }
+
+  /** Says that no version can be matched: the client would wait for events without end. */
+  private async tellUnmatched(row: SubscriptionRow, version: number, isError: boolean): Promise<void> {
+    this.sent ??= await this.parts.rows.sent(this.id, row);
+    const { errors, ...kept } = this.sent.value;
+    if (errors[0]?.code !== UNMATCHED.code) {
+      const all = [{ ...UNMATCHED, at: this.parts.now() }, ...errors].slice(0, ERRORS);
+      await this.save(row, { ...kept, errors: all });
+    }
+    if (!isError) await writeStatus(this.id, version, 'error', this.parts.services());
   }
 
   private async attempt(kind: Attempt, turn: Turn): Promise<void> {

@@ -53,9 +53,9 @@ function compareVersions(one: string, other: string): number {
 const PAGE = 100;
 
 /**
- * Finds the topic that a canonical means among those in the store; undefined: there is none.
+ * Finds the topic that a canonical means among those in the store that take new Subscriptions; undefined: there is none.
  *
- * @param isAnyStatus whether those count as well that take no new Subscriptions
+ * @param isAnyStatus whether the others are looked at where there is none of these
  */
 export async function findTopic(
   canonical: string,
@@ -67,12 +67,13 @@ export async function findTopic(
   const where = { param: 'url', any: [{ is: 'uri-equals', value: url }] } as const;
   const query = { type: SUBSCRIPTION_TOPIC, where, sort: [], count: PAGE, total: 'none' } as const;
   const { store } = services;
-  const found: (TopicVersion & { readonly topic: Resource })[] = [];
+  const usable: (TopicVersion & { readonly topic: Resource })[] = [];
+  const others: typeof usable = [];
   for await (const { json, lastUpdated } of findAll(query, (each, within) => store.find(each, within), signal)) {
     if (json === undefined) continue;
     const topic = await readStored(json, services);
-    if (isAnyStatus || isUsable(topic))
-      found.push({ url, version: textOf(topic['version']), updated: lastUpdated, topic });
+    const into = isUsable(topic) ? usable : others;
+    into.push({ url, version: textOf(topic['version']), updated: lastUpdated, topic });
   }
-  return chooseTopic(canonical, found)?.topic;
+  return (chooseTopic(canonical, usable) ?? (isAnyStatus ? chooseTopic(canonical, others) : undefined))?.topic;
 }

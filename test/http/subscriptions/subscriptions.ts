@@ -147,6 +147,17 @@ export function subscriptions(store: Store): void {
     expect((await create(subscription({ topic: `${TOPIC}|9`, ...filter({ modifier: 'not' }) }))).status).toBe(422);
   });
 
+  it('a later version of the topic that is retired decides nothing', async () => {
+    const url = `${TOPIC}-later`;
+    await server.send('POST', '/SubscriptionTopic', topic({ url, version: '1', canFilterBy }));
+    const body = subscription({ topic: url, ...filter({ modifier: 'not' }) });
+    const created = (await create(body)).json();
+    await server.send('POST', '/SubscriptionTopic', topic({ url, version: '2', status: 'retired' }));
+    const answer = await server.send('PUT', `/Subscription/${created.id}`, { ...body, id: created.id, reason: 'x' });
+    expect(answer.status, answer.text).toBe(200);
+    expect((await create(body)).status).toBe(201);
+  });
+
   describe('rights', () => {
     const post = (scopes: string, body: object) => guarded.as(scopes).send('POST', '/Subscription', body);
 

@@ -55,8 +55,8 @@ export function deliveries(makeStore: () => { readonly store: string; readonly f
 
   it('handshake, then an event for each version, in order', async () => {
     const id = await subscribe({ parameter: [{ name: 'X-Key', value: 'secret' }] });
-    await patient('a1');
     await reaches(id, 'active');
+    await patient('a1');
     await patient('a1', { active: true });
     await client.delete('Patient/a1');
     await arrives(id, [1, 2, 3]);
@@ -210,6 +210,50 @@ export function deliveries(makeStore: () => { readonly store: string; readonly f
     expect((await client.send('GET', 'Subscription/$status?status=active')).json.total).toBe(0);
     expect((await client.send('GET', 'Subscription/$status?status=odd')).status).toBe(400);
     expect((await client.send('GET', 'Subscription/none/$status')).status).toBe(404);
+  });
+
+  it('goes by the topic that it was accepted with: a later version that is retired changes nothing', async () => {
+    const url = `${TOPIC_URL}-versions`;
+    const retired = { version: '2', status: 'retired' };
+    await client.put(topic('versions-2', url, { resource: 'Observation' }, retired));
+    await client.put(topic('versions-1', url, { resource: 'Patient' }, { version: '1' }));
+    const id = await subscribe({ topic: url });
+    await reaches(id, 'active');
+    await patient('v1');
+    await arrives(id, [1]);
+  });
+
+  it('is in error while a search parameter of its topic is missing', { timeout: 60_000 }, async () => {
+    const url = `${TOPIC_URL}-own`;
+    const own = {
+      ...{
+        resourceType: 'SearchParameter',
+        id: 'x-own',
+        url: 'http://topic.example/x-own',
+        name: 'XOwn',
+        code: 'x-own',
+      },
+      ...{
+        status: 'active',
+        description: 'x',
+        base: ['Patient'],
+        type: 'token',
+        processingMode: 'normal',
+        expression: 'Patient.active',
+      },
+    };
+    await client.put(own);
+    await client.put(topic('own', url, { resource: 'Patient', queryCriteria: { current: 'x-own=true' } }));
+    const id = await subscribe({ topic: url });
+    await reaches(id, 'active');
+    await client.delete('SearchParameter/x-own');
+    await patient('o1', { active: true });
+    await reaches(id, 'error');
+    const { json } = await client.send('GET', `Subscription/${id}/$status`);
+    expect(json.entry[0].resource.error[0]).toMatchObject({ coding: [{ code: 'not-evaluated' }] });
+    await client.put(own);
+    await patient('o2', { active: true });
+    await reaches(id, 'active');
   });
 
   it('refuses what it would not connect to', async () => {
