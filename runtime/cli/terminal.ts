@@ -43,3 +43,8 @@ export function failed(error: unknown, terminal: Pick<Terminal, 'err'>): number 
   terminal.err(`kiln: ${messageOf(error)}`);
   return EXIT.failed;
 }
+
+/** Returns a number with its noun, which gets an s unless it is 1. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

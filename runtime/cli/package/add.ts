@@ -7,11 +7,13 @@ import type { Flags } from '../../config/read-config.js';
 import { describeStaleIndex } from '../../core/definitions/index-status.js';
 import { loadItems } from '../load/load-items.js';
 import { storeSink } from '../load/store-sink.js';
-import { EXIT, failed, messageOf, printable, type Terminal } from '../terminal.js';
+import { counted, EXIT, failed, messageOf, printable, type Terminal } from '../terminal.js';
 import { countPlan } from './apply.js';
+import { changedOf } from './check.js';
 import { finishPending, install, prepareAddition, type Addition, type AddRequest } from './install.js';
 import { locked, type PackageRow, type Pending } from './journal.js';
 import { isPackageName } from './manifest.js';
+import { keyOf, type Plan } from './plan.js';
 import { fileSource, openPackages, type OpenPackages } from './open-packages.js';
 import { isExamplePath, readContents, type PackageContents } from './read-package.js';
 import { nameOf } from './resolve.js';
@@ -77,6 +79,12 @@ export function tellFinished(pending: Pending | undefined, terminal: Terminal): 
   if (pending === undefined) return;
   const what = pending.action === 'add' ? pending.files.map(({ label }) => label).join(', ') : pending.name;
   terminal.err(`kiln: finished what was begun before: ${pending.action} ${printable(what)}`);
+}
+
+/** Names what users changed of a package, and is therefore still there. */
+export function tellKept(kept: Plan['kept'], terminal: Pick<Terminal, 'out'>): void {
+  for (const each of kept)
+    terminal.out(printable(`${keyOf(each)} was changed since the package brought it, and stays: it is yours`));
 }
 
 /** Reads the request to add packages from the command's files and options. @throws ConfigError */
@@ -148,22 +156,27 @@ async function report(
   { added, changed, removed } = countPlan(plan),
 ): Promise<void> {
   const { core } = open;
-  for (const row of present) terminal.out(`${nameOf(row)} is already there`);
+  for (const row of present) {
+    const { length } = await changedOf(row, open);
+    const hint = `; ${length} of its resources ${length === 1 ? 'was' : 'were'} changed or deleted since (kiln package check names them): --replace puts them right`;
+    terminal.out(`${nameOf(row)} is already there${length === 0 ? '' : hint}`);
+  }
   for (const contents of packages) {
     const row = rows.find(({ name }) => name === contents.name);
-    terminal.out(`${nameOf(contents)}${describeRow(row)}: ${contents.resources.length} definitions`);
+    terminal.out(`${nameOf(contents)}${describeRow(row)}: ${counted(contents.resources.length, 'definition')}`);
     const leftOut = [...contents.leftOut].map(([type, count]) => `${count} ${type}`);
     if (leftOut.length > 0) terminal.out(`  left out: ${leftOut.sort().join(', ')}`);
     if (contents.broken.length === 0) continue;
     terminal.out(
-      `  ${contents.broken.length} times a rule is broken, which is no fault here${verbose === true ? ':' : ' (--verbose lists them)'}`,
+      `  ${counted(contents.broken.length, 'time')} a rule is broken, which is no fault here${verbose === true ? ':' : ' (--verbose lists them)'}`,
     );
     if (verbose === true) for (const line of contents.broken) terminal.out(`    ${printable(line)}`);
   }
   if (packages.length === 0) return;
   terminal.out(
-    `${[`${added} resources`, mood, `added, ${changed} changed, ${removed} removed`].filter((text) => text !== '').join(' ')}`,
+    `${[counted(added, 'resource'), mood, `added, ${changed} changed, ${removed} removed`].filter((text) => text !== '').join(' ')}`,
   );
+  tellKept(plan.kept, terminal);
   if (mood !== '') return;
   for (const line of withoutEffect(rows, core)) terminal.out(line);
   await startReindexing(open, terminal);

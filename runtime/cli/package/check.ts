@@ -1,7 +1,7 @@
 import { append } from '../../fhir/lists.js';
 import type { Flags } from '../../config/read-config.js';
 import { BASES } from '../../search/index-record.js';
-import { EXIT, printable, type Terminal } from '../terminal.js';
+import { counted, EXIT, printable, type Terminal } from '../terminal.js';
 import { refusedOrFailed } from './add.js';
 import { readPending, readRows, type PackageRow, type Pending } from './journal.js';
 import { openPackages, type OpenPackages } from './open-packages.js';
@@ -44,7 +44,7 @@ export async function runPackageCheck(flags: Flags, terminal: Terminal): Promise
     for (const line of withoutEffect(rows, core)) terminal.out(line);
     if (faults.length === 0) {
       const count = rows.reduce((sum, { resources }) => sum + resources.length, 0);
-      terminal.out(`${rows.length} packages, ${count} definitions: all as they came`);
+      terminal.out(`${counted(rows.length, 'package')}, ${counted(count, 'definition')}: all as they came`);
     }
     return faults.length === 0 ? EXIT.done : EXIT.failed;
   } catch (error) {
@@ -61,7 +61,8 @@ export function describePending(pending: Pending | undefined): string | undefine
   return `${pending.action} ${what} is in progress, or was killed: the next kiln package add or remove finishes it`;
 }
 
-async function changedOf(row: PackageRow, { core }: OpenPackages): Promise<string[]> {
+/** Names the resources of a package that are not what the package had, a line each. */
+export async function changedOf(row: PackageRow, { core }: Pick<OpenPackages, 'core'>): Promise<string[]> {
   const faults: string[] = [];
   for (const some of pieces(row.resources)) {
     const versions = await core.store.readMany(some);

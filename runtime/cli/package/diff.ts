@@ -5,7 +5,7 @@ import type { JsonValue, Resource } from '../../fhir/resource.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { readJson } from '../../format/read-json.js';
 import { writeJson } from '../../format/write-json.js';
-import { EXIT, printable, type Terminal } from '../terminal.js';
+import { counted, EXIT, printable, type Terminal } from '../terminal.js';
 import { readRequest, refusedOrFailed, type PackageAddFlags } from './add.js';
 import { differencesOf, type Difference } from './content-diff.js';
 import { prepareAddition, type Addition } from './install.js';
@@ -59,7 +59,7 @@ async function describeAddition(addition: Addition, open: OpenPackages): Promise
   const before = new Map((await readRows(open.core.store)).map((row) => [row.name, row.version]));
   const lines = rows.flatMap((row) => {
     const old = before.get(row.name);
-    if (old === undefined) return [`${nameOf(row)} is new: ${row.resources.length} definitions`];
+    if (old === undefined) return [`${nameOf(row)} is new: ${counted(row.resources.length, 'definition')}`];
     return old === row.version ? [] : [`${row.name}: ${old} → ${row.version}`];
   });
   const added = plan.writes.filter((write) => write.before === undefined);

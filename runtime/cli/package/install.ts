@@ -29,8 +29,10 @@ export interface AddRequest {
   readonly folder: readonly PackageSource[];
   readonly uses: ReadonlyMap<string, string>;
   readonly allowsDowngrade: boolean;
-  /** Whether another content of a version that is there takes its place. */
+  /** Whether another content of a version that is there, and what users changed, is replaced. */
   readonly replaces: boolean;
+  /** It was begun: what has been decided is not asked again. What users change meanwhile is no part of that. */
+  readonly isBegun?: true;
 }
 
 /** Effects of an addition, computed before anything is written. */
@@ -51,6 +53,8 @@ export interface Addition {
  */
 export async function prepareAddition(request: AddRequest, { core, reader }: OpenPackages): Promise<Addition> {
   const faults: PackageFault[] = [];
+  const isBegun = request.isBegun === true;
+  const replaces = isBegun || request.replaces;
   const collect = async <T>(work: Promise<T>): Promise<T[]> => {
     try {
       return [await work];
@@ -70,7 +74,12 @@ export async function prepareAddition(request: AddRequest, { core, reader }: Ope
   }
   const rows = await readRows(core.store);
   const { chosen, faults: unresolved } = resolvePackages({
-    ...{ uses: request.uses, allowsDowngrade: request.allowsDowngrade, fhirVersion: reader.fhirVersion, folder },
+    ...{
+      uses: request.uses,
+      allowsDowngrade: isBegun || request.allowsDowngrade,
+      fhirVersion: reader.fhirVersion,
+      folder,
+    },
     direct: read.map((each) => ({ ...each, label: each.source.label, origin: 'direct' })),
     stored: rows.map((row) => ({
       ...{ name: row.name, version: row.version, overridden: row.overridden },
@@ -89,9 +98,9 @@ export async function prepareAddition(request: AddRequest, { core, reader }: Ope
     if (packages.some(({ name }) => name === contents.name)) continue;
     const row = rows.find(({ name, version }) => name === contents.name && version === contents.version);
     const isSame = row !== undefined && (row.sha256 === contents.sha256 || hasSameContent(row, contents));
-    if (isSame && !request.replaces) present.push(row);
+    if (isSame && !replaces) present.push(row);
     else packages.push(contents);
-    if (row === undefined || isSame || request.replaces) continue;
+    if (row === undefined || isSame || replaces) continue;
     const what = `${nameOf(contents)} is stored with another content`;
     faults.push({ where: contents.source.label, what, remedy: 'to put this one in its place, say --replace' });
   }
@@ -99,7 +108,7 @@ export async function prepareAddition(request: AddRequest, { core, reader }: Ope
 
   const changing = rows.filter(({ name }) => packages.some((each) => each.name === name));
   const stored = await readStoredDefinitions(core.store, packages, changing);
-  const plan = planPackages({ packages, removed: [], rows, stored });
+  const plan = planPackages({ packages, removed: [], rows, stored, replaces: request.replaces });
   if (plan.faults.length > 0) throw new PackageRefused(plan.faults);
   return { packages, present, plan, rows: rowsAfter({ request, read, packages, chosen, rows, plan }) };
 }
@@ -127,7 +136,7 @@ export async function install(
     } catch (error) {
       if (!(error instanceof VersionConflict) || tries === MOST_TRIES) throw error;
       // A client wrote meanwhile: what is done counts as done in another plan.
-      addition = await prepareAddition({ ...request, ...AGAIN }, open);
+      addition = await prepareAddition({ ...request, isBegun: true }, open);
     }
   }
   if (request.hasExamples) for (const contents of addition.packages) await storeExamples(contents);
@@ -138,9 +147,6 @@ export async function install(
 }
 
 const MOST_TRIES = 5;
-
-/** What has been decided already is not asked again. */
-const AGAIN = { allowsDowngrade: true, replaces: true } as const;
 
 /** Removes a package: what it brought, and no other package has. */
 export async function uninstall(name: string, open: OpenPackages, signal: AbortSignal): Promise<Plan> {
@@ -153,7 +159,7 @@ export async function uninstall(name: string, open: OpenPackages, signal: AbortS
       [],
       rows.filter((row) => row.name === name),
     );
-    const plan = planPackages({ packages: [], removed: [name], rows, stored });
+    const plan = planPackages({ packages: [], removed: [name], rows, stored, replaces: false });
     try {
       await applyPlan(plan, [], applying(open, signal));
     } catch (error) {
@@ -184,7 +190,8 @@ export async function finishPending(
     const sources = pending.files.map((file) => ({ ...file, ...blobSource(file.blob, file.label, open.core) }));
     const request = {
       ...{ direct: sources.filter(({ isDirect }) => isDirect), folder: sources.filter(({ isDirect }) => !isDirect) },
-      ...{ uses: new Map(pending.uses), hasExamples: pending.hasExamples, ...AGAIN },
+      ...{ uses: new Map(pending.uses), hasExamples: pending.hasExamples, isBegun: true as const },
+      ...{ allowsDowngrade: false, replaces: pending.replaces === true },
     };
     await install(request, await prepareAddition(request, open), open, parts);
   }
@@ -204,8 +211,8 @@ async function beginAddition(
     if (put.sha256 !== sha256) throw new Error(`${source.label} changed while it was read; call the command again`);
     files.push({ blob, label: source.label, isDirect: rows.find((row) => row.name === name)?.isDirect === true });
   }
-  const { hasExamples, uses } = request;
-  await beginPending(store, { action: 'add', files, uses: [...uses], hasExamples });
+  const { hasExamples, uses, replaces } = request;
+  await beginPending(store, { action: 'add', files, uses: [...uses], hasExamples, replaces });
 }
 
 interface Outcome extends Pick<Addition, 'packages' | 'plan'> {

@@ -44,6 +44,8 @@ export type Pending =
       readonly files: readonly { readonly blob: string; readonly label: string; readonly isDirect: boolean }[];
       readonly uses: readonly (readonly [string, string])[];
       readonly hasExamples: boolean;
+      /** Whether what users changed is replaced, too. */
+      readonly replaces?: boolean;
     }
   | { readonly action: 'remove'; readonly name: string };
 

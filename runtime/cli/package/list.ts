@@ -1,5 +1,5 @@
 import type { Flags } from '../../config/read-config.js';
-import { EXIT, type Terminal } from '../terminal.js';
+import { counted, EXIT, type Terminal } from '../terminal.js';
 import { refusedOrFailed } from './add.js';
 import { readPending, readRows } from './journal.js';
 import { openPackages } from './open-packages.js';
@@ -33,7 +33,7 @@ export async function runPackageList(
     if (rows.length === 0) terminal.out('no packages');
     for (const row of rows) {
       const kind = row.isDirect ? 'direct' : 'dependency';
-      terminal.out(`${nameOf(row)}  ${kind}  ${row.resources.length} definitions  sha256 ${row.sha256}`);
+      terminal.out(`${nameOf(row)}  ${kind}  ${counted(row.resources.length, 'definition')}  sha256 ${row.sha256}`);
       for (const [name, version] of Object.entries(row.dependencies)) {
         const asked = row.overridden[name];
         terminal.out(`  needs ${name}@${version}${asked === undefined ? '' : ` (asks for ${asked})`}`);

@@ -23,6 +23,8 @@ export interface PlanInput {
   readonly rows: readonly PackageRow[];
   /** Those that live with a canonical or an id of the packages, or that these brought. */
   readonly stored: readonly StoredDefinition[];
+  /** Whether the packages' content takes the place of what users made of it. */
+  readonly replaces: boolean;
 }
 
 /** One resource that is to be written: with the content of a package; without `from` it keeps its own, and only its tags change. */
@@ -40,6 +42,8 @@ export interface PlannedWrite {
 export interface Plan {
   readonly writes: readonly PlannedWrite[];
   readonly deletions: readonly StoredDefinition[];
+  /** Those that would be deleted, had users not changed them: they stay. */
+  readonly kept: readonly StoredDefinition[];
   /** The resources of each package, by its name. */
   readonly resources: ReadonlyMap<string, readonly ResourceRow[]>;
   readonly faults: readonly PackageFault[];
@@ -56,24 +60,27 @@ interface Planned {
   from?: PlannedWrite['from'];
   /** Names of the packages that have it. */
   readonly owners: Set<string>;
-  /** It was there before any package. */
+  /** It was there before any package, or a user wrote another canonical under the id of a package's resource. */
   readonly isUsers: boolean;
+  /** Digests of what packages brought under its id. */
+  readonly brought?: readonly string[];
 }
 
 /**
  * Decides what becomes of each resource. The same canonical and version with the same content is one resource of all packages that have it; with
  * other content a fault, unless it is this package's own; another version takes the place of the one that the package had, or is stored beside
- * those of others. https://hl7.org/fhir/R5/references.html#canonical
+ * those of others. What a user made of a package's resource is not deleted, and overwritten only where it is asked for.
+ * https://hl7.org/fhir/R5/references.html#canonical
  */
-export function planPackages({ packages, removed, rows, stored }: PlanInput): Plan {
+export function planPackages({ packages, removed, rows, stored, replaces }: PlanInput): Plan {
   const faults: PackageFault[] = [];
   const before = new Map(rows.map((row) => [row.name, row]));
   const leaving = new Set([...removed, ...packages.map(({ name }) => name)]);
-  const brought = new Set<string>();
+  const broughtAs = new Map<string, ResourceRow[]>();
   const hadBy = new Map<string, string[]>();
   for (const row of rows) {
     for (const each of row.resources) {
-      if (each.isUsers !== true) brought.add(keyOf(each));
+      if (each.isUsers !== true) broughtAs.set(keyOf(each), [...(broughtAs.get(keyOf(each)) ?? []), each]);
       hadBy.set(keyOf(each), [...(hadBy.get(keyOf(each)) ?? []), row.name]);
     }
   }
@@ -86,10 +93,13 @@ export function planPackages({ packages, removed, rows, stored }: PlanInput): Pl
     return planned;
   };
   for (const each of stored) {
-    const owners = new Set((hadBy.get(keyOf(each)) ?? []).filter((name) => !leaving.has(name)));
+    const was = broughtAs.get(keyOf(each)) ?? [];
+    const isOther = was.length > 0 && was.every((row) => canonicalOf(row) !== canonicalOf(each));
+    const owners = new Set(isOther ? [] : (hadBy.get(keyOf(each)) ?? []).filter((name) => !leaving.has(name)));
     // A command that was killed may have brought it.
-    const isUsers = !brought.has(keyOf(each)) && !each.tags.some((name) => leaving.has(name));
-    enter({ ...each, url: each.url, version: each.version, before: each, owners, isUsers });
+    const isUsers = isOther || (was.length === 0 && !each.tags.some((name) => leaving.has(name)));
+    const brought = was.map(({ digest }) => digest);
+    enter({ ...each, url: each.url, version: each.version, before: each, owners, isUsers, brought });
   }
   const sameVersion = (each: PackageResource): Planned | undefined =>
     byCanonical.get(canonicalOf(each))?.find(({ version }) => version === each.version);
@@ -110,11 +120,12 @@ export function planPackages({ packages, removed, rows, stored }: PlanInput): Pl
     if (found !== undefined && found.digest === resource.digest) {
       found.owners.add(name);
     } else if (found !== undefined) {
-      if (isOwn(found, name)) change(found, from);
+      const isAsBrought = isEdited(found) && found.brought?.includes(resource.digest) === true;
+      if (isOwn(found, name) || isAsBrought) changeOwn(found, from, source.label);
       else faults.push(otherContent(`${source.label}/${resource.path}`, resource, found));
     } else {
       const older = byCanonical.get(canonicalOf(resource))?.find((each) => isOwn(each, name));
-      if (older !== undefined) change(older, from);
+      if (older !== undefined) changeOwn(older, from, source.label);
       else {
         const { type, url, version, digest } = resource;
         const id = freeId(resource, (key) => byKey.has(key));
@@ -125,7 +136,18 @@ export function planPackages({ packages, removed, rows, stored }: PlanInput): Pl
 
   function isOwn(each: Planned, name: string): boolean {
     const had = before.get(name)?.resources.some((row) => row.isUsers !== true && keyOf(row) === keyOf(each));
-    return had === true && each.owners.size === 0;
+    return had === true && !each.isUsers && each.owners.size === 0;
+  }
+  function changeOwn(each: Planned, from: NonNullable<PlannedWrite['from']>, label: string): void {
+    if (!isEdited(each) || replaces) {
+      change(each, from);
+      return;
+    }
+    each.owners.add(from.package);
+    const row = before.get(from.package);
+    const what = `${keyOf(each)} was changed since ${row === undefined ? 'a package' : nameOf(row)} brought it`;
+    const remedy = 'nothing of yours is overwritten, unless you say --replace';
+    faults.push({ where: `${label}/${from.resource.path}`, what, remedy });
   }
   function change(each: Planned, from: NonNullable<PlannedWrite['from']>): void {
     each.version = from.resource.version;
@@ -145,21 +167,23 @@ export function planPackages({ packages, removed, rows, stored }: PlanInput): Pl
   }
 
   const all = [...byKey.values()];
+  const gone = all.filter(
+    (each) => each.owners.size === 0 && (hadBy.get(keyOf(each)) ?? []).some((name) => leaving.has(name)),
+  );
+  const isTagged = ({ before: was }: Planned): boolean => was?.tags.some((name) => leaving.has(name)) === true;
   const tagged = (each: Planned): readonly string[] => [...each.owners].sort();
   return {
     faults,
-    writes: all
-      .filter((each) => !each.isUsers && each.owners.size > 0 && (each.from !== undefined || isTouched(each)))
-      .map((each) => ({
-        ...{ type: each.type, id: each.id, owners: tagged(each) },
-        ...(each.from !== undefined && { from: each.from }),
-        ...(each.before !== undefined && { before: each.before }),
-      })),
-    deletions: all.flatMap((each) =>
-      each.owners.size === 0 && !each.isUsers && hadBy.has(keyOf(each)) && each.before !== undefined
-        ? [each.before]
-        : [],
-    ),
+    writes: [
+      ...all.filter((each) => !each.isUsers && each.owners.size > 0 && (each.from !== undefined || isTouched(each))),
+      ...gone.filter((each) => isEdited(each) && isTagged(each)),
+    ].map((each) => ({
+      ...{ type: each.type, id: each.id, owners: tagged(each) },
+      ...(each.from !== undefined && { from: each.from }),
+      ...(each.before !== undefined && { before: each.before }),
+    })),
+    deletions: gone.flatMap((each) => (each.isUsers || isEdited(each) ? [] : (each.before ?? []))),
+    kept: gone.flatMap((each) => (isEdited(each) ? (each.before ?? []) : [])),
     resources: new Map(packages.map(({ name }) => [name, all.filter(({ owners }) => owners.has(name)).map(toRow)])),
   };
 
@@ -167,6 +191,11 @@ export function planPackages({ packages, removed, rows, stored }: PlanInput): Pl
   function isTouched(each: Planned): boolean {
     return [...(hadBy.get(keyOf(each)) ?? [])].sort().join() !== tagged(each).join();
   }
+}
+
+/** Whether a user changed what packages brought, or put something else in its place. */
+function isEdited({ from, brought = [], digest }: Planned): boolean {
+  return from === undefined && brought.length > 0 && !brought.includes(digest);
 }
 
 /** The id that a resource goes under where its own is taken, or is none: the same one whenever it is asked. */
@@ -185,7 +214,11 @@ function freeId(resource: PackageResource, isTaken: (key: string) => boolean): s
 }
 
 /** Definitions without a canonical are known by their ids. */
-function canonicalOf({ type, url, id }: Pick<PackageResource, 'type' | 'url' | 'id'>): string {
+function canonicalOf({
+  type,
+  url,
+  id,
+}: Pick<PackageResource, 'type'> & Partial<Pick<PackageResource, 'url' | 'id'>>): string {
   return url === undefined ? `${type}/${id}` : `${type} ${url}`;
 }
 

@@ -1,6 +1,6 @@
 import type { Flags } from '../../config/read-config.js';
-import { EXIT, type Terminal } from '../terminal.js';
-import { refusedOrFailed, tellFinished } from './add.js';
+import { counted, EXIT, type Terminal } from '../terminal.js';
+import { refusedOrFailed, tellFinished, tellKept } from './add.js';
 import { finishPending, uninstall } from './install.js';
 import { locked, readRows } from './journal.js';
 import { openPackages } from './open-packages.js';
@@ -39,10 +39,12 @@ export async function runPackageRemove(
         const remedy = `remove ${needing.length === 1 ? 'that' : 'those'} first, or say --force`;
         throw new PackageRefused([{ where: nameOf(row), what, remedy }]);
       }
-      const { deletions } = await uninstall(row.name, open, signal);
-      const stays = row.resources.length - deletions.length;
-      const rest = stays === 0 ? '' : `; ${stays} stay: others have them too, or they were gone`;
-      terminal.out(`${nameOf(row)}: ${deletions.length} resources removed${rest}`);
+      const { deletions, kept } = await uninstall(row.name, open, signal);
+      const stays = row.resources.length - deletions.length - kept.length;
+      const rest =
+        stays === 0 ? '' : `; ${stays} ${stays === 1 ? 'stays' : 'stay'}: others have them too, or they were gone`;
+      terminal.out(`${nameOf(row)}: ${counted(deletions.length, 'resource')} removed${rest}`);
+      tellKept(kept, terminal);
       return EXIT.done;
     });
   } catch (error) {

@@ -4,7 +4,7 @@ import { validateWritten } from '../../core/write/validate-written.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { describeFaults } from '../load/faults.js';
-import { EXIT, printable, type Terminal } from '../terminal.js';
+import { counted, EXIT, printable, type Terminal } from '../terminal.js';
 import { readRequest, refusedOrFailed, type PackageAddFlags } from './add.js';
 import { install, prepareAddition } from './install.js';
 import { openPackages, type OpenPackages } from './open-packages.js';
@@ -50,7 +50,7 @@ export async function runPackageTest(
       const expected = isRight ? 'as expected' : isListed || !listsAny ? 'but should pass' : 'but should be refused';
       terminal.out(printable(`${isRight ? 'ok  ' : 'FAIL'} ${key}: ${verdict} (${expected})`));
     }
-    terminal.out(`${judged.length} examples, ${judged.length - wrong} as expected, ${wrong} not`);
+    terminal.out(`${counted(judged.length, 'example')}, ${judged.length - wrong} as expected, ${wrong} not`);
     return wrong === 0 ? EXIT.done : EXIT.failed;
   } catch (error) {
     return refusedOrFailed(error, terminal);

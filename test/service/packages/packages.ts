@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 
 import { EVENTUALLY } from '../../eventually.js';
-import { guideFile, makePackage } from '../../guides/make-package.js';
+import { codeSystem, guideFile, makePackage } from '../../guides/make-package.js';
 import { readExamples } from '../../guides/read-examples.js';
 import { command } from '../auth.js';
 import { startClient, type Answered, type Client } from '../stored-parameters/stored-parameters-subject.js';
@@ -125,6 +125,57 @@ export function packages(store: string, folder: string): void {
     expect((await kiln('remove', 'users.same')).code).toBe(0);
     expect((await one.send('GET', 'CodeSystem/own')).body['meta']).toMatchObject({ versionId: '1' });
     expect((await one.send('DELETE', 'CodeSystem/own')).status).toBeLessThan(300);
+  });
+
+  it('what a user made of resources of a package is neither overwritten nor deleted, and is named', async () => {
+    const version = (
+      number: string,
+      more: Readonly<Record<string, unknown>> = {},
+      ids = ['edited', 'taken', 'whole'],
+    ) =>
+      makePackage(
+        folder,
+        { name: 'users.edits', version: number },
+        ids.map((id) => codeSystem(id, `http://package.example/${id}`, { version: number, ...more })),
+      );
+    const titleOf = async (id: string) => (await one.send('GET', `CodeSystem/${id}`)).body['title'];
+    const first = version('1.0.0');
+    expect((await kiln('add', first)).code).toBe(0);
+    const { body } = await one.send('GET', 'CodeSystem/edited');
+    expect((await put({ ...body, title: 'Mine' })).status).toBe(200);
+    expect((await one.send('DELETE', 'CodeSystem/taken')).status).toBeLessThan(300);
+    expect((await put({ ...codeSystem('taken', 'http://mine.example'), title: 'Mine, too' })).status).toBe(201);
+
+    const second = version('1.1.0');
+    const refused = await kiln('add', second);
+    expect(refused.code).toBe(1);
+    expect(refused.err).toContain('CodeSystem/edited was changed since users.edits@1.0.0 brought it');
+    expect(refused.err).toContain('--replace');
+    expect(await titleOf('edited')).toBe('Mine');
+    expect((await kiln('add', first)).out).toMatch(/already there; 2 of its resources .*--replace/);
+
+    expect((await kiln('add', second, '--replace')).code).toBe(0);
+    expect(await titleOf('edited')).toBeUndefined();
+    expect(await titleOf('taken')).toBe('Mine, too');
+    expect(await one.found('CodeSystem?url=http://package.example/taken')).toHaveLength(1);
+    expect((await kiln('check')).out).not.toContain('users.edits');
+
+    const again = await one.send('GET', 'CodeSystem/edited');
+    expect((await put({ ...again.body, title: 'Mine again' })).status).toBe(200);
+    // What a newer version does not have any more stays where a user changed it.
+    const third = await kiln('add', version('1.2.0', {}, ['whole']));
+    expect(third.code, third.err).toBe(0);
+    expect(third.out).toContain('CodeSystem/edited was changed since the package brought it');
+    expect(await titleOf('edited')).toBe('Mine again');
+    const whole = await one.send('GET', 'CodeSystem/whole');
+    expect((await put({ ...whole.body, title: 'Mine at last' })).status).toBe(200);
+    const { code, out } = await kiln('remove', 'users.edits');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^users\.edits@1\.2\.0: 0 resources removed$/m);
+    expect(out).toContain('CodeSystem/whole was changed');
+    expect(await titleOf('whole')).toBe('Mine at last');
+    expect(await one.found('CodeSystem?_tag=urn:kiln:package|users.edits')).toEqual([]);
+    for (const id of ['edited', 'taken', 'whole']) await one.send('DELETE', `CodeSystem/${id}`);
   });
 
   it('once it is removed, both servers are as they were; history and data stay', async () => {

@@ -153,10 +153,10 @@ describe('packages that share something', () => {
     expect((await kiln('add', two)).errors).toEqual([fault('two.two-1.0.0.tgz', 'one.one@1.0.0')]);
     expect((await kiln('add', three)).code).toBe(0);
     expect((await kiln('remove', 'one.one')).out).toBe(
-      'one.one@1.0.0: 0 resources removed; 1 stay: others have them too, or they were gone',
+      'one.one@1.0.0: 0 resources removed; 1 stays: others have them too, or they were gone',
     );
-    expect((await kiln('check')).out).toBe('1 packages, 1 definitions: all as they came');
-    expect((await kiln('remove', 'three.three')).out).toBe('three.three@1.0.0: 1 resources removed');
+    expect((await kiln('check')).out).toBe('1 package, 1 definition: all as they came');
+    expect((await kiln('remove', 'three.three')).out).toBe('three.three@1.0.0: 1 resource removed');
   });
 
   it('one id with two canonicals, and one canonical in two versions, are all there', async () => {
@@ -253,7 +253,7 @@ describe('packages that share something', () => {
     ]);
     const trial = await kiln('add', file, '--dry-run');
     expect(trial.out).toBe(
-      'one.one@1.0.0: 1 definitions\n  left out: 1 List, 1 files without resourceType, 2 Bundle\n1 resources would be added, 0 changed, 0 removed',
+      'one.one@1.0.0: 1 definition\n  left out: 1 List, 1 files without resourceType, 2 Bundle\n1 resource would be added, 0 changed, 0 removed',
     );
     await expectNothing();
     expect((await kiln('add', file)).code).toBe(0);
