@@ -58,7 +58,7 @@ export async function runPackageAdd(
       const storeExamples = async (contents: PackageContents): Promise<void> => {
         failures += await loadExamples(contents, open, terminal);
       };
-      tellFinished(await finishPending(open, { signal, storeExamples }), terminal);
+      tellFinished(await finishPending(open, { signal, storeExamples }, request.replaces ? files : []), terminal);
       const hasExamples = options.examples === true;
       const addition = await prepareAddition(request, open);
       if (addition.rows.length > 0) {

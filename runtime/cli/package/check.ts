@@ -7,6 +7,7 @@ import { readPending, readRows, type PackageRow, type Pending } from './journal.
 import { openPackages, type OpenPackages } from './open-packages.js';
 import { keyOf } from './plan.js';
 import { isCore, nameOf } from './resolve.js';
+import { undoOf } from './undo-addition.js';
 import { pieces, toDefinition } from './stored-definitions.js';
 import { withoutEffect } from './without-effect.js';
 
@@ -58,7 +59,8 @@ export async function runPackageCheck(flags: Flags, terminal: Terminal): Promise
 export function describePending(pending: Pending | undefined): string | undefined {
   if (pending === undefined) return undefined;
   const what = pending.action === 'add' ? pending.files.map(({ label }) => label).join(', ') : pending.name;
-  return `${pending.action} ${what} is in progress, or was killed: the next kiln package add or remove finishes it`;
+  const state = `${pending.action} ${what} is in progress, or was killed: the next kiln package add or remove finishes it`;
+  return pending.action === 'add' ? `${state}, and ${undoOf(pending)} undoes it` : state;
 }
 
 /** Names the resources of a package that are not what the package had, a line each. */

@@ -20,6 +20,7 @@ import { readManifestOf, readPackage, type PackageContents } from './read-packag
 import { nameOf, resolvePackages, type Candidate, type Choice } from './resolve.js';
 import { settleEmptyTypes } from './start-reindexing.js';
 import { readStoredDefinitions } from './stored-definitions.js';
+import { undoOf } from './undo-addition.js';
 
 /** Request to add packages: the packages, and the operator's choices. */
 export interface AddRequest {
@@ -136,7 +137,7 @@ export async function install(
     } catch (error) {
       if (!(error instanceof VersionConflict) || tries === MOST_TRIES) throw error;
       // A client wrote meanwhile: what is done counts as done in another plan.
-      addition = await prepareAddition({ ...request, isBegun: true }, open);
+      addition = await prepareAgain({ ...request, isBegun: true }, open);
     }
   }
   if (request.hasExamples) for (const contents of addition.packages) await storeExamples(contents);
@@ -147,6 +148,20 @@ export async function install(
 }
 
 const MOST_TRIES = 5;
+
+/** Plans an addition that was begun. @throws PackageRefused that says, too, how to undo it */
+async function prepareAgain(request: AddRequest, open: OpenPackages): Promise<Addition> {
+  try {
+    return await prepareAddition(request, open);
+  } catch (error) {
+    const pending = await readPending(open.core.store);
+    if (!(error instanceof PackageRefused) || pending?.action !== 'add') throw error;
+    const where = `kiln package add ${pending.files.map(({ label }) => label).join(' ')}`;
+    const what = 'was begun and cannot be finished so: a part of it is stored';
+    const remedy = `mend that and call it again, or undo it: ${undoOf(pending)}`;
+    throw new PackageRefused([...error.faults, { where, what, remedy }]);
+  }
+}
 
 /** Removes a package: what it brought, and no other package has. */
 export async function uninstall(name: string, open: OpenPackages, signal: AbortSignal): Promise<Plan> {
@@ -179,10 +194,17 @@ function applying(open: OpenPackages, signal: AbortSignal): ApplyParts {
   return { store, extract, refit, limits, reader: open.reader, signal, afterParameters: () => settleEmptyTypes(open) };
 }
 
-/** Finishes what a killed command had begun. @returns what that was; undefined: there is nothing */
+/**
+ * Finishes what a killed command had begun.
+ *
+ * @param replaced labels of archives whose content may take the place of what users changed meanwhile
+ * @returns what that was; undefined: there is nothing
+ * @throws PackageRefused where it can not be finished
+ */
 export async function finishPending(
   open: OpenPackages,
   parts: Parameters<typeof install>[3],
+  replaced: readonly string[] = [],
 ): Promise<Pending | undefined> {
   const pending = await readPending(open.core.store);
   if (pending?.action === 'remove') await uninstall(pending.name, open, parts.signal);
@@ -191,9 +213,12 @@ export async function finishPending(
     const request = {
       ...{ direct: sources.filter(({ isDirect }) => isDirect), folder: sources.filter(({ isDirect }) => !isDirect) },
       ...{ uses: new Map(pending.uses), hasExamples: pending.hasExamples, isBegun: true as const },
-      ...{ allowsDowngrade: false, replaces: pending.replaces === true },
+      ...{
+        allowsDowngrade: false,
+        replaces: pending.replaces === true || pending.files.some(({ label }) => replaced.includes(label)),
+      },
     };
-    await install(request, await prepareAddition(request, open), open, parts);
+    await install(request, await prepareAgain(request, open), open, parts);
   }
   return pending;
 }

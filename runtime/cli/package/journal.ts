@@ -103,8 +103,9 @@ export async function settleRows(store: Maps, rows: readonly PackageRow[], remov
 
 /** The pending command is done. */
 export async function endPending(store: Pick<Store, 'maps' | 'blobs'>): Promise<void> {
-  for (const { key } of await store.blobs.list(PACKAGE_BLOBS)) await store.blobs.delete(key);
+  // Without its archives it could not be finished.
   await store.maps.delete(PACKAGE_MAP, PENDING);
+  for (const { key } of await store.blobs.list(PACKAGE_BLOBS)) await store.blobs.delete(key);
 }
 
 /**

@@ -1,11 +1,13 @@
 import type { Flags } from '../../config/read-config.js';
-import { counted, EXIT, type Terminal } from '../terminal.js';
+import { counted, EXIT, printable, type Terminal } from '../terminal.js';
 import { refusedOrFailed, tellFinished, tellKept } from './add.js';
 import { finishPending, uninstall } from './install.js';
-import { locked, readRows } from './journal.js';
-import { openPackages } from './open-packages.js';
-import { PackageRefused } from './package-fault.js';
+import { locked, readRows, type PackageRow } from './journal.js';
+import { openPackages, type OpenPackages } from './open-packages.js';
+import { PackageRefused, type PackageFault } from './package-fault.js';
+import type { PackageContents } from './read-package.js';
 import { nameOf } from './resolve.js';
+import { enterBegun, readBegun } from './undo-addition.js';
 
 /**
  * `kiln package remove NAME`: deletes what a package brought, and no other has; history stays.
@@ -23,28 +25,29 @@ export async function runPackageRemove(
     const open = await openPackages(flags, terminal, 'write');
     close = () => open.core.store.close();
     return await locked(open.core.store, async (signal) => {
-      const finished = await finishPending(open, { signal, storeExamples: () => Promise.resolve() });
+      const { store } = open.core;
+      const key = name.toLowerCase();
+      const begun = await readBegun(store, key);
+      const storeExamples = (contents: PackageContents): Promise<void> => {
+        const call = `kiln package add ${contents.source.label} --replace --examples`;
+        terminal.err(printable(`kiln: the examples of ${nameOf(contents)} are not stored: ${call}`));
+        return Promise.resolve();
+      };
+      const finished = begun === undefined ? await finishPending(open, { signal, storeExamples }) : undefined;
       tellFinished(finished, terminal);
-      const rows = await readRows(open.core.store);
-      const row = rows.find((each) => each.name === name.toLowerCase());
-      if (row === undefined) {
-        if (finished?.action === 'remove' && finished.name === name.toLowerCase()) return EXIT.done;
-        const here =
-          rows.length === 0 ? 'no packages are' : `${rows.map(nameOf).join(', ')} ${rows.length === 1 ? 'is' : 'are'}`;
-        throw new PackageRefused([{ where: name, what: 'is not installed', remedy: `${here} here` }]);
+      const installed = await readRows(store);
+      if (begun === undefined && !installed.some((row) => row.name === key)) {
+        if (finished?.action === 'remove' && finished.name === key) return EXIT.done;
+        throw new PackageRefused([notInstalled(name, installed)]);
       }
-      const needing = rows.filter((each) => each.name !== row.name && each.dependencies[row.name] !== undefined);
-      if (needing.length > 0 && force !== true) {
-        const what = `is needed by ${needing.map(nameOf).join(', ')}`;
-        const remedy = `remove ${needing.length === 1 ? 'that' : 'those'} first, or say --force`;
-        throw new PackageRefused([{ where: nameOf(row), what, remedy }]);
+      if (force !== true) refuseNeeded(key, installed);
+      const added = begun === undefined ? [] : await enterBegun(begun, open);
+      if (begun !== undefined) {
+        const files = begun.files.map(({ label }) => label).join(', ');
+        const rest = begun.hasExamples ? '; examples that are stored stay' : '';
+        terminal.err(printable(`kiln: undoes what was begun before: add ${files}${rest}`));
       }
-      const { deletions, kept } = await uninstall(row.name, open, signal);
-      const stays = row.resources.length - deletions.length - kept.length;
-      const rest =
-        stays === 0 ? '' : `; ${stays} ${stays === 1 ? 'stays' : 'stay'}: others have them too, or they were gone`;
-      terminal.out(`${nameOf(row)}: ${counted(deletions.length, 'resource')} removed${rest}`);
-      tellKept(kept, terminal);
+      for (const each of new Set([key, ...added])) await removeOne(each, open, signal, terminal);
       return EXIT.done;
     });
   } catch (error) {
@@ -52,4 +55,30 @@ export async function runPackageRemove(
   } finally {
     await close();
   }
+}
+
+async function removeOne(name: string, open: OpenPackages, signal: AbortSignal, terminal: Terminal): Promise<void> {
+  const row = (await readRows(open.core.store)).find((each) => each.name === name)!;
+  const { deletions, kept } = await uninstall(name, open, signal);
+  const stays = row.resources.length - deletions.length - kept.length;
+  const rest =
+    stays === 0 ? '' : `; ${stays} ${stays === 1 ? 'stays' : 'stay'}: others have them too, or they were gone`;
+  terminal.out(`${nameOf(row)}: ${counted(deletions.length, 'resource')} removed${rest}`);
+  tellKept(kept, terminal);
+}
+
+function notInstalled(name: string, rows: readonly PackageRow[]): PackageFault {
+  const here =
+    rows.length === 0 ? 'no packages are' : `${rows.map(nameOf).join(', ')} ${rows.length === 1 ? 'is' : 'are'}`;
+  return { where: name, what: 'is not installed', remedy: `${here} here` };
+}
+
+/** @throws PackageRefused where other packages need it */
+function refuseNeeded(name: string, rows: readonly PackageRow[]): void {
+  const needing = rows.filter((each) => each.name !== name && each.dependencies[name] !== undefined);
+  if (needing.length === 0) return;
+  const row = rows.find((each) => each.name === name);
+  const what = `is needed by ${needing.map(nameOf).join(', ')}`;
+  const remedy = `remove ${needing.length === 1 ? 'that' : 'those'} first, or say --force`;
+  throw new PackageRefused([{ where: row === undefined ? name : nameOf(row), what, remedy }]);
 }
