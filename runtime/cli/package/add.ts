@@ -9,7 +9,6 @@ import { loadItems } from '../load/load-items.js';
 import { storeSink } from '../load/store-sink.js';
 import { counted, EXIT, failed, messageOf, printable, type Terminal } from '../terminal.js';
 import { countPlan } from './apply.js';
-import { changedOf } from './check.js';
 import { finishPending, install, prepareAddition, type Addition, type AddRequest } from './install.js';
 import { locked, type PackageRow, type Pending } from './journal.js';
 import { isPackageName } from './manifest.js';
@@ -18,6 +17,7 @@ import { fileSource, openPackages, type OpenPackages } from './open-packages.js'
 import { isExamplePath, readContents, type PackageContents } from './read-package.js';
 import { nameOf } from './resolve.js';
 import { startReindexing } from './start-reindexing.js';
+import { changedOf } from './stored-definitions.js';
 import { withoutEffect } from './without-effect.js';
 
 /** Options of `kiln package add` and `diff` besides the settings. */
@@ -157,7 +157,7 @@ async function report(
 ): Promise<void> {
   const { core } = open;
   for (const row of present) {
-    const { length } = await changedOf(row, open);
+    const { length } = await changedOf(row, open.core.store);
     const hint = `; ${length} of its resources ${length === 1 ? 'was' : 'were'} changed or deleted since (kiln package check names them): --replace puts them right`;
     terminal.out(`${nameOf(row)} is already there${length === 0 ? '' : hint}`);
   }

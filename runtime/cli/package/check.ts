@@ -3,12 +3,11 @@ import type { Flags } from '../../config/read-config.js';
 import { BASES } from '../../search/index-record.js';
 import { counted, EXIT, printable, type Terminal } from '../terminal.js';
 import { refusedOrFailed } from './add.js';
-import { readPending, readRows, type PackageRow, type Pending } from './journal.js';
-import { openPackages, type OpenPackages } from './open-packages.js';
-import { keyOf } from './plan.js';
+import { readPending, readRows, type Pending } from './journal.js';
+import { openPackages } from './open-packages.js';
 import { isCore, nameOf } from './resolve.js';
 import { undoOf } from './undo-addition.js';
-import { pieces, toDefinition } from './stored-definitions.js';
+import { changedOf } from './stored-definitions.js';
 import { withoutEffect } from './without-effect.js';
 
 /**
@@ -27,7 +26,7 @@ export async function runPackageCheck(flags: Flags, terminal: Terminal): Promise
     const pending = describePending(await readPending(core.store));
     if (pending !== undefined) faults.push(pending);
     for (const row of rows) {
-      append(faults, await changedOf(row, open));
+      append(faults, await changedOf(row, core.store));
       const missing = Object.keys(row.asked).filter(
         (name) => !isCore(name) && !rows.some((each) => each.name === name),
       );
@@ -61,20 +60,4 @@ export function describePending(pending: Pending | undefined): string | undefine
   const what = pending.action === 'add' ? pending.files.map(({ label }) => label).join(', ') : pending.name;
   const state = `${pending.action} ${what} is in progress, or was killed: the next kiln package add or remove finishes it`;
   return pending.action === 'add' ? `${state}, and ${undoOf(pending)} undoes it` : state;
-}
-
-/** Names the resources of a package that are not what the package had, a line each. */
-export async function changedOf(row: PackageRow, { core }: Pick<OpenPackages, 'core'>): Promise<string[]> {
-  const faults: string[] = [];
-  for (const some of pieces(row.resources)) {
-    const versions = await core.store.readMany(some);
-    for (const [i, each] of some.entries()) {
-      const version = versions[i];
-      const place = `${nameOf(row)}: ${keyOf(each)}${each.url === undefined ? '' : ` (${each.url})`}`;
-      if (version === undefined) faults.push(`${place} is lost`);
-      else if (version.json === undefined) faults.push(`${place} was deleted`);
-      else if (toDefinition(version, version.json).digest !== each.digest) faults.push(`${place} was changed`);
-    }
-  }
-  return faults;
 }

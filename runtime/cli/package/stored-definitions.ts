@@ -9,6 +9,7 @@ import { contentDigest } from './content-digest.js';
 import type { PackageRow } from './journal.js';
 import { derivedId, keyOf, type StoredDefinition } from './plan.js';
 import type { PackageContents } from './read-package.js';
+import { nameOf } from './resolve.js';
 
 /** URLs of one search, and ids of one read. */
 const AT_ONCE = 100;
@@ -70,4 +71,20 @@ export function toDefinition({ type, id, version: number }: StoredVersion, json:
 /** @yields some at a time */
 export function* pieces<T>(all: readonly T[], size = AT_ONCE): Generator<readonly T[]> {
   for (let from = 0; from < all.length; from += size) yield all.slice(from, from + size);
+}
+
+/** Names the resources of a package that are not what the package had, a line each. */
+export async function changedOf(row: PackageRow, store: Pick<Store, 'readMany'>): Promise<string[]> {
+  const faults: string[] = [];
+  for (const some of pieces(row.resources)) {
+    const versions = await store.readMany(some);
+    for (const [i, each] of some.entries()) {
+      const version = versions[i];
+      const place = `${nameOf(row)}: ${keyOf(each)}${each.url === undefined ? '' : ` (${each.url})`}`;
+      if (version === undefined) faults.push(`${place} is lost`);
+      else if (version.json === undefined) faults.push(`${place} was deleted`);
+      else if (toDefinition(version, version.json).digest !== each.digest) faults.push(`${place} was changed`);
+    }
+  }
+  return faults;
 }
