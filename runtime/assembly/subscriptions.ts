@@ -8,12 +8,11 @@ import { ConfigError } from '../config/config-error.js';
 import type { Config } from '../config/settings.js';
 import type { Services, SubscriptionChecks } from '../core/services.js';
 import { writeJson } from '../format/write-json.js';
-import { readJson } from '../format/read-json.js';
-import type { Resource } from '../fhir/resource.js';
 import type { Log } from '../observe/log.js';
 import type { Store } from '../store/store.js';
 import { XML } from '../server.js';
 import { createSubscriptionChecks } from '../subscriptions/check/create-subscription-checks.js';
+import { liveOn } from '../subscriptions/check/live-on.js';
 import { contentDigest, NEW } from '../subscriptions/engine/digest.js';
 import { createSubscriptionEngine, type SubscriptionEngine } from '../subscriptions/engine/engine.js';
 import type { EngineCounters } from '../subscriptions/engine/parts.js';
@@ -89,11 +88,7 @@ export async function openSubscriptions(setup: SubscriptionSetup): Promise<Subsc
       const all = [...(await rows.rows())];
       return all.filter(([id, { value }]) => value.isLive && value.owner.clientId === clientId && id !== except).length;
     },
-    async liveOn(topicId) {
-      const all = [...(await rows.rows())].filter(([, { value }]) => value.isLive && value.topic?.id === topicId);
-      const current = await store.readMany(all.map(([id]) => ({ type: SUBSCRIPTION, id })));
-      return current.flatMap((each) => (each?.json === undefined ? [] : [readJson(each.json) as Resource]));
-    },
+    liveOn: (topicId) => liveOn(store, topicId),
   });
   return {
     checks: withOwners(checks, engine, rows),

@@ -15,6 +15,7 @@ import { readDocuments } from './load/read-documents.js';
 import type { Sink } from './load/sink.js';
 import { storeSink } from './load/store-sink.js';
 import type { Resource } from '../fhir/resource.js';
+import type { Services } from '../core/services.js';
 import type { Core } from '../server.js';
 import { EXIT, failed, messageOf, printable, type Terminal } from './terminal.js';
 import { tellNewStore } from './new-store.js';
@@ -76,7 +77,8 @@ export async function runLoad(
       const { validateByProfiles } = await import('../operations/validation/validate-by-profiles.js');
       const limits = { ...opened.limits, answerTime: Infinity };
       const core = { ...opened, limits, validateByProfiles, largeTexts: undefined, storedAnyway };
-      sink = storeSink({ ...core, execute: await executor(core) });
+      const { WITHOUT_SERVER } = await import('./load/refuse-live-subscriptions.js');
+      sink = storeSink({ ...core, execute: await executor({ ...core, subscriptions: WITHOUT_SERVER }) });
     } else {
       sink = options.bulk === true ? (await import('./load/bulk-sink.js')).bulkSink(target) : httpSink(target);
     }
@@ -128,7 +130,7 @@ function describeBundles(count: number, mode: BundleMode): string {
 }
 
 /** Bundles are executed as the server does it. */
-async function executor(core: Core): Promise<(bundle: Resource) => Promise<string>> {
+async function executor(core: Core & Pick<Services, 'subscriptions'>): Promise<(bundle: Resource) => Promise<string>> {
   const [{ createServing }, { executeBundle }, { joinBundle }] = await Promise.all([
     import('../http/create-services.js'),
     import('../interactions/bundle/bundle.js'),

@@ -16,6 +16,7 @@ import { formatSize } from '../../config/setting.js';
 import type { Item } from './items.js';
 import { goesUnderOtherId, refuseOther, underOtherId, type Present } from './packages.js';
 import { executed } from './executed.js';
+import { refuseLive } from './refuse-live-subscriptions.js';
 import { LoadStopped, type Outcome, type Sink } from './sink.js';
 
 /** Services and limits that a store is loaded with. */
@@ -196,6 +197,7 @@ async function composeChecked(item: Item, id: string, current: StoredVersion | u
     // Another writer may have put it there meanwhile.
     if (item.from !== undefined) refuseOther(item, id, presentIn(current));
     const change = await composePut(item.resource, id, current, core);
+    if (change !== undefined) refuseLive(item.resource);
     if (change !== undefined && change.body.head.length + change.body.tail.length > core.limits.resource) {
       throw new FhirError('resource-too-large');
     }

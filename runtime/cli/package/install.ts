@@ -20,6 +20,7 @@ import { readManifestOf, readPackage, type PackageContents } from './read-packag
 import { nameOf, resolvePackages, type Candidate, type Choice } from './resolve.js';
 import { settleEmptyTypes } from './start-reindexing.js';
 import { readStoredDefinitions } from './stored-definitions.js';
+import { topicsInUse } from './topics-in-use.js';
 import { undoOf } from './undo-addition.js';
 
 /** Request to add packages: the packages, and the operator's choices. */
@@ -52,7 +53,8 @@ export interface Addition {
  *
  * @throws PackageRefused with all that is wrong
  */
-export async function prepareAddition(request: AddRequest, { core, reader }: OpenPackages): Promise<Addition> {
+export async function prepareAddition(request: AddRequest, open: OpenPackages): Promise<Addition> {
+  const { core, reader } = open;
   const faults: PackageFault[] = [];
   const isBegun = request.isBegun === true;
   const replaces = isBegun || request.replaces;
@@ -110,7 +112,9 @@ export async function prepareAddition(request: AddRequest, { core, reader }: Ope
   const changing = rows.filter(({ name }) => packages.some((each) => each.name === name));
   const stored = await readStoredDefinitions(core.store, packages, changing);
   const plan = planPackages({ packages, removed: [], rows, stored, replaces: request.replaces });
-  if (plan.faults.length > 0) throw new PackageRefused(plan.faults);
+  append(faults, plan.faults);
+  append(faults, await topicsInUse(plan, packages, open));
+  if (faults.length > 0) throw new PackageRefused(faults);
   return { packages, present, plan, rows: rowsAfter({ request, read, packages, chosen, rows, plan }) };
 }
 
@@ -163,10 +167,9 @@ async function prepareAgain(request: AddRequest, open: OpenPackages): Promise<Ad
   }
 }
 
-/** Removes a package: what it brought, and no other package has. */
+/** Removes a package: what it brought, and no other package has. @throws PackageRefused where a topic of it is in use */
 export async function uninstall(name: string, open: OpenPackages, signal: AbortSignal): Promise<Plan> {
   const { core } = open;
-  await beginPending(core.store, { action: 'remove', name });
   for (let tries = 1; ; tries++) {
     const rows = await readRows(core.store);
     const stored = await readStoredDefinitions(
@@ -175,6 +178,9 @@ export async function uninstall(name: string, open: OpenPackages, signal: AbortS
       rows.filter((row) => row.name === name),
     );
     const plan = planPackages({ packages: [], removed: [name], rows, stored, replaces: false });
+    const faults = await topicsInUse(plan, [], open);
+    if (faults.length > 0) throw new PackageRefused(faults);
+    if (tries === 1) await beginPending(core.store, { action: 'remove', name });
     try {
       await applyPlan(plan, [], applying(open, signal));
     } catch (error) {

@@ -77,9 +77,8 @@ async function checkTopic(
     await checkLookups(criteriaIn(plan), OPEN_ACCESS, lookups, services, signal);
     refuse(lookups.issues);
   }
-  const live = await ports.liveOn(id);
-  const broken = live.filter((each) => !suits(each, plan, services, ports));
-  if (broken.length > 0) throw inUse(broken.length, 'would change so that they are no longer valid');
+  const broken = await countBroken(id, plan, services, ports);
+  if (broken > 0) throw inUse(broken, 'would change so that they are no longer valid');
   return topic;
 }
 
@@ -91,12 +90,27 @@ function criteriaIn(plan: TopicPlan | undefined): readonly PlacedCriteria[] {
   ]);
 }
 
+/**
+ * Counts the live Subscriptions of a topic that are not valid by another content of it.
+ *
+ * @param topic that content; undefined: the topic goes, or cannot be used
+ */
+export async function countBroken(
+  id: string,
+  topic: TopicPlan | undefined,
+  services: Services,
+  ports: Pick<SubscriptionPorts, 'liveOn' | 'hasWebsocket' | 'endpointFault'>,
+): Promise<number> {
+  const live = await ports.liveOn(id);
+  return live.filter((each) => !suits(each, topic, services, ports)).length;
+}
+
 /** Whether a live Subscription is still valid by a topic. */
 function suits(
   subscription: Resource,
   topic: TopicPlan | undefined,
   services: Services,
-  ports: SubscriptionPorts,
+  ports: Pick<SubscriptionPorts, 'hasWebsocket' | 'endpointFault'>,
 ): boolean {
   if (topic === undefined) return false;
   const { url, version } = splitCanonical(textOf(subscription['topic']) ?? '');

@@ -4,6 +4,7 @@ import { EVENTUALLY } from '../../eventually.js';
 import { codeSystem, guideFile, makePackage } from '../../guides/make-package.js';
 import { readExamples } from '../../guides/read-examples.js';
 import { command } from '../auth.js';
+import { subscription, topic, TOPIC_URL } from '../subscriptions/server.js';
 import { startClient, type Answered, type Client } from '../stored-parameters/stored-parameters-subject.js';
 
 const GUIDE = 'http://example.org/guide';
@@ -21,8 +22,8 @@ export function packages(store: string, folder: string): void {
   let other: Client;
   let before: string;
   beforeAll(async () => {
-    one = await startClient(store, { 'reindex-automatic': 'true' });
-    other = await startClient(store);
+    one = await startClient(store, { 'reindex-automatic': 'true', 'subscriptions-allow': 'nobody.example' });
+    other = await startClient(store, { 'subscriptions-allow': 'nobody.example' });
     before = await statement(one);
   }, 60_000);
   afterAll(async () => {
@@ -176,6 +177,30 @@ export function packages(store: string, folder: string): void {
     expect(await titleOf('whole')).toBe('Mine at last');
     expect(await one.found('CodeSystem?_tag=urn:kiln:package|users.edits')).toEqual([]);
     for (const id of ['edited', 'taken', 'whole']) await one.send('DELETE', `CodeSystem/${id}`);
+  });
+
+  it('a topic that live Subscriptions need is neither changed nor removed', async () => {
+    const trigger = (resource: string) => ({ resource, supportedInteraction: ['create'] });
+    const guide = (version: string, resource: string) =>
+      makePackage(folder, { name: 'users.topics', version }, [
+        { ...topic('told', TOPIC_URL, trigger(resource), { version }), title: version },
+      ]);
+    expect((await kiln('add', guide('1.0.0', 'Patient'))).code).toBe(0);
+    const told = (status: string) => put(subscription('told', 'https://nobody.example/told', { status }));
+    expect((await told('requested')).status).toBe(201);
+    await vi.waitFor(async () => {
+      const { code, err } = await kiln('remove', 'users.topics');
+      expect(code).toBe(1);
+      expect(err).toContain('1 live Subscription of SubscriptionTopic/told, which would be gone');
+    }, EVENTUALLY);
+    const unusable = await kiln('add', guide('1.1.0', 'NoSuchType'));
+    expect(unusable.code).toBe(1);
+    expect(unusable.err).toContain('1 live Subscription of SubscriptionTopic/told, which would change');
+    expect((await one.send('GET', 'SubscriptionTopic/told')).body).toMatchObject({ title: '1.0.0' });
+    expect((await kiln('add', guide('1.2.0', 'Patient'))).code).toBe(0);
+    expect((await told('off')).status).toBe(200);
+    await vi.waitFor(async () => expect((await kiln('remove', 'users.topics')).code).toBe(0), EVENTUALLY);
+    expect((await one.send('DELETE', 'Subscription/told')).status).toBeLessThan(300);
   });
 
   it('once it is removed, both servers are as they were; history and data stay', async () => {

@@ -192,3 +192,34 @@ describe('kiln load --url', () => {
     expect([code, lines]).toEqual([2, ['kiln: --token is empty: did kiln token fail?']]);
   });
 });
+
+describe('kiln load of Subscriptions straight into a store', () => {
+  it('refuses those that would have to fire, each by itself and in Bundles; others are stored', async () => {
+    const subscription = (id: string, status: string) => ({
+      ...{ resourceType: 'Subscription', id, status, topic: 'http://topic.example/x', endpoint: 'https://a.example' },
+      ...{
+        channelType: { system: 'http://terminology.hl7.org/CodeSystem/subscription-channel-type', code: 'rest-hook' },
+      },
+    });
+    const resources = ['requested', 'active', 'error', 'off'].map((status) => subscription(status, status));
+    const request = { method: 'PUT', url: 'Subscription/within' };
+    const bundle = {
+      ...{ resourceType: 'Bundle', type: 'batch' },
+      entry: [{ resource: subscription('within', 'requested'), request }],
+    };
+    const path = file('s.ndjson', resources.map((each) => JSON.stringify(each)).join('\n'));
+    const other = file('b.json', JSON.stringify(bundle));
+    const store = `sqlite:${join(folder, 'kiln.db')}`;
+    const { code, lines } = await kiln('load', path, other, '--bundles', 'apply', '--store', store);
+    expect(code).toBe(1);
+    const refused = lines.filter((line) => line.includes('Subscription.status'));
+    expect(refused.map((line) => /is (\w+), but/.exec(line)?.[1]).sort()).toEqual([
+      'active',
+      'error',
+      'requested',
+      'requested',
+    ]);
+    expect(refused[0]).toContain('load it through a server (--url or --running)');
+    expect(lines.join('\n')).toContain('1 created, 0 updated, 0 unchanged; 4 failed');
+  });
+});
