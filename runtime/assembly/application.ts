@@ -147,6 +147,8 @@ export async function openApplication(
       rightsOf: (owner) => late.rightsOf!(owner),
       base: () => (config['base-url'] === undefined ? base : `${config['base-url']}${FHIR_PATH}`),
       isOwn: (url) => core.own.below(url) !== undefined,
+      audited: ({ clientId, ...record }) =>
+        audit?.notification({ ...record, client: clientId === '' ? {} : { clientId } }),
       counters: metrics?.subscriptions ?? { matched: () => {}, delivered: () => {} },
     });
     late.lagging = async () => {

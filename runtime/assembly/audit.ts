@@ -29,8 +29,8 @@ type AuditKind = Exclude<Config['audit.sink'], 'off' | undefined>;
 /** Services that the audit uses. */
 export type AuditServices = Pick<Services, 'store' | 'extract' | 'refit' | 'limits' | 'tables' | 'exchange'>;
 
-/** An audit that runs: of calls, and of the endpoints of the authorization server. */
-export interface RunningAudit extends CallAudit, Pick<Audit, 'token' | 'close'> {}
+/** An audit that runs: of calls, of notifications, and of the endpoints of the authorization server. */
+export interface RunningAudit extends CallAudit, Pick<Audit, 'token' | 'notification' | 'close'> {}
 
 /** The type that events have as resources: reading them is no event. */
 const EVENT = 'AuditEvent';
@@ -58,6 +58,7 @@ export async function prepareAudit(
   const operationOf = ({ operation = '' }: FailedCall): string | undefined => names.get(operation);
   return {
     token: (event) => audit.token(event),
+    notification: (record) => audit.notification(record),
     close: () => audit.close(),
     answered: (call, reply) => {
       if (call.interaction !== undefined && UNTOLD.has(call.interaction)) return;

@@ -15,7 +15,7 @@ import { createSubscriptionChecks } from '../subscriptions/check/create-subscrip
 import { liveOn } from '../subscriptions/check/live-on.js';
 import { contentDigest, NEW } from '../subscriptions/engine/digest.js';
 import { createSubscriptionEngine, type SubscriptionEngine } from '../subscriptions/engine/engine.js';
-import type { EngineCounters } from '../subscriptions/engine/parts.js';
+import type { EngineCounters, EngineParts } from '../subscriptions/engine/parts.js';
 import { SubscriptionRows, type SubscriptionOwner } from '../subscriptions/engine/rows.js';
 import { SUBSCRIPTION } from '../subscriptions/engine/write-status.js';
 import { isGone } from './jobs.js';
@@ -38,6 +38,8 @@ export interface SubscriptionSetup {
   readonly base: () => string;
   readonly isOwn: (url: string) => boolean;
   readonly counters: EngineCounters;
+  /** Takes down what was sent. */
+  readonly audited: EngineParts['audited'];
 }
 
 /** The checks of writes, and the engine that delivers. */
@@ -49,7 +51,7 @@ export interface Subscriptions {
 
 /** @throws ConfigError naming a setting that cannot be */
 export async function openSubscriptions(setup: SubscriptionSetup): Promise<Subscriptions> {
-  const { config, store, log, services, rightsOf, base, isOwn, counters } = setup;
+  const { config, store, log, services, rightsOf, base, isOwn, counters, audited } = setup;
   const caFile = config['subscriptions.ca'];
   const ca = caFile === undefined ? undefined : await readNamedFile('subscriptions.ca', caFile);
   const sender = createSender(allowListOf(config), isOwn, ca);
@@ -59,6 +61,7 @@ export async function openSubscriptions(setup: SubscriptionSetup): Promise<Subsc
     services,
     base,
     counters,
+    audited,
     isGone,
     send: sender.send,
     print: (resource, format) => (format === 'json' ? writeJson(resource) : XML.write(resource, false)),

@@ -21,6 +21,27 @@ export interface AuditedClient {
   readonly address?: string | undefined;
 }
 
+/** One notification of a Subscription, once its receiver has answered or failed. */
+export interface NotificationRecord {
+  /** Who the Subscription belongs to. */
+  readonly client: AuditedClient;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  /** Id of the Subscription. */
+  readonly subscription: string;
+  /** The events of it, by their numbers. */
+  readonly first: number;
+  readonly last: number;
+  /** The versions that they are about, as far as the notification names them. */
+  readonly foci: readonly { readonly type: string; readonly id: string; readonly version: number }[];
+  /** Types of the versions, named or not. */
+  readonly types: ReadonlySet<string>;
+  /** What the receiver answered; 0: nothing. */
+  readonly status: number;
+  /** Why it failed; absent: it was taken. */
+  readonly failure?: string | undefined;
+}
+
 /** One request, or one entry of a Bundle, once it has been answered. */
 export interface RestRecord {
   readonly client: AuditedClient;

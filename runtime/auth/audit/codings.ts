@@ -35,6 +35,9 @@ export function interactionCode(interaction: string): JsonObject {
 /** Documents come in. */
 export const IMPORT_CODE = concept(coding(DCM, '110107', 'Import'));
 
+/** Data goes out. */
+export const EXPORT_CODE = concept(coding(DCM, '110106', 'Export'));
+
 /** Names of the transactions of IHE that events are about. */
 const TRANSACTIONS: Readonly<Record<string, string>> = {
   'ITI-65': 'Provide Document Bundle',

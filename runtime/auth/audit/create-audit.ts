@@ -1,5 +1,6 @@
 import type { AuthEvent } from '../server/events.js';
-import type { AuditSink, RestRecord } from './audit.js';
+import type { AuditSink, NotificationRecord, RestRecord } from './audit.js';
+import { notificationEvent } from './notification-event.js';
 import { createRestEvents } from './rest-event.js';
 import { tokenEvent } from './token-event.js';
 
@@ -7,6 +8,7 @@ import { tokenEvent } from './token-event.js';
 export interface Audit {
   rest(record: RestRecord): void;
   token(event: AuthEvent): void;
+  notification(record: NotificationRecord): void;
   close(): Promise<void>;
 }
 
@@ -26,6 +28,11 @@ export function createAudit(sink: AuditSink, base: () => string, unaudited?: str
     token(event) {
       const told = tokenEvent(event, base());
       if (told !== undefined) sink.take(JSON.stringify(told));
+    },
+    notification(record) {
+      // Otherwise a Subscription to events would be notified of its own notifications for ever.
+      if (unaudited !== undefined && [...record.types].every((type) => type === unaudited)) return;
+      sink.take(JSON.stringify(notificationEvent(record, base())));
     },
     close: () => sink.close(),
   };

@@ -11,6 +11,7 @@ import {
   type EngineParts,
   type MatchedSubscription,
   type ReceiverAnswer,
+  type SentNotification,
 } from './parts.js';
 import { pauseAfterFailure, readRetryAfter } from './retries.js';
 import type { Kept, SentRow, SubscriptionRow, SubscriptionRows } from './rows.js';
@@ -46,6 +47,9 @@ export interface DeliveryParts extends EngineParts {
 
 /** What is to be sent next. */
 type Attempt = 'handshake' | 'events' | 'heartbeat';
+
+/** The events of a notification, for the audit. */
+type ToldEvents = Pick<SentNotification, 'first' | 'last' | 'foci' | 'types'>;
 
 /** One Subscription as it was read before an attempt. */
 interface Turn {
@@ -169,19 +173,28 @@ export class Delivery {
     let done = before.done;
     let fault: DeliveryFault | undefined;
     let answer: ReceiverAnswer | undefined;
+    let told: ToldEvents | undefined;
     try {
       await gate.run(before.failures > 0, async () => {
         const principal = await this.allowed(turn);
-        const { body, last } = await this.compose(kind, turn, principal, before.done);
-        answer = await this.send(body, turn);
-        done = last ?? done;
+        const made = await this.compose(kind, turn, principal, before.done);
+        told = made.told;
+        answer = await this.send(made.body, turn);
+        done = told?.last ?? done;
       });
     } catch (error) {
       if (!(error instanceof DeliveryFault) || this.isStopped) throw error;
       fault = error;
     }
     const status = answer?.status ?? 0;
-    if (status >= 200 && status < 300) {
+    const said = fault ?? new DeliveryFault('error-response', `the receiver answered ${status}`);
+    const isTaken = status >= 200 && status < 300;
+    if (told !== undefined) {
+      const { clientId } = turn.row.owner;
+      const failure = isTaken ? undefined : said.message;
+      this.parts.audited({ clientId, time: now(), subscription: this.id, ...told, status, failure });
+    }
+    if (isTaken) {
       counters.delivered('done');
       const { notBefore: _notBefore, failingSince: _failingSince, ...kept } = before;
       await this.save(turn.row, { ...kept, done, failures: 0, sentAt: now(), isShaken: true, errors: [] });
@@ -190,7 +203,6 @@ export class Delivery {
     }
     counters.delivered('failed');
     const asked = status === 429 || status === 503 ? readRetryAfter(answer?.retryAfter, now()) : undefined;
-    const said = fault ?? new DeliveryFault('error-response', `the receiver answered ${status}`);
     await this.failed(kind, turn, said, { isGone: status === 410, asked });
   }
 
@@ -228,7 +240,7 @@ export class Delivery {
   }
 
   /**
-   * The text of a notification, and the number of its last event.
+   * The text of a notification, and its events.
    *
    * @throws DeliveryFault where it cannot be made: it is tried again later and later, as what a receiver refuses
    * @throws what the store throws while it does not work
@@ -236,9 +248,8 @@ export class Delivery {
   private async compose(kind: Attempt, turn: Turn, principal: Principal, done: number) {
     const { print, services, onError } = this.parts;
     try {
-      const input = await this.inputOf(kind, turn, principal, done);
-      const body = await print(notificationBundle(input), turn.plan.format);
-      return { body, last: input.events?.at(-1)?.number };
+      const { input, told } = await this.inputOf(kind, turn, principal, done);
+      return { body: await print(notificationBundle(input), turn.plan.format), told };
     } catch (error) {
       const { ok } = this.isStopped ? { ok: false } : await services().store.check();
       if (!ok) throw error;
@@ -252,7 +263,7 @@ export class Delivery {
     { plan, row, status }: Turn,
     principal: Principal,
     done: number,
-  ): Promise<NotificationInput> {
+  ): Promise<{ readonly input: NotificationInput; readonly told?: ToldEvents }> {
     const { rows, base, now, services } = this.parts;
     const head = {
       base: base(),
@@ -261,7 +272,7 @@ export class Delivery {
       level: plan.level,
       now: now(),
     };
-    if (kind !== 'events') return { ...head, type: kind, eventsSinceStart: row.number };
+    if (kind !== 'events') return { input: { ...head, type: kind, eventsSinceStart: row.number } };
     const backlog = row.number - done;
     const count = Math.min(backlog, plan.maxCount ?? TOGETHER);
     const events = await rows.events(this.id, row, done, count);
@@ -269,7 +280,15 @@ export class Delivery {
     if (events.length === 0) throw new Error(`no events of ${SUBSCRIPTION}/${this.id} after ${done}`);
     const request = { plan, principal, signal: this.end.signal };
     const contents = await readContents(events, request, services());
-    return { ...head, type: 'event-notification', ...contents, eventsSinceStart: contents.events.at(-1)!.number };
+    const last = contents.events.at(-1)!.number;
+    const sent = events.slice(0, contents.events.length);
+    return {
+      input: { ...head, type: 'event-notification', ...contents, eventsSinceStart: last },
+      told: {
+        ...{ first: sent[0]!.number, last, types: new Set(sent.map(({ type }) => type)) },
+        foci: sent.filter((_, i) => contents.events[i]!.focus !== undefined),
+      },
+    };
   }
 
   private async send(body: string, { plan }: Turn): Promise<ReceiverAnswer> {

@@ -42,6 +42,26 @@ export class DeliveryFault extends Error {
   }
 }
 
+/** A notification of events, once its receiver has answered or failed: for the audit. */
+export interface SentNotification {
+  /** Of the owner; empty without authorization. */
+  readonly clientId: string;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  readonly subscription: string;
+  /** Numbers of its events. */
+  readonly first: number;
+  readonly last: number;
+  /** The versions that it names. */
+  readonly foci: readonly { readonly type: string; readonly id: string; readonly version: number }[];
+  /** Types of the versions, named or not. */
+  readonly types: ReadonlySet<string>;
+  /** What the receiver answered; 0: nothing. */
+  readonly status: number;
+  /** Why it failed; undefined: it was taken. */
+  readonly failure: string | undefined;
+}
+
 /** Sends a notification. @throws DeliveryFault */
 export type SendNotification = (notification: OutgoingNotification) => Promise<ReceiverAnswer>;
 
@@ -67,6 +87,8 @@ export interface EngineParts {
   /** Called with a defect: the engine goes on. */
   readonly onError: (error: unknown) => void;
   readonly counters: EngineCounters;
+  /** Called with each notification of events that was sent, or was to be sent. */
+  readonly audited: (record: SentNotification) => void;
 }
 
 /** Times in milliseconds. */

@@ -78,6 +78,7 @@ describe('the owner of a Subscription', () => {
       onWarning: () => {},
       onError: (error) => defects.push(error),
       counters: { matched: () => {}, delivered: () => {} },
+      audited: () => {},
     });
     const topic: Resource = { ...triggered({}), id: 't' };
     const own = subscription({ id: 's' });
