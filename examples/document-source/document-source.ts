@@ -25,7 +25,7 @@ try {
 }
 
 function publicationOf(bytes: Buffer): DocumentReference {
-  const [system, value] = identifier.split('|');
+  const [system = '', value = ''] = identifier.split('|');
   const uniqueId = { system: 'urn:ietf:rfc:3986', value: `urn:uuid:${crypto.randomUUID()}` };
   const type = {
     coding: [{ system: 'https://profiles.ihe.net/ITI/MHD/CodeSystem/IHE.MHD.MHDIdentifierType', code: 'uniqueId' }],
