@@ -29,6 +29,21 @@ const RECORD = [
   ),
 ];
 
+/** Subscriptions that are off, which may name a topic that is not there. */
+const SUBSCRIPTIONS = send('POST', '/', {
+  resourceType: 'Bundle',
+  type: 'transaction',
+  entry: many(1000, (n) => ({
+    resource: {
+      resourceType: 'Subscription',
+      id: `told-${n}`,
+      ...{ status: 'off', topic: 'http://example.org/topic', endpoint: 'https://example.org/', content: 'empty' },
+      channelType: { code: 'rest-hook' },
+    },
+    request: { method: 'PUT', url: `Subscription/told-${n}` },
+  })),
+});
+
 /** A stored one names each type once. */
 const STATEMENT = {
   resourceType: 'CapabilityStatement',
@@ -322,6 +337,13 @@ export const OPERATION_CASES: readonly StallCase[] = [
   { name: 'List/$find', requests: () => [get('/List/$find?patient=record&name=current-problems')], status: 404 },
   { name: '$meta of everything', requests: () => [get('/$meta'), get('/Patient/$meta')], status: 200 },
   { name: '$changes', requests: () => many(10, () => get('/$changes')), status: 200 },
+  {
+    name: '$status of 1,000 Subscriptions',
+    before: () => [SUBSCRIPTIONS],
+    requests: () => many(5, () => get('/Subscription/$status')),
+    status: 200,
+  },
+  { name: '$events', requests: () => many(10, () => get('/Subscription/told-0/$events')), status: 200 },
   { name: '$get-resource-counts', requests: () => many(30, () => get('/$get-resource-counts')), status: 200 },
   {
     name: '$conforms of 5,000 resources',
