@@ -9,7 +9,7 @@ import { DeliveryFault, type SendNotification } from '../subscriptions/engine/pa
 /** Idle connections that are kept to one receiver. How many are open at a time is for the gate of the deliveries: none waits here. */
 const KEPT = 256;
 
-/** What is read of the body of an answer at most, in bytes and milliseconds: only so that the connection can be kept. */
+/** Limits of the body of an answer that is read, in bytes and milliseconds: only so that the connection can be kept. */
 const BODY = { bytes: 64 * 1024, time: 1000 };
 
 /** Sends notifications, and closes the connections that it keeps. */

@@ -17,7 +17,7 @@ import { contentDigest, NEW } from '../subscriptions/engine/digest.js';
 import { createSubscriptionEngine, type SubscriptionEngine } from '../subscriptions/engine/engine.js';
 import type { EngineCounters, EngineParts } from '../subscriptions/engine/parts.js';
 import { SubscriptionRows, type SubscriptionOwner } from '../subscriptions/engine/rows.js';
-import { SUBSCRIPTION } from '../subscriptions/engine/write-status.js';
+import { SUBSCRIPTION } from '../core/write/content-to-store.js';
 import { isGone } from './jobs.js';
 import { readNamedFile } from './read-file.js';
 import { createSender } from './send-notification.js';

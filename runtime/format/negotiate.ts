@@ -1,6 +1,6 @@
 import { FhirError } from '../fhir/errors.js';
 import { HTML_TYPE } from './html.js';
-import { memoize, memoizeWeak } from '../fhir/memoize.js';
+import { memoize, memoizeWeak } from '../fhir/memory/memoize.js';
 
 /** A form that resources are written in. https://hl7.org/fhir/R5/formats.html */
 export type FormatName = 'json' | 'xml';

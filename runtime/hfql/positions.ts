@@ -1,6 +1,6 @@
-import { createBoundedMap } from '../fhir/bounded-map.js';
+import { createBoundedMap } from '../fhir/memory/bounded-map.js';
 import type { Store } from '../store/store.js';
-import { memoizeWeak } from '../fhir/memoize.js';
+import { memoizeWeak } from '../fhir/memory/memoize.js';
 
 /** A place in the rows of a statement, from which a walk can go on without walking what comes before. */
 export interface Position {

@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net';
 
 import { FhirError } from '../fhir/errors.js';
 import { headerValues } from './request/header-values.js';
-import { memoize } from '../fhir/memoize.js';
+import { memoize } from '../fhir/memory/memoize.js';
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');

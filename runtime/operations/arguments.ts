@@ -8,7 +8,7 @@ import { readJson } from '../format/read-json.js';
 import { FORM } from '../search/control-parameters.js';
 import { compilePrimitives } from '../validate/compile-primitives.js';
 import type { PrimitiveTest } from '../validate/plan.js';
-import { memoizeWeak } from '../fhir/memoize.js';
+import { memoizeWeak } from '../fhir/memory/memoize.js';
 
 /** One argument of an operation: a value or a resource, or the arguments of its parts. */
 export type Argument = { readonly value: JsonValue } | { readonly parts: Arguments };

@@ -2,7 +2,7 @@ import type { PathStep } from '../contract/search.js';
 import type { PrimitiveMatch } from './child.js';
 import { equalityKey } from './equality-key.js';
 import type { Focus, Visit, Way } from './visit.js';
-import { memoize } from '../fhir/memoize.js';
+import { memoize } from '../fhir/memory/memoize.js';
 
 type CollectiveStep = Extract<PathStep, { index: number } | { union: unknown } | { notFalse: true }>;
 type Compile = <F extends Focus>(ways: readonly Way<F>[], sight: PrimitiveMatch) => Visit<F>;

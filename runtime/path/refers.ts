@@ -1,6 +1,6 @@
 import { readReference } from './reference-text.js';
 import { isObject, type Focus, type Visit } from './visit.js';
-import { memoizeWeak } from '../fhir/memoize.js';
+import { memoizeWeak } from '../fhir/memory/memoize.js';
 
 const DEFINITIONS = 'http://hl7.org/fhir/StructureDefinition/';
 

@@ -1,7 +1,7 @@
 import { beginEvaluation, compileLibrary, type Evaluation } from '../path/library/evaluate.js';
 import type { Visit } from '../path/visit.js';
 import type { Harvest } from './values/converter.js';
-import { memoize } from '../fhir/memoize.js';
+import { memoize } from '../fhir/memory/memoize.js';
 
 /**
  * Makes the visit of values of a type; undefined: the type is not known from the path. It is called once for each type.

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 
 import type { Resource } from '../fhir/resource.js';
 import { isVersion, type TerminologyType } from './version.js';
-import { createBoundedMap } from '../fhir/bounded-map.js';
+import { createBoundedMap } from '../fhir/memory/bounded-map.js';
 
 /** Where a build puts the code systems and value sets of the FHIR package: beside the tables, or, for sources, in dist/. */
 const PLACES = [

@@ -23,7 +23,7 @@ export interface AuditedClient {
 
 /** One notification of a Subscription, once its receiver has answered or failed. */
 export interface NotificationRecord {
-  /** Who the Subscription belongs to. */
+  /** Client that owns the Subscription. */
   readonly client: AuditedClient;
   /** Milliseconds since the epoch. */
   readonly time: number;
@@ -36,7 +36,7 @@ export interface NotificationRecord {
   readonly foci: readonly { readonly type: string; readonly id: string; readonly version: number }[];
   /** Types of the versions, named or not. */
   readonly types: ReadonlySet<string>;
-  /** What the receiver answered; 0: nothing. */
+  /** Status that the receiver answered; 0: none. */
   readonly status: number;
   /** Why it failed; absent: it was taken. */
   readonly failure?: string | undefined;

@@ -26,8 +26,8 @@ export function createAudit(sink: AuditSink, base: () => string, unaudited?: str
       sink.take(restEvent(record));
     },
     token(event) {
-      const told = tokenEvent(event, base());
-      if (told !== undefined) sink.take(JSON.stringify(told));
+      const recorded = tokenEvent(event, base());
+      if (recorded !== undefined) sink.take(JSON.stringify(recorded));
     },
     notification(record) {
       // Otherwise a Subscription to events would be notified of its own notifications for ever.

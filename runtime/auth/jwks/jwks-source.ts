@@ -1,4 +1,4 @@
-import { createBoundedMap } from '../../fhir/bounded-map.js';
+import { createBoundedMap } from '../../fhir/memory/bounded-map.js';
 import type { SignatureAlgorithm } from './algorithms.js';
 import { readCaching, type CachingBounds } from './caching.js';
 import { ExchangeError } from './exchange.js';

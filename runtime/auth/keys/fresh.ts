@@ -1,4 +1,4 @@
-import { createBoundedMap } from '../../fhir/bounded-map.js';
+import { createBoundedMap } from '../../fhir/memory/bounded-map.js';
 
 /**
  * Cache of values from the store. A value that is older than `AGE` is read again, so that changes of other processes show

@@ -1,4 +1,4 @@
-import { createBoundedMap } from '../../fhir/bounded-map.js';
+import { createBoundedMap } from '../../fhir/memory/bounded-map.js';
 
 /** Characters at the end of a text that it is looked up by: of a token, part of its signature. */
 const TAIL = 16;

@@ -1,4 +1,4 @@
-import { createBoundedMap } from '../../fhir/bounded-map.js';
+import { createBoundedMap } from '../../fhir/memory/bounded-map.js';
 import { coversCustom } from './custom.js';
 import type { ConstraintReader } from './constraint.js';
 import { readScopes, type ScopeRules } from './read-scopes.js';

@@ -7,7 +7,7 @@ import { explainScopes } from './explain-scopes.js';
 import { grantScopes, type GrantedScopes, type RegisteredScopes } from './grant.js';
 import { readScopes, SCOPES_LIMITS, type ReadScopes } from './read-scopes.js';
 import { createScopeRules } from './scope-rules.js';
-import { memoizeWeak } from '../../fhir/memoize.js';
+import { memoizeWeak } from '../../fhir/memory/memoize.js';
 
 /** Scopes of one server. Granting and checking scopes follow the same rules. */
 export interface Scopes {

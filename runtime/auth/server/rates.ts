@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 
 import { greatest } from '../../fhir/lists.js';
-import { createBoundedMap } from '../../fhir/bounded-map.js';
+import { createBoundedMap } from '../../fhir/memory/bounded-map.js';
 import { unmapped } from '../jwks/addresses.js';
 
 /**

@@ -1,7 +1,7 @@
 import { hash as digest } from 'node:crypto';
 
 import type { ClientReader } from '../clients/client-reader.js';
-import { createBoundedMap } from '../../fhir/bounded-map.js';
+import { createBoundedMap } from '../../fhir/memory/bounded-map.js';
 import { AGE } from '../keys/fresh.js';
 import type { ServerKeys } from '../keys/server-keys.js';
 import { readToken, type OwnToken, type TokenNames, type Verification, type VerifiedToken } from './access-token.js';

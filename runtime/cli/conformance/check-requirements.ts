@@ -10,7 +10,7 @@ export interface Finding {
   readonly requirement: Requirement;
   /** `unasked`: there is no way known to find out. */
   readonly result: 'works' | 'fails' | 'unasked';
-  /** What came instead, or was asked instead; absent: nothing to say. */
+  /** Answer that came instead, or request that was made instead; absent: none. */
   readonly note?: string;
 }
 

@@ -3,7 +3,7 @@ import { fillPath, type Filling } from './fill-path.js';
 import type { MutableJson } from './probe.js';
 import type { SampleValue } from './sample-values.js';
 
-/** Returns the reference to a resource of one of some types, which is there; `Resource` stands for any. */
+/** Returns the reference to a resource of one of some types, which is there; `Resource` means any type. */
 export type ChooseTarget = (allowed: readonly string[]) => Promise<string>;
 
 type Values = Pick<Filling, 'rows' | 'minimal' | 'word'>;

@@ -70,7 +70,7 @@ const OPEN_CODES: Readonly<Record<string, string>> = {
   'http://hl7.org/fhir/ValueSet/ucum-units': 'kg',
 };
 
-/** What is text in JSON and not named here takes any word. */
+/** Values of primitive types; others, which are text in JSON, take any word. */
 const SAMPLES: Readonly<Record<string, unknown>> = {
   boolean: true,
   integer: 1,

@@ -11,7 +11,7 @@ export interface Difference {
   readonly after?: JsonValue;
 }
 
-/** What items of a list are known by. */
+/** Members by which the items of a list are distinguished. */
 const KEYS = ['id', 'code', 'url', 'key', 'name', 'linkId'] as const;
 
 /**

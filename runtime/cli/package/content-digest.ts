@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { canonicalText } from '../../path/diff/diff-canonical.js';
 
-/** What of `meta` the server sets, or clients may add to a resource without changing what it says. */
+/** Members of `meta` that the server sets, or that clients may add to a resource without changing its statement. */
 const BESIDE: ReadonlySet<string> = new Set(['versionId', 'lastUpdated', 'tag', 'security']);
 
 /** A digest of what a resource says: of everything but its id, its tags and security labels, its version and time. */

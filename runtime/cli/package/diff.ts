@@ -113,7 +113,7 @@ async function changesOf(
   return changed.sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** What all of several resources change alike, as their versions. */
+/** Changes that all of several resources have in common, as those of their versions. */
 function sharedLines(changed: readonly Changed[]): readonly string[] {
   const [first, ...others] = changed;
   if (first === undefined || others.length === 0) return [];

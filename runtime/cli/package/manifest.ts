@@ -54,7 +54,7 @@ export function readManifest(json: JsonValue, where: string, fhirVersion: string
   return { name: String(name).toLowerCase(), version: String(version), dependencies };
 }
 
-/** `npm:name@version` stands for another package than the name that it goes by. */
+/** An alias `npm:name@version` names another package than its key in `dependencies`. */
 function dependenciesOf(json: JsonValue, where: string, faults: PackageFault[]): Map<string, string> {
   const found = new Map<string, string>();
   for (const [key, value] of isObject(json) ? Object.entries(json) : []) {

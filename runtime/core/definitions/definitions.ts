@@ -68,7 +68,7 @@ export interface DefinitionsOptions extends Pick<ExtractorOptions, 'own' | 'pace
  * Between two looks whether a process announced a change, between two looks for changes that were not announced, and what taking leave may
  * take, in milliseconds.
  */
-const TIMES = { told: 750, all: 10_000, leave: 1000 };
+const TIMES = { announced: 750, all: 10_000, leave: 1000 };
 
 /** Reads those of a store, and follows them until the store is closed. */
 export async function openDefinitions(base: Store, options: DefinitionsOptions): Promise<Definitions> {
@@ -76,7 +76,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   const context = createParameterContext(tables);
   const builtIn = describeIndex(tables.search, zone, own?.keys);
   const writer = createWriter(base);
-  let told = isReader ? undefined : await base.maps.get(SYSTEM_MAPS.definitions, CHANGED);
+  let announced = isReader ? undefined : await base.maps.get(SYSTEM_MAPS.definitions, CHANGED);
   const stored = await loadStoredParameters(base, context);
   let claims = await readClaims(base);
   /** Those under way, each with the definitions (`IndexMaker.whole`) that its entries were made by. */
@@ -245,7 +245,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   }
 
   async function announce(): Promise<void> {
-    told = await announceChange(base);
+    announced = await announceChange(base);
   }
 
   /** Who writes nothing need not say by what: that is said again before the next write. */
@@ -256,15 +256,15 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
     await writer.renew(isWriting);
   }
 
-  async function lookIfTold(): Promise<void> {
+  async function lookIfAnnounced(): Promise<void> {
     const now = await base.maps.get(SYSTEM_MAPS.definitions, CHANGED);
-    if (now === told && performance.now() - looked < TIMES.all) return;
+    if (now === announced && performance.now() - looked < TIMES.all) return;
     await look();
-    told = now;
+    announced = now;
   }
 
   // Apart from each other: a write of parameters that takes long holds up the looks.
-  const timers = isReader ? [] : [renew, lookIfTold].map((each) => repeatQuietly(each, TIMES.told));
+  const timers = isReader ? [] : [renew, lookIfAnnounced].map((each) => repeatQuietly(each, TIMES.announced));
   const store = isReader
     ? base
     : override(base, {

@@ -2,7 +2,7 @@ import { jsonName } from '../../contract/json-name.js';
 import { lineOf, rowsByName } from '../../contract/type-rows.js';
 import type { Tables } from '../../contract/tables.js';
 import type { ElementRow, PrimitiveRow, TypeRow } from '../../contract/types.js';
-import { memoizeWeak } from '../../fhir/memoize.js';
+import { memoizeWeak } from '../../fhir/memory/memoize.js';
 
 /** The tables that say how a resource is written. */
 export type FormatTables = Pick<Tables, 'types' | 'primitives' | 'resourceTypes'>;

@@ -1,7 +1,7 @@
 import type { DocumentNode } from 'graphql';
 
-import { createBoundedMap } from '../../fhir/bounded-map.js';
-import { memoizeWeak } from '../../fhir/memoize.js';
+import { createBoundedMap } from '../../fhir/memory/bounded-map.js';
+import { memoizeWeak } from '../../fhir/memory/memoize.js';
 import type { TypeCatalog } from '../schema/schema.js';
 
 /** Documents that are kept, and the greatest length of each in characters. */

@@ -39,7 +39,7 @@ import {
   type TypeSource,
 } from './lazy.js';
 import { primitiveScalar, searchScalar } from './scalars.js';
-import { memoizeWeak } from '../../fhir/memoize.js';
+import { memoizeWeak } from '../../fhir/memory/memoize.js';
 
 /** The tables that a schema is made from. */
 export type SchemaTables = Pick<Tables, 'types' | 'primitives' | 'resourceTypes' | 'search'>;

@@ -1,6 +1,6 @@
 import { compileSchema } from '../../fhir/json-schema.js';
 import type { Job } from '../../core/jobs.js';
-import { memoizeWeak } from '../../fhir/memoize.js';
+import { memoizeWeak } from '../../fhir/memory/memoize.js';
 
 /** JSON Schemas of what a kind of job keeps in the store. */
 export interface JobSchemas {

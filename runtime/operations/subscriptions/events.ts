@@ -6,7 +6,8 @@ import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
 import { readContents } from '../../subscriptions/engine/content.js';
 import { SubscriptionRows, type SubscriptionRow } from '../../subscriptions/engine/rows.js';
-import { TOPIC, type SubscriptionState } from '../../subscriptions/engine/write-status.js';
+import type { SubscriptionState } from '../../subscriptions/engine/write-status.js';
+import { SUBSCRIPTION_TOPIC } from '../../subscriptions/topic/compile-topic.js';
 import { notificationBundle } from '../../subscriptions/notify/notification-bundle.js';
 import type { PayloadLevel, TopicPlan } from '../../subscriptions/plan.js';
 import { compileTopic } from '../../subscriptions/topic/compile-topic.js';
@@ -99,7 +100,7 @@ function readLevel(found: Arguments, subscription: Resource): PayloadLevel {
 }
 
 async function topicOf({ topic }: SubscriptionRow, services: Services): Promise<TopicPlan | undefined> {
-  const stored = topic && (await services.store.readVersion(TOPIC, topic.id, topic.version));
+  const stored = topic && (await services.store.readVersion(SUBSCRIPTION_TOPIC, topic.id, topic.version));
   return stored?.json === undefined ? undefined : compileTopic(await readStored(stored.json, services), services).plan;
 }
 

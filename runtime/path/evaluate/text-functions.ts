@@ -4,7 +4,7 @@ import { RegexFault, type LinearRegex } from '../library/linear-regex.js';
 import { spend, spendText, TooCostly, type Environment } from './environment.js';
 import type { Evaluate, MakeFunction, RunFunction } from './function-types.js';
 import { NONE, ofBoolean, ofNumber, ofText, toNumber, toText, type Items } from './item.js';
-import { memoize } from '../../fhir/memoize.js';
+import { memoize } from '../../fhir/memory/memoize.js';
 
 const NOTHING: Evaluate = () => NONE;
 

@@ -4,7 +4,7 @@ import { PatchFault } from '../patch/fhirpath/fhirpath-fault.js';
 import { PathTooLarge, scanPath } from '../patch/fhirpath/fhirpath-scan.js';
 import { FUNCTIONS, REFUSALS } from './functions.js';
 import { library, type SyntaxNode } from './library.js';
-import { memoize } from '../../fhir/memoize.js';
+import { memoize } from '../../fhir/memory/memoize.js';
 
 /** Types of values; undefined: they are unknown. */
 type Types = readonly string[] | undefined;

@@ -7,7 +7,7 @@ import { checkExpression } from '../../path/library/check.js';
 import { scanPath } from '../../path/patch/fhirpath/fhirpath-scan.js';
 import type { NamedParameter, ParameterContext } from './parameter-context.js';
 import { ParameterError, STORED_LIMITS } from './stored-parameter.js';
-import { memoize } from '../../fhir/memoize.js';
+import { memoize } from '../../fhir/memory/memoize.js';
 
 /** Types that values count as whose types are unknown, by what they are searched as. */
 const ASSUMED: Readonly<Partial<Record<SearchType, string>>> = {

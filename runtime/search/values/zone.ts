@@ -1,4 +1,4 @@
-import { memoize } from '../../fhir/memoize.js';
+import { memoize } from '../../fhir/memory/memoize.js';
 
 /**
  * A time zone: the instant (milliseconds since the epoch) at which a wall clock there shows a time, which is given

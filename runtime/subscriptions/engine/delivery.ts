@@ -15,7 +15,8 @@ import {
 } from './parts.js';
 import { pauseAfterFailure, readRetryAfter } from './retries.js';
 import type { Kept, SentRow, SubscriptionRow, SubscriptionRows } from './rows.js';
-import { LIVE, SUBSCRIPTION, writeStatus, type SubscriptionState } from './write-status.js';
+import { SUBSCRIPTION } from '../../core/write/content-to-store.js';
+import { LIVE, writeStatus, type SubscriptionState } from './write-status.js';
 
 /** Failures in a row after which a Subscription is in error. */
 const FAILURES = 5;

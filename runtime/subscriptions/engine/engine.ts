@@ -6,7 +6,8 @@ import { takeLease, type Lease } from './lease.js';
 import { Matcher, MatcherReplaced } from './matcher.js';
 import type { EngineParts } from './parts.js';
 import { SubscriptionRows } from './rows.js';
-import { SUBSCRIPTION, writeStatus } from './write-status.js';
+import { SUBSCRIPTION } from '../../core/write/content-to-store.js';
+import { writeStatus } from './write-status.js';
 
 /** Between two looks whether there is something to do and no other process does it, in milliseconds. */
 const LOOK = 3000;

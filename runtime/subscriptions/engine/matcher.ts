@@ -1,4 +1,5 @@
 import type { Principal } from '../../auth/scopes/principal.js';
+import { SUBSCRIPTION } from '../../core/write/content-to-store.js';
 import { readStored } from '../../core/read-stored.js';
 import type { Services } from '../../core/services.js';
 import type { MapStep, StoredVersion } from '../../store/store.js';
@@ -7,12 +8,12 @@ import { compileSubscription } from '../check/compile-subscription.js';
 import { matchVersion } from '../match/match-version.js';
 import { indexSubscriptions, type SubscriptionIndex } from '../match/subscription-index.js';
 import type { SubscriptionPlan, TopicPlan, VersionChange } from '../plan.js';
-import { compileTopic } from '../topic/compile-topic.js';
+import { compileTopic, SUBSCRIPTION_TOPIC } from '../topic/compile-topic.js';
 import { findTopic } from '../topic/find-topic.js';
 import { contentDigest, NEW } from './digest.js';
 import { showsTriggers, type EngineParts, type MatchedSubscription } from './parts.js';
 import type { Kept, MatchCursor, SubscriptionRow, SubscriptionRows } from './rows.js';
-import { LIVE, SUBSCRIPTION, TOPIC } from './write-status.js';
+import { LIVE } from './write-status.js';
 
 /** Versions that are matched together. */
 const AT_ONCE = 200;
@@ -120,7 +121,7 @@ export class Matcher {
       signal.throwIfAborted();
       await this.match(entry, events, counted, signal);
       if (entry.type === SUBSCRIPTION) await this.learnSubscription(entry);
-      else if (entry.type === TOPIC) await this.learnTopic(entry);
+      else if (entry.type === SUBSCRIPTION_TOPIC) await this.learnTopic(entry);
     }
     // What matched nothing could be looked at again: its place need not be stored each time.
     const isDue = events.length > 0 || this.changed.size > 0 || performance.now() - this.saved > LATE;
@@ -304,7 +305,7 @@ export class Matcher {
     const key = `${id}/${version}`;
     if (this.topics.has(key)) return this.topics.get(key);
     const services = this.parts.services();
-    const stored = await services.store.readVersion(TOPIC, id, version);
+    const stored = await services.store.readVersion(SUBSCRIPTION_TOPIC, id, version);
     const resource = stored?.json === undefined ? undefined : await readStored(stored.json, services);
     const plan = resource && compileTopic(resource, services).plan;
     this.topics.set(key, plan);

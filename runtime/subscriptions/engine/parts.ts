@@ -56,7 +56,7 @@ export interface SentNotification {
   readonly foci: readonly { readonly type: string; readonly id: string; readonly version: number }[];
   /** Types of the versions, named or not. */
   readonly types: ReadonlySet<string>;
-  /** What the receiver answered; 0: nothing. */
+  /** Status that the receiver answered; 0: none. */
   readonly status: number;
   /** Why it failed; undefined: it was taken. */
   readonly failure: string | undefined;

@@ -1,13 +1,8 @@
 import { readStored } from '../../core/read-stored.js';
 import type { Services } from '../../core/services.js';
 import { composePut } from '../../core/write/compose-change.js';
+import { SUBSCRIPTION } from '../../core/write/content-to-store.js';
 import { writeCurrent } from '../../core/write/write-current.js';
-
-/** The type whose resources say where events go. */
-export const SUBSCRIPTION = 'Subscription';
-
-/** The type whose resources say what makes events. */
-export const TOPIC = 'SubscriptionTopic';
 
 /** The states that a server gives. https://hl7.org/fhir/R5/valueset-subscription-status.html */
 export type SubscriptionState = 'requested' | 'active' | 'error' | 'off';

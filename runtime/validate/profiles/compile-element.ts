@@ -8,7 +8,7 @@ import { compileSlicing } from './slicing/compile-slicing.js';
 import { childrenOf } from './item.js';
 import { partOf } from './find-part.js';
 import type { ItemCheck } from './profile-run.js';
-import { memoizeWeak } from '../../fhir/memoize.js';
+import { memoizeWeak } from '../../fhir/memory/memoize.js';
 
 /** Compiles what a profile says about its whole value. */
 export const compileProfile = memoizeWeak((row: ProfileRow): ItemCheck => compileValue(row.root, row));

@@ -1,7 +1,7 @@
 import type { Resource } from '../../fhir/resource.js';
 import { TooCostly } from '../../path/evaluate/environment.js';
 import { beginEvaluation, type Evaluation, type EvaluationLimits } from '../../path/library/evaluate.js';
-import { memoizeWeak } from '../../fhir/memoize.js';
+import { memoizeWeak } from '../../fhir/memory/memoize.js';
 
 /** Values that the rules on one resource may look at in our own evaluator, however small it is. */
 const BASE = 200_000;

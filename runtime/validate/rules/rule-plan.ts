@@ -6,7 +6,7 @@ import { compileExpression } from '../../path/evaluate/compile-expression.js';
 import type { Evaluate } from '../../path/evaluate/function-types.js';
 import type { CodeTest } from './code-grammars.js';
 import { NATIVE_RULES, type NativeRule } from './native-rules.js';
-import { memoize } from '../../fhir/memoize.js';
+import { memoize } from '../../fhir/memory/memoize.js';
 
 /** The tables that rules are checked by. */
 export type RuleTables = Pick<Tables, 'types' | 'primitives' | 'resourceTypes' | 'invariants' | 'codes'>;

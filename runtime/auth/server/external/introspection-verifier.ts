@@ -1,5 +1,5 @@
 import { ExchangeError, type Exchange, type IncomingAnswer } from '../../jwks/exchange.js';
-import { createBoundedMap } from '../../../fhir/bounded-map.js';
+import { createBoundedMap } from '../../../fhir/memory/bounded-map.js';
 import { MAX_JWS } from '../../keys/jws.js';
 import type { Verification, VerifiedToken } from '../access-token.js';
 import { tokenHash, type TokenVerifier } from '../token-verifier.js';

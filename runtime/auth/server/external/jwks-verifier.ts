@@ -2,7 +2,7 @@ import { isAlgorithm } from '../../jwks/algorithms.js';
 import { ExchangeError } from '../../jwks/exchange.js';
 import type { Jwk } from '../../jwks/jwk.js';
 import type { JwksSource } from '../../jwks/jwks-source.js';
-import { createBoundedMap } from '../../../fhir/bounded-map.js';
+import { createBoundedMap } from '../../../fhir/memory/bounded-map.js';
 import { decodeJws, verifyJws, type DecodedJws } from '../../keys/jws.js';
 import { invalid, type Verification, type VerifiedToken } from '../access-token.js';
 import { tokenHash, type TokenVerifier } from '../token-verifier.js';

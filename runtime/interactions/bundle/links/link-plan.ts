@@ -1,6 +1,6 @@
 import type { ElementRow, Tables, TypeRow } from '../../../contract/index.js';
 import { elementsOf, rowsByName } from '../../../contract/type-rows.js';
-import { memoizeWeak } from '../../../fhir/memoize.js';
+import { memoizeWeak } from '../../../fhir/memory/memoize.js';
 
 /** The tables that define which elements are references and URIs. */
 export type LinkTables = Pick<Tables, 'types'>;
