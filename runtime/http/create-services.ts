@@ -3,6 +3,7 @@ import type { Limits } from '../fhir/limits.js';
 import type { FormatName } from '../format/negotiate.js';
 import { DEFAULT_SERVICES, type DefaultServices } from '../core/default-services.js';
 import { createPageLinks, FEED_KEYS } from '../core/search/pages/page-link.js';
+import { NO_GUIDES, type GuideClaims } from '../core/definitions/guide-claims.js';
 import type { SearchSettings } from '../core/search/search-settings.js';
 import type { DefinitionServices, Services } from '../core/services.js';
 import { INTERACTIONS, isWired } from '../interactions/registry.js';
@@ -39,7 +40,7 @@ export interface Serving {
  * @param live the definitions in effect now; absent: always those of the options
  */
 export function createServing(options: ServiceOptions, live?: () => Partial<DefinitionServices>): () => Serving {
-  const serving = createServices(options);
+  const serving = createServices(options, () => live?.().guides ?? options.guides ?? NO_GUIDES);
   if (live === undefined) return () => serving;
   let last: { readonly set: Partial<DefinitionServices>; readonly serving: Serving } | undefined;
   return () => {
@@ -57,7 +58,10 @@ function definitionsOf(set: Partial<DefinitionServices>): Partial<DefinitionServ
 }
 
 /** Puts together what the interactions work with, whether requests come over HTTP or from elsewhere. */
-export function createServices(options: ServiceOptions): Serving {
+export function createServices(
+  options: ServiceOptions,
+  guides: () => GuideClaims = () => options.guides ?? NO_GUIDES,
+): Serving {
   const { tables, store, extract } = options;
   const limits = { ...DEFAULT_SERVICES.limits, ...options.limits };
   const codecs = createCodecs(limits.nesting, options.codecs);
@@ -69,6 +73,7 @@ export function createServices(options: ServiceOptions): Serving {
     tables.resourceTypes,
     (row) => isWired(row, OPERATIONS),
     (row) => !isOn(row.operation ?? row.interaction),
+    guides,
   );
   const services: Services = {
     ...DEFAULT_SERVICES,

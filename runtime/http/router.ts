@@ -1,4 +1,6 @@
 import type { Interaction, Method, RouteRow } from '../contract/index.js';
+import { NO_GUIDES, type GuideClaims } from '../core/definitions/guide-claims.js';
+import { findGuideOperation, type OperationPlace } from '../core/definitions/guide-operation.js';
 import { FhirError } from '../fhir/errors.js';
 import { isId, whyNoId } from '../fhir/id.js';
 import { nearest } from '../fhir/nearest.js';
@@ -55,12 +57,14 @@ interface Location {
  *
  * @param isWired whether there is anything behind a row; others are treated as absent, but a failure says what they are
  * @param isOff whether the configuration has switched a row off: a request finds it, and is refused once its scopes are checked
+ * @param guides installed packages, which may define operations
  */
 export function createRouter(
   rows: readonly RouteRow[],
   resourceTypes: readonly string[],
   isWired: (row: RouteRow) => boolean,
   isOff: (row: RouteRow) => boolean = () => false,
+  guides: () => GuideClaims = () => NO_GUIDES,
 ): Router {
   const routes = new Map(rows.map((row) => [`${row.method} ${row.path}`, row]));
   const types = new Set(resourceTypes);
@@ -132,6 +136,11 @@ export function createRouter(
       return unknownType(first, types);
     }
     if (operation !== undefined) {
+      const defined = findGuideOperation(placeOf(operation, location), guides(), types);
+      if (defined !== undefined) {
+        const text = `This server has no implementation of ${operation}, which ${defined.url} defines`;
+        return new FhirError('operation-unsupported', text);
+      }
       const hint = hintAt(operation);
       return new FhirError(
         'unknown-operation',
@@ -233,6 +242,12 @@ function unknownType(name: string, types: ReadonlySet<string>): FhirError {
   const near = name.length > 64 ? undefined : nearest(name, types);
   const hint = near === undefined ? '' : `; did you mean ${near}?`;
   return new FhirError('unknown-type', `Unknown resource type ${JSON.stringify(name.slice(0, 64))}${hint}`);
+}
+
+/** Where an operation is called. */
+function placeOf(operation: string, { type, id }: Location): OperationPlace {
+  const level = type === undefined ? 'system' : id === undefined ? 'type' : 'instance';
+  return { name: operation.slice(1), level, ...(type !== undefined && { type }) };
 }
 
 /** Ids never begin with `_` or `$`, names of the protocol (`_history`, `$meta`) always do. */

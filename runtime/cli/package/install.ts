@@ -265,9 +265,9 @@ function rowsAfter({ request, read, packages, chosen, rows, plan }: Outcome): Pa
       const row = { ...before, isDirect, dependencies, overridden };
       return JSON.stringify(row) === JSON.stringify(before) ? [] : [row];
     }
-    const { version, sha256, leftOut, guide, profiles } = contents;
+    const { version, sha256, leftOut, guide, profiles, operations } = contents;
     return {
-      ...{ name, version, sha256, isDirect, dependencies, overridden, profiles },
+      ...{ name, version, sha256, isDirect, dependencies, overridden, profiles, operations },
       asked: Object.fromEntries(contents.dependencies),
       resources: plan.resources.get(name) ?? [],
       leftOut: Object.fromEntries(leftOut),

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { announceChange } from '../../core/definitions/announce.js';
 import { PACKAGE_MAP, readClaims, swapClaims, type GuideClaim } from '../../core/definitions/guide-claims.js';
+import type { GuideOperation } from '../../core/definitions/guide-operation.js';
 import { newId } from '../../fhir/id.js';
 import type { Store } from '../../store/store.js';
 
@@ -34,6 +35,8 @@ export interface PackageRow {
   readonly leftOut: Readonly<Record<string, number>>;
   readonly guide?: string;
   readonly profiles: readonly (readonly [string, string])[];
+  /** Operations that it defines; absent: none, or it was installed before these were remembered. */
+  readonly operations?: readonly GuideOperation[];
 }
 
 /** A command that has begun to write, and may have been killed. It is done again from here. */
@@ -135,9 +138,10 @@ export async function locked<T>({ maps }: Maps, work: (signal: AbortSignal) => P
   }
 }
 
-function claimOf({ name, isDirect, guide, profiles }: PackageRow): GuideClaim {
-  if (!isDirect) return { name };
-  return { name, ...(guide !== undefined && { guide }), ...(profiles.length > 0 && { profiles }) };
+function claimOf({ name, isDirect, guide, profiles, operations = [] }: PackageRow): GuideClaim {
+  const claim = { name, ...(operations.length > 0 && { operations }) };
+  if (!isDirect) return claim;
+  return { ...claim, ...(guide !== undefined && { guide }), ...(profiles.length > 0 && { profiles }) };
 }
 
 async function put({ maps }: Maps, key: string, text: string): Promise<void> {

@@ -2,6 +2,7 @@ import { append } from '../../fhir/lists.js';
 import { createHash } from 'node:crypto';
 
 import type { Tables } from '../../contract/tables.js';
+import { readGuideOperation, type GuideOperation } from '../../core/definitions/guide-operation.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isId } from '../../fhir/id.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
@@ -41,6 +42,7 @@ export interface PackageContents extends Manifest {
   readonly guide: string | undefined;
   /** Type and canonical of the profiles of resource types. */
   readonly profiles: readonly (readonly [string, string])[];
+  readonly operations: readonly GuideOperation[];
 }
 
 /** Limits, tables and checks that packages are read with. */
@@ -95,6 +97,7 @@ export async function readPackage(source: PackageSource, reader: PackageReader):
   const broken: string[] = [];
   const guides: { readonly canonical: string; readonly packageId: unknown }[] = [];
   const profiles: (readonly [string, string])[] = [];
+  const operations: GuideOperation[] = [];
   let manifest: Manifest | undefined;
   const hash = createHash('sha256');
   const hashed: PackageSource = { label: source.label, open: () => hashing(source.open(), hash) };
@@ -124,6 +127,7 @@ export async function readPackage(source: PackageSource, reader: PackageReader):
     const canonical = { url: textOf(url), version: textOf(version) };
     resources.push({ path, type, id: ownId, ...canonical, digest: contentDigest(resource) });
     if (canonical.url === undefined) return;
+    if (type === 'OperationDefinition') append(operations, [readGuideOperation(resource) ?? []].flat());
     if (type === 'ImplementationGuide') {
       const named = canonical.version === undefined ? canonical.url : `${canonical.url}|${canonical.version}`;
       guides.push({ canonical: named, packageId: resource['packageId'] });
@@ -156,7 +160,7 @@ export async function readPackage(source: PackageSource, reader: PackageReader):
   resources.sort((a, b) => (a.path < b.path ? -1 : 1));
   return {
     ...manifest,
-    ...{ source, sha256: hash.digest('hex'), resources, leftOut, broken, profiles },
+    ...{ source, sha256: hash.digest('hex'), resources, leftOut, broken, profiles, operations },
     guide: guide?.canonical,
   };
 }

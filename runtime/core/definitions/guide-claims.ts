@@ -1,6 +1,7 @@
 import { least } from '../../fhir/lists.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import type { Store } from '../../store/store.js';
+import type { GuideOperation } from './guide-operation.js';
 
 /** The map of installed packages: a row each by its name, and beside them what all processes have to know. */
 export const PACKAGE_MAP = 'package';
@@ -19,6 +20,8 @@ export interface GuideClaim {
   readonly guide?: string;
   /** Type and canonical of its profiles; absent: it is there for others only. */
   readonly profiles?: readonly (readonly [string, string])[];
+  /** Operations that it defines; absent: none. */
+  readonly operations?: readonly GuideOperation[];
 }
 
 /** Claims of all installed packages, in the order of their installation. */

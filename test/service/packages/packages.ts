@@ -179,6 +179,39 @@ export function packages(store: string, folder: string): void {
     for (const id of ['edited', 'taken', 'whole']) await one.send('DELETE', `CodeSystem/${id}`);
   });
 
+  it('operations that it defines answer 501 and name the definition, where they are defined', async () => {
+    const url = `${GUIDE}/OperationDefinition/count-beds`;
+    const definition = {
+      ...{
+        resourceType: 'OperationDefinition',
+        id: 'count-beds',
+        url,
+        version: '1.0.0',
+        name: 'CountBeds',
+        status: 'active',
+      },
+      ...{ kind: 'operation', code: 'count-beds', resource: ['Location'], system: false, type: true, instance: true },
+    };
+    const file = makePackage(folder, { name: 'users.operations', version: '1.0.0' }, [definition]);
+    const call = (path: string, method = 'POST') => one.send(method, path);
+    expect((await call('Location/$count-beds')).status).toBe(404);
+    expect((await kiln('add', file)).code).toBe(0);
+    await vi.waitFor(async () => {
+      const { status, body } = await call('Location/$count-beds');
+      expect(status).toBe(501);
+      expect(body).toMatchObject({ resourceType: 'OperationOutcome', issue: [{ code: 'not-supported' }] });
+      expect(JSON.stringify(body)).toContain(url);
+    }, EVENTUALLY);
+    expect((await call('Location/x/$count-beds', 'GET')).status).toBe(501);
+    for (const path of ['$count-beds', 'Patient/$count-beds', 'Location/$count-bed'])
+      expect((await call(path)).status, path).toBe(404);
+    const entry = [{ request: { method: 'GET', url: 'Location/$count-beds' } }];
+    const batch = await one.send('POST', '', { resourceType: 'Bundle', type: 'batch', entry });
+    expect(batch.body).toMatchObject({ entry: [{ response: { status: expect.stringMatching(/^501/) } }] });
+    expect((await kiln('remove', 'users.operations')).code).toBe(0);
+    await vi.waitFor(async () => expect((await call('Location/$count-beds')).status).toBe(404), EVENTUALLY);
+  });
+
   it('a topic that live Subscriptions need is neither changed nor removed', async () => {
     const trigger = (resource: string) => ({ resource, supportedInteraction: ['create'] });
     const guide = (version: string, resource: string) =>
