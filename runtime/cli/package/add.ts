@@ -77,8 +77,8 @@ export async function runPackageAdd(
 /** Says what a killed command had begun, and this one finished. */
 export function tellFinished(pending: Pending | undefined, terminal: Terminal): void {
   if (pending === undefined) return;
-  const what = pending.action === 'add' ? pending.files.map(({ label }) => label).join(', ') : pending.name;
-  terminal.err(`kiln: finished what was begun before: ${pending.action} ${printable(what)}`);
+  const what = pending.action === 'add' ? pending.files.map(({ label }) => label) : pending.names;
+  terminal.err(`kiln: finished what was begun before: ${pending.action} ${printable(what.join(', '))}`);
 }
 
 /** Names what users changed of a package, and is therefore still there. */

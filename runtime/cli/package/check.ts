@@ -57,7 +57,7 @@ export async function runPackageCheck(flags: Flags, terminal: Terminal): Promise
 /** Says what was begun and not ended; undefined: nothing was. */
 export function describePending(pending: Pending | undefined): string | undefined {
   if (pending === undefined) return undefined;
-  const what = pending.action === 'add' ? pending.files.map(({ label }) => label).join(', ') : pending.name;
-  const state = `${pending.action} ${what} is in progress, or was killed: the next kiln package add or remove finishes it`;
+  const what = pending.action === 'add' ? pending.files.map(({ label }) => label) : pending.names;
+  const state = `${pending.action} ${what.join(', ')} is in progress, or was killed: the next kiln package add or remove finishes it`;
   return pending.action === 'add' ? `${state}, and ${undoOf(pending)} undoes it` : state;
 }

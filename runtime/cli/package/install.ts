@@ -167,27 +167,27 @@ async function prepareAgain(request: AddRequest, open: OpenPackages): Promise<Ad
   }
 }
 
-/** Removes a package: what it brought, and no other package has. @throws PackageRefused where a topic of it is in use */
-export async function uninstall(name: string, open: OpenPackages, signal: AbortSignal): Promise<Plan> {
+/** Removes packages: what they brought, and no other package has. @throws PackageRefused where a topic of them is in use */
+export async function uninstall(names: readonly string[], open: OpenPackages, signal: AbortSignal): Promise<Plan> {
   const { core } = open;
   for (let tries = 1; ; tries++) {
     const rows = await readRows(core.store);
     const stored = await readStoredDefinitions(
       core.store,
       [],
-      rows.filter((row) => row.name === name),
+      rows.filter((row) => names.includes(row.name)),
     );
-    const plan = planPackages({ packages: [], removed: [name], rows, stored, replaces: false });
+    const plan = planPackages({ packages: [], removed: names, rows, stored, replaces: false });
     const faults = await topicsInUse(plan, [], open);
     if (faults.length > 0) throw new PackageRefused(faults);
-    if (tries === 1) await beginPending(core.store, { action: 'remove', name });
+    if (tries === 1) await beginPending(core.store, { action: 'remove', names });
     try {
       await applyPlan(plan, [], applying(open, signal));
     } catch (error) {
       if (!(error instanceof VersionConflict) || tries === MOST_TRIES) throw error;
       continue;
     }
-    await settleRows(core.store, [], [name]);
+    await settleRows(core.store, [], names);
     await endPending(core.store);
     await core.definitions.look();
     return plan;
@@ -213,7 +213,7 @@ export async function finishPending(
   replaced: readonly string[] = [],
 ): Promise<Pending | undefined> {
   const pending = await readPending(open.core.store);
-  if (pending?.action === 'remove') await uninstall(pending.name, open, parts.signal);
+  if (pending?.action === 'remove') await uninstall(pending.names, open, parts.signal);
   if (pending?.action === 'add') {
     const sources = pending.files.map((file) => ({ ...file, ...blobSource(file.blob, file.label, open.core) }));
     const request = {

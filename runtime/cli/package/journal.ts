@@ -50,7 +50,7 @@ export type Pending =
       /** Whether what users changed is replaced, too. */
       readonly replaces?: boolean;
     }
-  | { readonly action: 'remove'; readonly name: string };
+  | { readonly action: 'remove'; readonly names: readonly string[] };
 
 const PENDING = 'pending';
 const LOCK = 'lock';

@@ -4,13 +4,15 @@ import { refusedOrFailed, tellFinished, tellKept } from './add.js';
 import { finishPending, uninstall } from './install.js';
 import { locked, readRows, type PackageRow } from './journal.js';
 import { openPackages, type OpenPackages } from './open-packages.js';
+import { withOrphans } from './orphans.js';
 import { PackageRefused, type PackageFault } from './package-fault.js';
+import { keyOf, type StoredDefinition } from './plan.js';
 import type { PackageContents } from './read-package.js';
 import { nameOf } from './resolve.js';
 import { enterBegun, readBegun } from './undo-addition.js';
 
 /**
- * `kiln package remove NAME`: deletes what a package brought, and no other has; history stays.
+ * `kiln package remove NAME`: deletes what a package brought, and no other has, and the dependencies that nothing needs then; history stays.
  *
  * @returns the exit code: 1 where another package needs it
  */
@@ -37,7 +39,7 @@ export async function runPackageRemove(
       tellFinished(finished, terminal);
       const installed = await readRows(store);
       if (begun === undefined && !installed.some((row) => row.name === key)) {
-        if (finished?.action === 'remove' && finished.name === key) return EXIT.done;
+        if (finished?.action === 'remove' && finished.names.includes(key)) return EXIT.done;
         throw new PackageRefused([notInstalled(name, installed)]);
       }
       if (force !== true) refuseNeeded(key, installed);
@@ -47,7 +49,7 @@ export async function runPackageRemove(
         const rest = begun.hasExamples ? '; examples that are stored stay' : '';
         terminal.err(printable(`kiln: undoes what was begun before: add ${files}${rest}`));
       }
-      for (const each of new Set([key, ...added])) await removeOne(each, open, signal, terminal);
+      await removeAll([...new Set([key, ...added])], open, signal, terminal);
       return EXIT.done;
     });
   } catch (error) {
@@ -57,13 +59,28 @@ export async function runPackageRemove(
   }
 }
 
-async function removeOne(name: string, open: OpenPackages, signal: AbortSignal, terminal: Terminal): Promise<void> {
-  const row = (await readRows(open.core.store)).find((each) => each.name === name)!;
-  const { deletions, kept } = await uninstall(name, open, signal);
-  const stays = row.resources.length - deletions.length - kept.length;
-  const rest =
-    stays === 0 ? '' : `; ${stays} ${stays === 1 ? 'stays' : 'stay'}: others have them too, or they were gone`;
-  terminal.out(`${nameOf(row)}: ${counted(deletions.length, 'resource')} removed${rest}`);
+/** Removes packages, and the dependencies that nothing needs then; says which stay, and why. */
+async function removeAll(
+  named: readonly string[],
+  open: OpenPackages,
+  signal: AbortSignal,
+  terminal: Terminal,
+): Promise<void> {
+  const rows = await readRows(open.core.store);
+  const { names, staying } = withOrphans(named, rows);
+  const { deletions, kept } = await uninstall(names, open, signal);
+  for (const name of names) {
+    const row = rows.find((each) => each.name === name)!;
+    const keys = new Set(row.resources.map(keyOf));
+    const isOfIt = (each: StoredDefinition): boolean => keys.has(keyOf(each));
+    const count = deletions.filter(isOfIt).length;
+    const stays = row.resources.length - count - kept.filter(isOfIt).length;
+    const rest =
+      stays === 0 ? '' : `; ${stays} ${stays === 1 ? 'stays' : 'stay'}: others have them too, or they were gone`;
+    const why = named.includes(name) ? '' : ' (nothing needs it any more)';
+    terminal.out(`${nameOf(row)}${why}: ${counted(count, 'resource')} removed${rest}`);
+  }
+  for (const { row, why } of staying) terminal.out(`${nameOf(row)} stays: ${why}`);
   tellKept(kept, terminal);
 }
 

@@ -1,6 +1,5 @@
 import type { Level } from '../../contract/index.js';
 import type { JsonValue, Resource } from '../../fhir/resource.js';
-import type { GuideClaims } from './guide-claims.js';
 
 /** An operation that an installed package defines. A server has no implementation of it. */
 export interface GuideOperation {
@@ -36,7 +35,7 @@ export function readGuideOperation(definition: Resource): GuideOperation | undef
 /** Finds the operation of installed packages that a call means. @param types those that resources can have; others are abstract */
 export function findGuideOperation(
   { name, level, type }: OperationPlace,
-  guides: GuideClaims,
+  guides: readonly { readonly operations?: readonly GuideOperation[] }[],
   types: ReadonlySet<string>,
 ): GuideOperation | undefined {
   return guides

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 
 import { EVENTUALLY } from '../../eventually.js';
@@ -210,6 +212,32 @@ export function packages(store: string, folder: string): void {
     expect(batch.body).toMatchObject({ entry: [{ response: { status: expect.stringMatching(/^501/) } }] });
     expect((await kiln('remove', 'users.operations')).code).toBe(0);
     await vi.waitFor(async () => expect((await call('Location/$count-beds')).status).toBe(404), EVENTUALLY);
+  });
+
+  it('with a package go the dependencies that nothing needs any more; those that stay are named', async () => {
+    const from = join(folder, 'needs');
+    const make = (name: string, ...needs: string[]) =>
+      makePackage(
+        from,
+        { name, version: '1.0.0', dependencies: Object.fromEntries(needs.map((each) => [each, '1.0.0'])) },
+        [codeSystem(name.replace('.', '-'), `http://needs.example/${name}`)],
+      );
+    make('needs.shared');
+    make('needs.own', 'needs.circle');
+    make('needs.circle', 'needs.own');
+    const guide = make('needs.guide', 'needs.shared', 'needs.own');
+    const other = make('needs.other', 'needs.shared');
+    expect((await kiln('add', guide, other)).code).toBe(0);
+    const { code, out } = await kiln('remove', 'needs.guide');
+    expect(code).toBe(0);
+    expect(out.split('\n')).toEqual([
+      'needs.guide@1.0.0: 1 resource removed',
+      'needs.own@1.0.0 (nothing needs it any more): 1 resource removed',
+      'needs.circle@1.0.0 (nothing needs it any more): 1 resource removed',
+      'needs.shared@1.0.0 stays: it is needed by needs.other@1.0.0',
+    ]);
+    expect((await kiln('remove', 'needs.other')).out).toContain('needs.shared@1.0.0 (nothing needs it any more)');
+    expect((await kiln('list')).out).not.toContain('needs.');
   });
 
   it('a topic that live Subscriptions need is neither changed nor removed', async () => {
