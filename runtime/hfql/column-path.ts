@@ -2,8 +2,8 @@ import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
 import { ExpressionError } from '../path/expression/expression-error.js';
 import { parseExpression, type Expression } from '../path/expression/parse.js';
 import { formsOf, type TypeIndex } from '../path/expression/type-index.js';
-import { checkExpression, parse } from '../path/library/check.js';
-import { givesOne } from '../path/library/gives-one.js';
+import { checkExpression, parseLimited } from '../path/expression/check.js';
+import { givesOne } from '../path/expression/gives-one.js';
 import type { ElementPath } from '../store/store.js';
 import { beginEvaluation, compileLibrary, type Evaluation } from '../path/library/evaluate.js';
 import { StatementError, type ColumnType } from './statement.js';
@@ -206,7 +206,7 @@ function compileByLibrary(text: string, root: string, index: TypeIndex): ColumnP
   const isBoolean = types?.length === 1 && types[0] === 'boolean';
   return {
     types,
-    isList: !isBoolean && !givesOne(parse(text), isOne),
+    isList: !isBoolean && !givesOne(parseLimited(text), isOne),
     values: (row) => {
       try {
         row.evaluation ??= beginEvaluation(row.resource);

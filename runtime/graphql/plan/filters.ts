@@ -3,7 +3,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { ExpressionError } from '../../path/expression/expression-error.js';
 import { indexRows } from '../../path/expression/type-index.js';
-import { checkExpression } from '../../path/library/check.js';
+import { checkExpression } from '../../path/expression/check.js';
 import {
   beginEvaluation,
   compileLibrary,

@@ -22,7 +22,7 @@ export function compileExpression(text: string): Evaluate {
 export const compileParsed = compile;
 
 /** Variables with a value of their own. https://hl7.org/fhir/R5/fhirpath.html#vars */
-const CONSTANTS: Readonly<Record<string, string>> = {
+export const CONSTANTS: Readonly<Record<string, string>> = {
   ucum: 'http://unitsofmeasure.org',
   sct: 'http://snomed.info/sct',
   loinc: 'http://loinc.org',
@@ -70,6 +70,8 @@ function compile(expression: Expression): Evaluate {
       return (focus) => focus;
     case 'position':
       return (_focus, { index }) => ofNumber(index);
+    case 'total':
+      throw new ExpressionError('$total is not supported');
     case 'nothing':
       return () => NONE;
   }

@@ -9,10 +9,23 @@ import { tokenize, type Token } from './tokenize.js';
 /** FHIRPath as a tree; `of` is what a name, call or index is applied to. */
 export type Expression =
   | { readonly kind: 'name'; readonly name: string; readonly start: number; readonly of?: Expression }
-  | { readonly kind: 'call'; readonly name: string; readonly of?: Expression; readonly args: readonly Expression[] }
+  | {
+      readonly kind: 'call';
+      readonly name: string;
+      readonly start: number;
+      readonly of?: Expression;
+      readonly args: readonly Expression[];
+    }
   | { readonly kind: 'index'; readonly of: Expression; readonly at: number }
   | { readonly kind: 'union'; readonly of: readonly Expression[] }
-  | { readonly kind: 'type'; readonly operator: 'as' | 'is'; readonly of: Expression; readonly type: string }
+  | {
+      readonly kind: 'type';
+      readonly operator: 'as' | 'is';
+      readonly of: Expression;
+      /** Those of FHIR without their namespace. */
+      readonly type: string;
+      readonly named: TypeName;
+    }
   | {
       readonly kind: 'binary';
       readonly operator: BinaryOperator;
@@ -25,11 +38,19 @@ export type Expression =
   /** `@2020-01-01`, without the `@`. */
   | { readonly kind: 'time'; readonly text: string }
   | { readonly kind: 'quantity'; readonly text: string; readonly unit: string }
-  | { readonly kind: 'variable'; readonly name: string }
+  | { readonly kind: 'variable'; readonly name: string; readonly start: number }
   | { readonly kind: 'this' }
   /** `$index` */
   | { readonly kind: 'position' }
+  /** `$total` */
+  | { readonly kind: 'total' }
   | { readonly kind: 'nothing' };
+
+/** The name of a type as it is written, with its namespace: `Patient`, `FHIR.Patient`, `System.String`. */
+export interface TypeName {
+  readonly text: string;
+  readonly start: number;
+}
 
 /** Operators with two operands; those of types and unions have kinds of their own. */
 export type BinaryOperator =
@@ -142,15 +163,16 @@ class Parser {
       const { text: operator, kind } = this.at(this.next);
       if (kind === 'string' || (operator !== 'as' && operator !== 'is')) return of;
       this.next++;
-      of = { kind: 'type', operator, of, type: this.typeName() };
+      const named = this.typeName();
+      of = { kind: 'type', operator, of, type: named.text.replace(/^FHIR\./, ''), named };
     }
   }
 
-  /** `Patient`, `FHIR.Patient`, `System.String`; those of FHIR without their namespace. */
-  private typeName(): string {
-    const name = this.name();
-    if ((name !== 'FHIR' && name !== 'System') || !this.accept('.')) return name;
-    return name === 'FHIR' ? this.name() : `${name}.${this.name()}`;
+  private typeName(): TypeName {
+    const { start } = this.at(this.next);
+    let text = this.name();
+    while (this.accept('.')) text += `.${this.name()}`;
+    return { text, start };
   }
 
   private signed(): Expression {
@@ -164,12 +186,19 @@ class Parser {
     for (;;) {
       if (this.accept('.')) of = this.member(of);
       else if (this.accept('[')) {
-        const token = this.at(this.next++);
-        if (token.kind !== 'number') this.refuse(token, 'a number');
-        of = { kind: 'index', of, at: Number(token.text) };
+        of = this.position(of);
         this.expect(']');
       } else return of;
     }
+  }
+
+  /** A position that is calculated skips the values before it. */
+  private position(of: Expression): Expression {
+    const { start } = this.at(this.next);
+    const at = this.expression();
+    if (at.kind === 'number') return { kind: 'index', of, at: Number(at.text) };
+    const rest: Expression = { kind: 'call', name: 'skip', start, of, args: [at] };
+    return { kind: 'call', name: 'first', start, of: rest, args: [] };
   }
 
   private term(): Expression {
@@ -199,9 +228,10 @@ class Parser {
       this.expect('}');
       return { kind: 'nothing' };
     }
-    if (this.accept('%')) return { kind: 'variable', name: this.variableName() };
+    if (this.accept('%')) return { kind: 'variable', name: this.variableName(), start: token.start };
     if (this.accept('$')) {
       if (this.accept('index')) return { kind: 'position' };
+      if (this.accept('total')) return { kind: 'total' };
       this.expect('this');
       return { kind: 'this' };
     }
@@ -227,7 +257,7 @@ class Parser {
       while (this.accept(','));
       this.expect(')');
     }
-    return { kind: 'call', name, args, ...held };
+    return { kind: 'call', name, start, args, ...held };
   }
 
   private name(): string {

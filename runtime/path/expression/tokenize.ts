@@ -25,7 +25,7 @@ function unescape(literal: string, text: string): string {
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   const pattern =
-    /\s*(?:([A-Za-z_][A-Za-z0-9_]*)|'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`([^`\\]+)`|([0-9]+(?:\.[0-9]+)?)|@([0-9T][0-9T:.Z+-]*)|(!=|!~|<=|>=|[.()[\]|=,<>&+*/~%{}$-]))/y;
+    /\s*(?:([A-Za-z_][A-Za-z0-9_]*)|'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`([^`\\]+)`|([0-9]+(?:\.[0-9]+)?)L?|@([0-9T][0-9T:.Z+-]*)|(!=|!~|<=|>=|[.()[\]|=,<>&+*/~%{}$-]))/y;
   const { length } = text.trimEnd();
   let end = 0;
   while (end < length) {

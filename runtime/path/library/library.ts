@@ -1,14 +1,5 @@
 import { createRequire } from 'node:module';
 
-/** A node of the tree that the library parses an expression into. */
-export interface SyntaxNode {
-  readonly type: string;
-  readonly text?: string;
-  /** From 1 on. */
-  readonly start?: { readonly line: number; readonly column: number };
-  readonly children?: readonly SyntaxNode[];
-}
-
 /** A function of expressions that takes the place of one that the library has. */
 export interface OwnFunction {
   readonly fn: (input: readonly unknown[], ...args: readonly unknown[]) => readonly unknown[];
@@ -25,7 +16,6 @@ interface CompileOptions {
 
 /** The part of the FHIRPath library that is used. */
 export interface Library {
-  parse(expression: string): SyntaxNode;
   compile(
     expression: { readonly base: string; readonly expression: string } | string,
     options: CompileOptions,
@@ -49,12 +39,10 @@ export function library(): Library {
   if (loaded !== undefined) return loaded;
   const require = createRequire(import.meta.url);
   const fhirpath = require('fhirpath') as {
-    parse(expression: string): SyntaxNode;
     compile(expression: unknown, model: unknown, options: CompileOptions): ReturnType<Library['compile']>;
   };
   const r5: unknown = require('fhirpath/fhir-context/r5');
   loaded = {
-    parse: (expression) => fhirpath.parse(expression),
     compile: (expression, options) => fhirpath.compile(expression, r5, options),
   };
   return loaded;

@@ -3,7 +3,7 @@ import { splitBranches } from '../../path/expression/branches.js';
 import { compileBranch } from '../../path/expression/compile.js';
 import { ExpressionError } from '../../path/expression/expression-error.js';
 import { toPathRow } from '../../path/expression/path-rows.js';
-import { checkExpression } from '../../path/library/check.js';
+import { checkExpression } from '../../path/expression/check.js';
 import { scanPath } from '../../path/patch/fhirpath/fhirpath-scan.js';
 import type { NamedParameter, ParameterContext } from './parameter-context.js';
 import { ParameterError, STORED_LIMITS } from './stored-parameter.js';
@@ -152,25 +152,12 @@ export function checkFits(text: string, at: ExpressionPath, { fits }: Pick<Compi
 
 function read(text: string, root: string, context: ParameterContext, search: SearchType | undefined): PathRow {
   const { types, tables } = context;
-  let unread: ExpressionError;
   try {
     return toPathRow(text, compileBranch(text, root, types), tables.codes);
   } catch (error) {
     if (!(error instanceof ExpressionError) || error.fault === 'wrong') throw error;
-    unread = error;
   }
-  let found: readonly string[] | undefined;
-  try {
-    found = checkExpression(text, root, types);
-  } catch (error) {
-    // Of some faults the library does not say where they are; our own reader did.
-    const isTold =
-      !(error instanceof ExpressionError) ||
-      error.at !== undefined ||
-      error.fault === 'too-large' ||
-      unread.at === undefined;
-    throw isTold ? error : new ExpressionError(unread.message.replace(`${text}: `, ''), 'wrong', unread.at);
-  }
+  const found = checkExpression(text, root, types);
   const assumed = search === undefined ? undefined : ASSUMED[search];
   return { text, steps: [], types: found ?? (assumed === undefined ? [] : [assumed]), library: true };
 }

@@ -1,11 +1,10 @@
 import { ExpressionError } from '../../path/expression/expression-error.js';
 import { parseExpression } from '../../path/expression/parse.js';
-import { parse } from '../../path/library/check.js';
 import type { ParameterFault } from './stored-parameter.js';
 
 /**
- * Returns the fault of an active SearchParameter that has the url and the code of a built-in one: an expression that no
- * reader of FHIRPath can read. The built-in parameter stays in effect in its place.
+ * Returns the fault of an active SearchParameter that has the url and the code of a built-in one: an expression that
+ * cannot be read. The built-in parameter stays in effect in its place.
  * https://hl7.org/fhir/R5/searchparameter-definitions.html#SearchParameter.expression
  */
 export function faultOfDescription({ expression }: Readonly<Record<string, unknown>>): ParameterFault | undefined {
@@ -13,19 +12,10 @@ export function faultOfDescription({ expression }: Readonly<Record<string, unkno
   try {
     parseExpression(expression);
     return undefined;
-  } catch (unread) {
-    if (!(unread instanceof ExpressionError)) throw unread;
-    try {
-      parse(expression);
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof ExpressionError)) throw error;
-      if (error.fault === 'too-large') return undefined;
-      // Our own reader knows the place more often.
-      const at = unread.at ?? error.at;
-      const place = at === undefined ? '' : ` (character ${at + 1})`;
-      const message = (unread.at === undefined ? error : unread).message.replace(`${expression}: `, '');
-      return { kind: 'invalid', text: `${JSON.stringify(expression.slice(0, 200))}${place}: ${message}`, path: ['expression'] }; // prettier-ignore
-    }
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    const place = error.at === undefined ? '' : ` (character ${error.at + 1})`;
+    const message = error.message.replace(`${expression}: `, '');
+    return { kind: 'invalid', text: `${JSON.stringify(expression.slice(0, 200))}${place}: ${message}`, path: ['expression'] }; // prettier-ignore
   }
 }

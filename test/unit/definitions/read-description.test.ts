@@ -25,7 +25,7 @@ describe('an active SearchParameter that describes a built-in one', () => {
     expect(faultOfDescription({ expression })?.text).toContain(`"${expression}" (character ${character}): `);
   });
 
-  it('has no expression, or one that only the library can read', () => {
+  it('has no expression, or one that can be read and is not evaluated here', () => {
     expect(faultOfDescription({})).toBeUndefined();
     expect(faultOfDescription({ expression: 'Patient.name.given.aggregate($this + $total)' })).toBeUndefined();
   });

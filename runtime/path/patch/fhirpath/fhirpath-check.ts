@@ -1,5 +1,5 @@
 import { operandsOf, type Expression } from '../../expression/parse.js';
-import { FUNCTIONS, REFUSALS } from '../../library/functions.js';
+import { FUNCTIONS, REFUSALS } from '../../expression/functions.js';
 import { PatchFault, shorten } from './fhirpath-fault.js';
 
 /** Functions that paths of patches may call besides: a patch is applied once, so that the time may count. */
