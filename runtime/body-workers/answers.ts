@@ -6,7 +6,6 @@ import { decodeUtf8 } from '../format/utf8.js';
 import { patchResource } from '../interactions/write/patch-resource.js';
 import type { TextForm } from '../core/write/large-bodies.js';
 import type { Patchers } from '../core/patch/patchers.js';
-import type { ParsedContent } from '../core/write/parsed-bodies.js';
 import { STORED_DEPTH } from '../core/read-stored.js';
 import type { Answer, BodyWorkerSettings, Job, Whole } from './messages.js';
 import { unpackPatch } from './patch-text.js';
@@ -26,26 +25,26 @@ export interface Reading extends BodyServices {
 /** About how many characters of a tree are handed over at a time: that takes a millisecond or two. */
 const PIECE = 32 * 1024;
 
-/** About how many of a written text are. */
+/** About how many of a long text are. */
 const TEXT = 1024 * 1024;
 
 /** Reads a body, and tells what came of it in small answers. */
 export async function* answersTo(job: Job, reading: Reading): AsyncGenerator<Answer> {
   try {
-    if (job.form !== undefined) {
-      const text = await write(job, job.form, reading);
-      for (let i = 0; i < text.length; i += TEXT) yield { is: 'text', text: text.slice(i, i + TEXT) };
-      yield { is: 'end' };
-      return;
-    }
-    const taken = await read(job, reading);
-    for (const piece of cutTree(wholeOf(taken), PIECE)) yield { is: 'piece', piece };
-    const members = taken.prepared?.content?.members;
-    yield { is: 'end', ...(members !== undefined && { members }) };
+    const { form } = job;
+    const found = form === undefined ? wholeOf(await read(job, reading)) : cutText(await write(job, form, reading));
+    for (const piece of cutTree(found, PIECE)) yield { is: 'piece', piece };
+    yield { is: 'end' };
   } catch (error) {
     if (!(error instanceof FhirError)) yield { is: 'defect', error };
     else yield { is: 'failure', issues: error.issues, headers: error.headers };
   }
+}
+
+function cutText(text: string): string[] {
+  const parts: string[] = [];
+  for (let i = 0; i < text.length; i += TEXT) parts.push(text.slice(i, i + TEXT));
+  return parts;
 }
 
 function write({ bytes, depth }: Job, { format, pretty }: TextForm, reading: Reading): string | Promise<string> {
@@ -64,19 +63,16 @@ async function read({ bytes, format, purpose, depth, patch }: Job, reading: Read
   return takeIn(readJson(text, depth ?? reading.nesting), text, purpose, reading);
 }
 
-/** A body with what was found about it, as a tree. The long text of its members goes by itself: a piece is parsed again. */
+/** A body with what was found about it, as a tree. */
 function wholeOf({ tree, prepared, entries, judged }: BodyParser): JsonObject {
+  const { faults = [], content } = prepared ?? {};
   const whole: Whole = {
     tree,
-    ...(prepared && { prepared: { faults: prepared.faults, ...contentOf(prepared.content) } }),
+    ...(prepared && {
+      prepared: { faults, ...(content && { content: { ...content, members: cutText(content.members) } }) },
+    }),
     ...(entries && { entries: [...entries] }),
     ...(judged && { judged }),
   };
   return whole as unknown as JsonObject;
-}
-
-function contentOf(content: ParsedContent | undefined): Pick<NonNullable<Whole['prepared']>, 'content'> {
-  if (content === undefined) return {};
-  const { members: _members, ...rest } = content;
-  return { content: rest };
 }

@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import type { JsonValue, Resource } from '../fhir/resource.js';
 import type { LargeBodies } from '../core/write/large-bodies.js';
 import { openBodyQueue } from './body-queue.js';
-import { openCollector } from './collect.js';
+import { takeBody } from './collect.js';
 import type { Job } from './messages.js';
 import { packPatch } from './patch-text.js';
 import { openBodyWorker, type BodyWorker } from './thread.js';
@@ -76,10 +76,8 @@ export function openBodyWorkers(start: () => Worker, options: BodyWorkerOptions)
       onThread((thread) => readOn(thread, { bytes: Buffer.from(json), format: 'json', purpose, depth }, NEVER)),
     write: (json, depth, form) =>
       onThread(async (thread) => {
-        const parts: string[] = [];
         const job: Job = { bytes: Buffer.from(json), format: 'json', purpose: 'parse', depth, form };
-        await thread.read(job, (answer) => void (answer.is === 'text' && parts.push(answer.text)), NEVER);
-        return parts.join('');
+        return ((await thread.read(job, NEVER)) as string[]).join('');
       }),
     async patch(json, patch) {
       const job: Job = { bytes: Buffer.from(json), format: 'json', purpose: 'parse', patch: packPatch(patch) };
@@ -93,6 +91,5 @@ export function openBodyWorkers(start: () => Worker, options: BodyWorkerOptions)
 }
 
 async function readOn(thread: BodyWorker, job: Job, signal: AbortSignal): Promise<JsonValue> {
-  const collector = openCollector();
-  return collector.end(await thread.read(job, (answer) => collector.take(answer), signal));
+  return takeBody(await thread.read(job, signal));
 }

@@ -1,39 +1,23 @@
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
 import { rememberParsed } from '../core/write/parsed-bodies.js';
-import { assemble } from './assemble.js';
-import type { Answer, Whole } from './messages.js';
+import type { Whole } from './messages.js';
 
-/** Puts together what a thread answers. */
-export interface Collector {
-  take(answer: Answer): void;
-  /** The body, with what is known of it beside it. @param members those of its content */
-  end(members: string | undefined): JsonValue;
-}
-
-/** Begins with nothing. */
-export function openCollector(): Collector {
-  const assembly = assemble();
-  return {
-    take(answer) {
-      if (answer.is === 'piece') assembly.add(answer.piece);
-    },
-    end(members) {
-      const whole = assembly.tree as unknown as Whole;
-      const { tree } = whole;
-      if (isObject(tree)) keep(tree as Resource, whole, members);
-      return tree;
-    },
-  };
+/** Returns a body that a thread read, with what is known of it beside it. */
+export function takeBody(found: JsonValue): JsonValue {
+  const whole = found as unknown as Whole;
+  const { tree } = whole;
+  if (isObject(tree)) keep(tree as Resource, whole);
+  return tree;
 }
 
 /** Keeps what was found of the body, of the resources in its entries, or of the one in a parameter beside each of these. */
-function keep(body: Resource, { prepared, entries = [], judged }: Whole, members: string | undefined): void {
+function keep(body: Resource, { prepared, entries = [], judged }: Whole): void {
   if (prepared !== undefined) {
     const { faults, content } = prepared;
     const entryBytes = content?.entryBytes ?? Infinity;
     rememberParsed(body, {
       faults,
-      ...(content !== undefined && members !== undefined && { content: { ...content, entryBytes, members } }),
+      ...(content && { content: { ...content, entryBytes, members: content.members.join('') } }),
     });
   }
   const bundled = body['entry'];

@@ -37,13 +37,16 @@ export type Request =
   /** It is not wanted any more. */
   | { readonly ask: 'drop' };
 
-/** A body with what was found about it, but for the text of its content: its pieces make this. */
+/** A body with what was found about it: its pieces make this. */
 export interface Whole {
   readonly tree: JsonValue;
-  /** `content` without `members`; `entryBytes` is null where it is infinite. */
+  /** `members` in parts; `entryBytes` is null where it is infinite. */
   readonly prepared?: {
     readonly faults: readonly Fault[];
-    readonly content?: Omit<ParsedContent, 'members' | 'entryBytes'> & { readonly entryBytes: number | null };
+    readonly content?: Omit<ParsedContent, 'members' | 'entryBytes'> & {
+      readonly members: readonly string[];
+      readonly entryBytes: number | null;
+    };
   };
   /** Places of the entries whose resources were validated, with the faults of each. */
   readonly entries?: readonly (readonly [number, readonly Fault[]])[];
@@ -51,12 +54,10 @@ export interface Whole {
   readonly judged?: { readonly at?: number | undefined; readonly judgement: Judgement };
 }
 
-/** Answer of a thread: pieces of a `Whole`, or of a text that it wrote, and a last one that ends them. */
+/** Answer of a thread: pieces of a `Whole`, or of the parts of a text that it wrote, and a last one that ends them. */
 export type Answer =
   | { readonly is: 'piece'; readonly piece: Piece }
-  | { readonly is: 'text'; readonly text: string }
-  /** `members` is that of the content. */
-  | { readonly is: 'end'; readonly members?: string }
+  | { readonly is: 'end' }
   | {
       readonly is: 'failure';
       readonly issues: readonly [Issue, ...Issue[]];

@@ -1,18 +1,19 @@
 import type { Worker } from 'node:worker_threads';
 
 import { FhirError } from '../fhir/errors.js';
+import type { JsonValue } from '../fhir/resource.js';
 import type { Answer, Job, Request } from './messages.js';
+import { assemble } from './pieces.js';
 
 /** A thread that takes in one body at a time. Idle, it does not keep the process alive. */
 export interface BodyWorker {
   /**
-   * Has it read a body.
+   * Has it read a body. Each piece is put in its place in a turn of its own.
    *
-   * @param take is given each answer but the last, in a turn of its own
-   * @returns `members` of the last answer
+   * @returns the tree that its pieces make
    * @throws FhirError for what is wrong with the body, and where the thread ends over it
    */
-  read(job: Job, take: (answer: Answer) => void, signal: AbortSignal): Promise<string | undefined>;
+  read(job: Job, signal: AbortSignal): Promise<JsonValue>;
   /** Ends it; the next body starts it anew. */
   end(): Promise<void>;
 }
@@ -40,7 +41,8 @@ export function openBodyWorker(start: () => Worker): BodyWorker {
   }
 
   return {
-    async read(job, take, signal) {
+    async read(job, signal) {
+      const assembly = assemble();
       const target = running();
       reading = target;
       const ask = (request: Request): Promise<Answer> =>
@@ -56,10 +58,10 @@ export function openBodyWorker(start: () => Worker): BodyWorker {
         for (let answer = await ask({ ask: 'read', job }); ; answer = await ask({ ask: 'next' })) {
           isOver = answer.is === 'end' || answer.is === 'failure' || answer.is === 'defect';
           if (signal.aborted) throw new FhirError('body-incomplete', 'The client left');
-          if (answer.is === 'end') return answer.members;
+          if (answer.is === 'end') return assembly.tree;
           if (answer.is === 'failure') throw Object.assign(FhirError.of(answer.issues), { headers: answer.headers });
           if (answer.is === 'defect') throw answer.error;
-          take(answer);
+          assembly.add(answer.piece);
         }
       } finally {
         reading = undefined;

@@ -8,7 +8,8 @@ import { writeJson } from '../../../runtime/format/write-json.js';
 import { readXml } from '../../../runtime/format/xml/read-xml.js';
 import { writeXml } from '../../../runtime/format/xml/write-xml.js';
 import { answersTo, type Reading } from '../../../runtime/body-workers/answers.js';
-import { openCollector } from '../../../runtime/body-workers/collect.js';
+import { takeBody } from '../../../runtime/body-workers/collect.js';
+import { assemble } from '../../../runtime/body-workers/pieces.js';
 import { composePut } from '../../../runtime/core/write/compose-change.js';
 import { linkPlans } from '../../../runtime/interactions/bundle/links/link-plan.js';
 import type { BodyPurpose } from '../../../runtime/core/write/large-bodies.js';
@@ -38,12 +39,12 @@ const reading: Reading = {
 
 /** Takes a text in as a thread does. */
 async function takeIn(text: string, purpose: BodyPurpose): Promise<JsonValue> {
-  const collector = openCollector();
+  const assembly = assemble();
   for await (const answer of answersTo({ bytes: Buffer.from(text), format: 'json', purpose }, reading)) {
-    if (answer.is === 'end') return collector.end(answer.members);
+    if (answer.is === 'end') return takeBody(assembly.tree);
     if (answer.is === 'failure') throw new Error(answer.issues[0].text);
     if (answer.is === 'defect') throw answer.error;
-    collector.take(structuredClone(answer));
+    assembly.add(answer.piece);
   }
   throw new Error('no end');
 }
