@@ -8,6 +8,7 @@ import type { Config } from './config/settings.js';
 import { FhirError } from './fhir/errors.js';
 import { withTimeout } from './fhir/with-timeout.js';
 import { createHooks, type Hooks, type KilnHooks } from './hooks.js';
+import { refuseConnection, type UpgradeListener } from './http/listen.js';
 import { hasBody } from './http/request/read-body.js';
 import { inTurn } from './http/request/in-turn.js';
 import { requestId } from './http/request/request-id.js';
@@ -31,6 +32,8 @@ export interface Kiln {
   (req: IncomingMessage, res: ServerResponse): void;
   /** Adds hooks. */
   readonly on: KilnHooks;
+  /** Takes requests for web sockets, where `subscriptions.websocket` is on: `server.on('upgrade', fhir.upgrade)`. */
+  readonly upgrade: UpgradeListener;
   /** Resolves when the store is open; requests wait for that. Rejects where it cannot be opened: requests are answered with 500 then. */
   readonly ready: Promise<void>;
   /**
@@ -76,9 +79,23 @@ export function kiln({ path = '/fhir', ...settings }: KilnOptions = {}): Kiln {
       log.warn(error.message);
       return refuse(req, res, error);
     }
+    place(application, req);
+    application.listener(req, res);
+  };
+  const place = (application: Application, req: IncomingMessage): void => {
     if (!isPlaced) application.open({ root: (root ?? ownRoot(req)) + path, mountPath: path });
     isPlaced = true;
-    application.listener(req, res);
+  };
+  const connect = async (...[req, socket, head]: Parameters<UpgradeListener>): Promise<void> => {
+    const { headers, socket: own } = req;
+    const refusal = ended === undefined ? guard({ headers, socket: own, baseUrl: path }) : new FhirError('not-open');
+    if (refusal !== undefined) throw refusal;
+    const { application } = await opened;
+    const { url = '' } = req;
+    if (application.upgrade === undefined || !url.startsWith(`${path}/`)) throw new FhirError('unknown-path', 'There are no web sockets here'); // prettier-ignore
+    place(application, req);
+    req.url = url.slice(path.length);
+    application.upgrade(req, socket, head);
   };
   const handler = inTurn((req, res) => {
     open.add(res);
@@ -97,6 +114,11 @@ export function kiln({ path = '/fhir', ...settings }: KilnOptions = {}): Kiln {
   };
   return Object.assign((req: IncomingMessage, res: ServerResponse) => handler(req, res), {
     on: hooks.on,
+    upgrade(...from: Parameters<UpgradeListener>) {
+      connect(...from).catch((error: unknown) => {
+        refuseConnection(error instanceof FhirError ? error : new FhirError('internal'), from[1]);
+      });
+    },
     ready: opened.then(() => {}),
     close: () => (ended ??= close()),
   });

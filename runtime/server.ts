@@ -55,6 +55,8 @@ export interface Core extends Pick<
   readonly limits: ReturnType<typeof limitsOf>;
   /** Whether clients may remove versions for good. */
   readonly allowsExpunge: boolean;
+  /** Whether notifications go to web sockets too. */
+  readonly hasWebsocket: boolean;
   readonly search: SearchSettings;
   /** The search parameters that hold at the moment; what is beside it here follows them, but for `tables`. */
   readonly definitions: Definitions;
@@ -133,6 +135,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       shipped: config['definitions.shipped'] ? SHIPPED : undefined,
       integrity: integrityOf(config, { tables, own, isShipped: isShippedBy(config) }),
       allowsExpunge: config['admin.expunge'],
+      hasWebsocket: config['subscriptions.websocket'],
       zone: createZone(ZONE),
       own,
     };

@@ -41,7 +41,8 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     closers.push(() => application.close());
     const [{ listen }, { FHIR_PATH }] = await Promise.all([import('./http/listen.js'), import('./http/app.js')]);
     const listener = transport.front(application.listener);
-    const server = await listen(listener, config.host, config.port, core.limits, transport.tls);
+    const upgrade = application.upgrade && transport.frontOf(application.upgrade);
+    const server = await listen(listener, config.host, config.port, core.limits, transport.tls, upgrade);
     // Tokens say where they are good, which may depend on the port. No request comes before this is done.
     application.open({ root: config['base-url'] ?? server.url });
     const stopCollecting = collectWhenIdle();

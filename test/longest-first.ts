@@ -21,6 +21,8 @@ export const LONGEST = [
   'service/backup',
   'conformance/extraction/extraction',
   'service/shutdown',
+  'service/subscriptions/web-sockets',
+  'service/subscriptions/socket-access',
   'service/reindex',
   'contract/toy',
   'unit/commands/load-command',

@@ -7,10 +7,13 @@ import { startBodyWorker } from '../body-workers/start-thread.js';
 import type { Config } from '../config/settings.js';
 import { describeStaleIndex } from '../core/definitions/index-status.js';
 import type { Job } from '../core/jobs.js';
+import { FhirError } from '../fhir/errors.js';
 import type { AfterRead } from '../core/read-hook.js';
 import type { BeforeWrite } from '../core/write/write-hooks.js';
 import { createApp, FHIR_PATH, type AppOptions } from '../http/app.js';
 import { createServing } from '../http/create-services.js';
+import type { UpgradeListener } from '../http/listen.js';
+import { checkOpenMode } from '../http/open-mode.js';
 import { createHealth } from '../observe/health.js';
 import type { Log } from '../observe/log.js';
 import { repeat } from '../observe/repeat.js';
@@ -48,15 +51,20 @@ export interface ApplicationHooks {
 export interface Application {
   /** Answers probes of its health, and everything else once it is open. */
   readonly listener: RequestListener;
+  /** Takes requests for web sockets; absent: there are none. */
+  readonly upgrade?: UpgradeListener;
   /** URL of the metrics; absent: they are off. */
   readonly metricsUrl?: string;
   /** Begins to answer, and to work on jobs. */
   open(place: Place): void;
-  /** From now on it is not ready, and connections that are kept end with their next answer. */
+  /** From now on it is not ready, connections that are kept end with their next answer, and web sockets at once. */
   drain(): void;
   /** Ends everything but the store. No request may be in progress. */
   close(): Promise<void>;
 }
+
+/** Where FHIR is in the URLs of requests. */
+const fhirPathOf = (isMounted: boolean): string => (isMounted ? '' : FHIR_PATH);
 
 /** Versions that subscriptions may be behind before `/health/ready` says so. */
 const LAG = 10_000;
@@ -151,6 +159,25 @@ export async function openApplication(
         audit?.notification({ ...record, client: clientId === '' ? {} : { clientId } }),
       counters: metrics?.subscriptions ?? { matched: () => {}, delivered: () => {} },
     });
+    const { sockets } = subscriptions;
+    const webSockets =
+      sockets === undefined
+        ? undefined
+        : (await import('../http/transport/web-sockets.js')).createWebSockets({
+            fhirPath: fhirPathOf(hooks !== undefined),
+            corsOrigins: app.corsOrigins ?? [],
+            admit: (req) => {
+              if (app.proxies?.isPeer(req) === false) throw new FhirError('proxy-untrusted');
+              if (config.auth === 'open') checkOpenMode(req);
+              if (late.app === undefined) throw new FhirError('not-open');
+            },
+            bind: sockets.bind,
+            log,
+          });
+    const closeSockets = async (): Promise<void> => {
+      await sockets?.close();
+      await webSockets?.close();
+    };
     late.lagging = async () => {
       const { lag } = await subscriptions.engine.state();
       return lag > LAG ? `notifications are ${lag} versions behind` : undefined;
@@ -183,8 +210,9 @@ export async function openApplication(
         if (!health.handle(req, res)) late.app?.(req, res);
       }),
       ...(metrics === undefined ? {} : { metricsUrl: metrics.url }),
+      ...(webSockets !== undefined && { upgrade: webSockets.upgrade }),
       open({ root, mountPath }) {
-        const fhirPath = mountPath === undefined ? FHIR_PATH : '';
+        const fhirPath = fhirPathOf(mountPath !== undefined);
         base = root + fhirPath;
         core.own.learn(base);
         const { principalOf, rightsOf, ...access } = accessAt(root, fhirPath);
@@ -205,6 +233,7 @@ export async function openApplication(
       drain() {
         health.drain();
         draining.abort();
+        closeSockets().catch((error: unknown) => log.defect('none', error));
       },
       close,
     };

@@ -17,6 +17,7 @@ import { contentDigest, NEW } from '../subscriptions/engine/digest.js';
 import { createSubscriptionEngine, type SubscriptionEngine } from '../subscriptions/engine/engine.js';
 import type { EngineCounters, EngineParts } from '../subscriptions/engine/parts.js';
 import { SubscriptionRows, type SubscriptionOwner } from '../subscriptions/engine/rows.js';
+import { createSocketHub, type SocketHub } from '../subscriptions/socket/socket-hub.js';
 import { SUBSCRIPTION } from '../core/write/content-to-store.js';
 import { isGone } from './jobs.js';
 import { readNamedFile } from './read-file.js';
@@ -46,6 +47,8 @@ export interface SubscriptionSetup {
 export interface Subscriptions {
   readonly checks: SubscriptionChecks;
   readonly engine: SubscriptionEngine;
+  /** Absent: web sockets are not offered. */
+  readonly sockets?: SocketHub;
   close(): Promise<void>;
 }
 
@@ -57,7 +60,7 @@ export async function openSubscriptions(setup: SubscriptionSetup): Promise<Subsc
   const sender = createSender(allowListOf(config), isOwn, ca);
   const rows = new SubscriptionRows(store.maps);
   const isForeign = config['auth.external.mode'] !== undefined;
-  const engine = createSubscriptionEngine({
+  const parts: EngineParts = {
     services,
     base,
     counters,
@@ -82,9 +85,12 @@ export async function openSubscriptions(setup: SubscriptionSetup): Promise<Subsc
     },
     onWarning: (text) => log.warn(text),
     onError: (error) => log.defect('none', error),
-  });
+  };
+  const hasWebsocket = config['subscriptions.websocket'];
+  const sockets = hasWebsocket ? createSocketHub(parts) : undefined;
+  const engine = createSubscriptionEngine(sockets === undefined ? parts : { ...parts, matched: sockets.matched });
   const checks = createSubscriptionChecks({
-    hasWebsocket: false,
+    hasWebsocket,
     perClient: config['subscriptions.perClient'],
     endpointFault: sender.endpointFault,
     async countOf(clientId, except) {
@@ -96,7 +102,9 @@ export async function openSubscriptions(setup: SubscriptionSetup): Promise<Subsc
   return {
     checks: withOwners(checks, engine, rows),
     engine,
+    ...(sockets !== undefined && { sockets }),
     async close() {
+      await sockets?.close();
       await engine.close();
       sender.close();
     },

@@ -6,6 +6,8 @@ import { FHIR_PATH, type AppOptions } from '../http/app.js';
 import { isLoopback } from '../http/open-mode.js';
 import { isFor } from '../http/transport/certificate.js';
 import { createProxies, type Proxies } from '../http/transport/client-address.js';
+import { createStripPath } from '../http/transport/base-path.js';
+import type { UpgradeListener } from '../http/listen.js';
 import { withFront } from '../http/transport/front.js';
 import type { Tls } from '../http/transport/tls.js';
 import type { Log } from '../observe/log.js';
@@ -20,6 +22,8 @@ export interface Transport {
   readonly app: Pick<AppOptions, 'baseUrl' | 'proxies' | 'corsOrigins'>;
   /** What secures a listener. */
   front(listener: RequestListener): RequestListener;
+  /** The same for what takes requests for web sockets. */
+  frontOf(upgrade: UpgradeListener): UpgradeListener;
 }
 
 /**
@@ -43,6 +47,13 @@ export async function openTransport(config: Config, log: Log): Promise<Transport
       ...(isNamed ? { baseUrl: root + FHIR_PATH } : {}),
       ...(tls === undefined && config['proxy.trust'].length > 0 ? { proxies } : {}),
       corsOrigins: config['cors.origins'],
+    },
+    frontOf(upgrade) {
+      const strip = createStripPath(root);
+      return (req, ...rest) => {
+        strip?.(req);
+        upgrade(req, ...rest);
+      };
     },
     front: (listener) => withFront(listener, { root, hsts: config['tls.hsts'] }),
   };

@@ -191,6 +191,10 @@ export const SETTINGS = {
     help: 'time for which delivered events are kept, for $events',
     initial: 7 * 24 * HOUR,
   }),
+  'subscriptions.websocket': yesOrNo({
+    help: 'whether notifications are also sent to web sockets that clients open',
+    initial: false,
+  }),
   'subscriptions.atOnce': integer(1, 10_000, { help: 'notifications that are sent at a time', initial: 100 }),
   'log.keep': duration(60_000, 365 * 24 * HOUR, {
     help: 'time for which MongoDB keeps the log of changes, for $changes',

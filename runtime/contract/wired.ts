@@ -36,6 +36,7 @@ export const WIRED_OPERATIONS = [
   'Resource-validate',
   'StructureDefinition-snapshot',
   'Subscription-events',
+  'Subscription-get-ws-binding-token',
   'Subscription-status',
   'ValueSet-expand',
   'ValueSet-validate-code',

@@ -9,7 +9,7 @@ import type { DefinitionServices, Services } from '../core/services.js';
 import { INTERACTIONS, isWired } from '../interactions/registry.js';
 import { knownSystems } from '../operations/terminology/known-systems.js';
 import { findCodes } from '../operations/terminology/search-codes.js';
-import { EXPUNGING, OPERATIONS } from '../operations/registry.js';
+import { EXPUNGING, OPERATIONS, WEBSOCKET } from '../operations/registry.js';
 import { validateByProfiles } from '../operations/validation/validate-by-profiles.js';
 import { createCodecs, type Codec, type Codecs } from './response/codecs.js';
 import { createEntryHandling } from './entry-handling.js';
@@ -22,6 +22,8 @@ export interface ServiceOptions
   readonly search?: Partial<SearchSettings>;
   /** Whether versions may be removed for good; absent: not. */
   readonly allowsExpunge?: boolean;
+  /** Whether web sockets are offered; absent: not. */
+  readonly hasWebsocket?: boolean;
   /** Formats beside JSON. */
   readonly codecs?: Readonly<Partial<Record<FormatName, Codec>>>;
 }
@@ -67,11 +69,12 @@ export function createServices(
   const codecs = createCodecs(limits.nesting, options.codecs);
   const isOn = (name: string): boolean => options.allowsExpunge === true || !EXPUNGING.has(name);
   const wired = new Set([...INTERACTIONS.keys()].filter(isOn));
-  const operations = new Map([...OPERATIONS].filter(([id]) => isOn(id)));
+  const offered = new Map([...OPERATIONS].filter(([id]) => options.hasWebsocket === true || !WEBSOCKET.has(id)));
+  const operations = new Map([...offered].filter(([id]) => isOn(id)));
   const router = createRouter(
     tables.routes,
     tables.resourceTypes,
-    (row) => isWired(row, OPERATIONS),
+    (row) => isWired(row, offered),
     (row) => !isOn(row.operation ?? row.interaction),
     guides,
   );

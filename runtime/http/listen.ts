@@ -1,5 +1,13 @@
-import { createServer, METHODS, STATUS_CODES, type RequestListener, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  METHODS,
+  STATUS_CODES,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 import { FhirError, type ErrorCode } from '../fhir/errors.js';
 import { errorOutcome } from '../fhir/operation-outcome.js';
@@ -41,6 +49,7 @@ export interface Listening {
  *
  * @param port 0: any free one
  * @param tls absent: it speaks plain http
+ * @param upgrade takes requests for web sockets; absent: they are answered as all others
  * @throws Error with a `code` of Node (`EADDRINUSE`) where that is not possible
  */
 export function listen(
@@ -49,6 +58,7 @@ export function listen(
   port: number,
   limits: Partial<ConnectionLimits> = {},
   tls?: Tls,
+  upgrade?: UpgradeListener,
 ): Promise<Listening> {
   const { headers, headersTime, requestTime, connectionIdleTime, keepAliveTime } = { ...DEFAULT_LIMITS, ...limits };
   const ordered = inTurn(listener);
@@ -61,10 +71,17 @@ export function listen(
   };
   const secure = tls?.createServer(options, ordered);
   const server = secure?.server ?? createServer(options, ordered);
-  const closeServer = closerOf(server, secure === undefined ? 'connection' : 'secureConnection');
+  const event = secure === undefined ? 'connection' : 'secureConnection';
+  const closeServer = closerOf(server, event);
   server.setTimeout(connectionIdleTime);
   // Only who reads the body says that it may come: one that is refused is never sent.
   server.on('checkContinue', ordered);
+  if (upgrade !== undefined) {
+    server.on('upgrade', (req: IncomingMessage, socket: Duplex, head: Buffer) => {
+      if (req.headers.upgrade?.toLowerCase() === 'websocket') upgrade(req, socket, head);
+      else server.emit(event, withoutUpgrade(req, socket, head));
+    });
+  }
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => answerBroken(error, socket));
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -90,6 +107,25 @@ export function listen(
       });
     });
   });
+}
+
+/** Takes over a connection whose client asks for a web socket. */
+export type UpgradeListener = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+/** A connection whose client would like another protocol, h2c for one, to be read again from that request on, which goes without. */
+function withoutUpgrade(
+  { method, url, httpVersion, rawHeaders }: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): Duplex {
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (/^(?:upgrade|connection|http2-settings)$/i.test(name)) continue;
+    lines.push(`${name}: ${rawHeaders[i + 1]!}`);
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  return socket;
 }
 
 /** Failures before there is a request, by Node's codes. */
@@ -130,8 +166,12 @@ function describeBroken({ code = '', rawPacket }: NodeJS.ErrnoException & { read
 }
 
 function sendBroken(error: NodeJS.ErrnoException, socket: Socket): void {
+  refuseConnection(describeBroken(error), socket);
+}
+
+/** Answers on a connection that no answer can be made for, and ends it. */
+export function refuseConnection(failure: FhirError, socket: Duplex): void {
   if (!socket.writable) return;
-  const failure = describeBroken(error);
   const body = JSON.stringify(errorOutcome(failure));
   socket.end(
     `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\nContent-Type: ${JSON_TYPE}; charset=utf-8\r\n` +

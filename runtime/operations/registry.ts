@@ -32,6 +32,7 @@ import { reindexStatus } from './reindex/reindex-status.js';
 import { startReindex } from './reindex/reindex.js';
 import { snapshot } from './snapshot.js';
 import { subscriptionEvents } from './subscriptions/events.js';
+import { bindingToken } from './subscriptions/get-ws-binding-token.js';
 import { subscriptionsStatus } from './subscriptions/status.js';
 import { stats } from './observations/stats.js';
 import { closure } from './terminology/closure.js';
@@ -77,6 +78,7 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'Resource-validate': validate,
   'StructureDefinition-snapshot': snapshot,
   'Subscription-events': subscriptionEvents,
+  'Subscription-get-ws-binding-token': bindingToken,
   'Subscription-status': subscriptionsStatus,
   'ValueSet-expand': expandValueSet,
   'ValueSet-validate-code': validateInValueSet,
@@ -108,6 +110,9 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
  * that is missing here has no route and is claimed nowhere. See docs/adding-an-operation.md.
  */
 export const OPERATIONS: ReadonlyMap<string, InteractionHandler> = new Map(Object.entries(HANDLERS));
+
+/** Operations that are there only where web sockets are offered: the setting `subscriptions.websocket`. */
+export const WEBSOCKET: ReadonlySet<string> = new Set(['Subscription-get-ws-binding-token']);
 
 /**
  * Interactions that remove versions for good, and operations by their id. They are off unless the configuration says

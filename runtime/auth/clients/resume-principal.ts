@@ -51,26 +51,34 @@ export interface OwnerRights {
   readonly now: Principal | undefined;
 }
 
-/** Reads the rights of an owner, as they were 2 s ago at most. */
-export type RightsOf = (owner: JobOwner) => Promise<OwnerRights>;
+/**
+ * Reads the rights of an owner, as they were 2 s ago at most.
+ *
+ * @param owner `within`: canonical scopes of a token that is to be shown no more than it gives itself
+ */
+export type RightsOf = (owner: JobOwner & { readonly within?: string | undefined }) => Promise<OwnerRights>;
 
 /** See `OwnerRights`. */
 export function createOwnerRights({ scopes, tables, clients }: ResumeParts): RightsOf {
-  return async ({ clientId, scope, registration }) => {
+  return async ({ clientId, scope, registration, within }) => {
     if (scope === undefined)
       return clientId === '' ? { kept: SERVER, now: SERVER } : { kept: NO_RIGHTS, now: undefined };
     const of = (given: string): Principal =>
       Principal.ofClient({ clientId, scope: given, access: scopes.access(given), registration });
     const kept = of(scope);
-    if (clients === undefined) return { kept, now: kept };
+    const { withheld } = tables.scopes;
+    const narrow = (given: string, other: string): string => {
+      const others = scopesIn(other).scopes;
+      const common = scopesIn(given).scopes.flatMap((a) =>
+        others.flatMap((b) => intersectScopes(a, b, withheld) ?? []),
+      );
+      return canonicalScopes(common, [], withheld);
+    };
+    const shown = within === undefined ? scope : narrow(scope, within);
+    if (clients === undefined) return { kept, now: shown === scope ? kept : of(shown) };
     const client = await clients.find(clientId);
     if (client?.enabled !== true || client.registration !== registration) return { kept, now: undefined };
-    const { withheld } = tables.scopes;
-    const registered = scopesIn(canonicalOf(scopes.read(client), tables)).scopes;
-    const common = scopesIn(scope).scopes.flatMap((a) =>
-      registered.flatMap((b) => intersectScopes(a, b, withheld) ?? []),
-    );
-    const narrowed = canonicalScopes(common, [], withheld);
+    const narrowed = narrow(shown, canonicalOf(scopes.read(client), tables));
     return { kept, now: narrowed === scope ? kept : of(narrowed) };
   };
 }

@@ -20,6 +20,7 @@ import { includableOf } from '../../core/search/parse/read-include.js';
 import { composeTerminology } from './terminology-capabilities.js';
 import { patchTypes } from '../../core/patch/sent-patch.js';
 import type { Services } from '../../core/services.js';
+import { socketUrl } from '../../core/socket-url.js';
 import { readView, viewJson, viewParameters } from '../../core/view.js';
 
 /** Interactions that a type can claim. https://hl7.org/fhir/R5/valueset-type-restful-interaction.html */
@@ -75,8 +76,11 @@ interface Composed {
 /** Stands for the base in what was composed: clients may name the server in many ways, and to compose takes a while. */
 const BASE = String.fromCharCode(1);
 
-/** How JSON has it. */
-const BASE_TEXT = JSON.stringify(BASE).slice(1, -1);
+/** Stands for the URL of web sockets. */
+const SOCKET = String.fromCharCode(2);
+
+/** Writes a text as JSON has it inside of quotes. */
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 /** Views of a statement that are kept: of those that no token is needed for there may be as many as clients can think of. */
 const MOST_VIEWS = 16;
@@ -142,7 +146,9 @@ function terminologyReply(services: Services): Reply {
 }
 
 function composedFor(base: string, text: string): Omit<Composed, 'currency'> {
-  const json = text.replaceAll(BASE_TEXT, () => JSON.stringify(base).slice(1, -1));
+  const json = text
+    .replaceAll(inJson(BASE), () => inJson(base))
+    .replaceAll(inJson(SOCKET), () => inJson(socketUrl(base)));
   return { text, base, statement: lastingReply(json), views: new Map() };
 }
 
@@ -203,6 +209,7 @@ function composeStatement(services: Services, currency: string | undefined, base
     ...(routed.has('patch [type]') ? { patchFormat: [...patchTypes(services)] } : {}),
     rest: [
       {
+        ...describeSockets(services),
         mode: 'server',
         ...describeState(services, currency),
         security: describeSecurity(services),
@@ -255,6 +262,13 @@ function describeState({ notInEffect }: Services, currency: string | undefined):
   const told = `Active SearchParameters that are not in effect (the log says why): ${names}`;
   const texts = [...(currency === undefined ? [] : [currency]), ...(notInEffect.length === 0 ? [] : [told])];
   return texts.length === 0 ? {} : { documentation: texts.join('\n\n') };
+}
+
+/** Where web sockets are offered: http://hl7.org/fhir/extensions/StructureDefinition-capabilitystatement-websocket.html */
+function describeSockets({ operations }: Services): JsonObject {
+  if (!operations.has('Subscription-get-ws-binding-token')) return {};
+  const url = 'http://hl7.org/fhir/StructureDefinition/capabilitystatement-websocket';
+  return { extension: [{ url, valueUri: SOCKET }] };
 }
 
 /** https://hl7.org/fhir/R5/security.html; authorization.md §1.5 */

@@ -33,7 +33,7 @@ const PARAMETERS = ['id', 'status'].map((name) => ({ name, use: 'in', min: 0, ma
 export async function subscriptionsStatus(call: Call, services: Services): Promise<Reply> {
   const found = readArguments(call, services, PARAMETERS);
   const subscriptions =
-    call.id === undefined ? await select(found, call, services) : [await readOne(call.id, call, services)];
+    call.id === undefined ? await selectSubscriptions(found, call, services) : [await readOne(call.id, call, services)];
   const entry = await Promise.all(
     subscriptions.map(async (subscription): Promise<JsonObject> => ({
       fullUrl: `urn:uuid:${randomUUID()}`,
@@ -59,7 +59,12 @@ export async function readOne(id: string, call: Call, services: Services): Promi
   return (await readNamed({ type: SUBSCRIPTION, id }, call, services)).resource;
 }
 
-async function select(found: Arguments, call: Call, services: Services): Promise<readonly Resource[]> {
+/** The Subscriptions that the caller may see, of some ids and states. @throws FhirError `parameter-invalid`, `too-costly` */
+export async function selectSubscriptions(
+  found: Arguments,
+  call: Call,
+  services: Services,
+): Promise<readonly Resource[]> {
   const listOf = (name: string): string[] => valuesOf(found, name).flatMap((text) => String(text).split(','));
   const [ids, states] = [listOf('id'), listOf('status')];
   const unknown = states.find((state) => !STATES.has(state));

@@ -42,8 +42,13 @@ const MOST = 2 ** 31 - 1;
 /** Parts that deliveries work with. */
 export interface DeliveryParts extends EngineParts {
   readonly rows: SubscriptionRows;
-  readonly gate: DeliveryGate;
-  readonly lease: Lease;
+  readonly gate: Pick<DeliveryGate, 'run'>;
+  readonly lease: Pick<Lease, 'signal' | 'isHeld'>;
+  /** The client at the other end of a web socket; absent: notifications go to endpoints. */
+  readonly peer?: {
+    /** Called when the owner, or who bound the socket, may read no more what the topic is about. */
+    refused(): void;
+  };
 }
 
 /** What is to be sent next. */
@@ -70,19 +75,27 @@ export class Delivery {
   private isNews = false;
   private sent: Kept<SentRow> | undefined;
   private ending: Promise<void> | undefined;
+  /** Nothing was tried on the socket yet. */
+  private isNewSocket: boolean;
+  /** Whether the socket has had its handshake. */
+  private isGreeted: boolean;
 
   constructor(
     readonly id: string,
     private matched: MatchedSubscription,
     private readonly parts: DeliveryParts,
-  ) {}
+  ) {
+    this.isNewSocket = parts.peer !== undefined;
+    this.isGreeted = !this.isNewSocket;
+  }
 
   get born(): number {
     return this.matched.row.born;
   }
 
-  /** Events that were not answered yet. */
+  /** Events that were not answered yet; of web sockets this process knows no more than of those that it has. */
   get backlog(): number {
+    if (this.matched.plan?.channel === 'websocket' && this.parts.peer === undefined) return 0;
     return Math.max(0, this.matched.row.number - (this.sent?.value.done ?? 0));
   }
 
@@ -143,15 +156,20 @@ export class Delivery {
       return Infinity;
     }
     const most = plan.end ?? Infinity;
+    // Events wait for the process that has the socket of a peer.
+    if (plan.channel === 'websocket' && this.parts.peer === undefined) return most;
     this.sent ??= await rows.sent(this.id, row);
-    if (turn.status === 'requested' && this.sent.value.requested !== current.version) {
+    const isAnew = turn.status === 'requested' && this.sent.value.requested !== current.version;
+    // A new socket is not tried later because that before it failed.
+    if (isAnew || (this.isNewSocket && this.sent.value.failures > 0)) {
       const { notBefore: _notBefore, failingSince: _failingSince, ...kept } = this.sent.value;
       await this.save(row, { ...kept, requested: current.version, failures: 0, isShaken: false });
     }
+    this.isNewSocket = false;
     const sent = this.sent.value;
     if (sent.notBefore !== undefined && sent.notBefore > now()) return Math.min(sent.notBefore, most);
     const due = heartbeatAt(plan, sent);
-    const next = nextAttempt(turn, sent, due <= now());
+    const next = this.isGreeted ? nextAttempt(turn, sent, due <= now()) : 'handshake';
     if (next === undefined) return Math.min(due, most);
     await this.attempt(next, turn);
     return undefined;
@@ -199,12 +217,14 @@ export class Delivery {
       counters.delivered('done');
       const { notBefore: _notBefore, failingSince: _failingSince, ...kept } = before;
       await this.save(turn.row, { ...kept, done, failures: 0, sentAt: now(), isShaken: true, errors: [] });
+      this.isGreeted = true;
       if (turn.status !== 'active') await writeStatus(this.id, turn.version, 'active', this.parts.services());
       return;
     }
     counters.delivered('failed');
     const asked = status === 429 || status === 503 ? readRetryAfter(answer?.retryAfter, now()) : undefined;
     await this.failed(kind, turn, said, { isGone: status === 410, asked });
+    if (said.code === 'no-access') this.parts.peer?.refused();
   }
 
   private async failed(
@@ -297,7 +317,7 @@ export class Delivery {
     const signal = AbortSignal.any([this.end.signal, lease.signal]);
     if (!lease.isHeld()) throw new Error('another process delivers');
     return send({
-      url: plan.endpoint!,
+      url: plan.endpoint ?? '',
       headers: plan.headers,
       contentType: plan.contentType,
       body,

@@ -167,6 +167,7 @@ export function createSubscriptionEngine(parts: EngineParts): SubscriptionEngine
   /** Has a delivery for each Subscription that lives, and none for others. */
   async function deliver(own: DeliveryParts): Promise<void> {
     const live = await matcher!.live();
+    parts.matched?.(live);
     for (const [id, delivery] of deliveries) {
       const matched = live.get(id);
       if (matched !== undefined && matched.row.born === delivery.born) continue;

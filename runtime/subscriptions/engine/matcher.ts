@@ -18,8 +18,8 @@ import { LIVE } from './write-status.js';
 /** Versions that are matched together. */
 const AT_ONCE = 200;
 
-/** What is stored was accepted: whether its endpoint may be reached now is seen when it is. */
-const COMPILING = { hasWebsocket: false, endpointFault: () => undefined };
+/** What is stored was accepted: whether its endpoint may be reached now, or web sockets are offered, is seen when it is. */
+const COMPILING = { hasWebsocket: true, endpointFault: () => undefined };
 
 /** How long after the last write of a Subscription the log is read without any, in milliseconds. */
 const IDLE = 600_000;

@@ -89,6 +89,8 @@ export interface EngineParts {
   readonly counters: EngineCounters;
   /** Called with each notification of events that was sent, or was to be sent. */
   readonly audited: (record: SentNotification) => void;
+  /** Called with the Subscriptions that live, where this process matches. */
+  readonly matched?: (live: ReadonlyMap<string, MatchedSubscription>) => void;
 }
 
 /** Times in milliseconds. */

@@ -1,6 +1,8 @@
+import type { Resource } from '../../fhir/resource.js';
 import type { AtomicMaps, MapStep } from '../../store/store.js';
 import { SUBSCRIPTION_MAPS } from '../../store/system-maps.js';
 import type { LoggedInteraction, LoggedVersion } from '../../store/version-log.js';
+import { contentDigest, NEW } from './digest.js';
 
 /**
  * What the engine of subscriptions keeps in the store. The matcher alone writes its cursor, the rows of Subscriptions and their events,
@@ -11,6 +13,7 @@ const MAPS = {
   rows: `${SUBSCRIPTION_MAPS}rows`,
   sent: `${SUBSCRIPTION_MAPS}sent`,
   owners: `${SUBSCRIPTION_MAPS}owners`,
+  sockets: `${SUBSCRIPTION_MAPS}sockets`,
 } as const;
 
 const CURSOR = 'cursor';
@@ -33,6 +36,8 @@ export interface SubscriptionOwner {
   readonly registration?: string;
   /** When the client wrote it: milliseconds since the epoch. */
   readonly granted: number;
+  /** Canonical scopes of a token that asks for no more than it may read itself; kept nowhere. */
+  readonly within?: string | undefined;
 }
 
 /** Row that the matcher keeps for a Subscription. */
@@ -174,6 +179,7 @@ export class SubscriptionRows {
       if (some.size < 500) break;
     }
     await this.maps.delete(MAPS.sent, bornKey(id, row));
+    await this.maps.delete(MAPS.sockets, id);
   }
 
   async sent(id: string, row: Pick<SubscriptionRow, 'born'>): Promise<Kept<SentRow>> {
@@ -213,6 +219,37 @@ export class SubscriptionRows {
   async owner(id: string, version: number, digest: string): Promise<SubscriptionOwner | undefined> {
     const text = await this.maps.get(MAPS.owners, `${id}/${version}/${digest}`);
     return text === undefined ? undefined : (JSON.parse(text) as SubscriptionOwner);
+  }
+
+  /** Whose a Subscription is, which may have been written a moment ago. @param stored its current content */
+  async ownerOf(stored: Resource): Promise<SubscriptionOwner | undefined> {
+    const id = String(stored['id']);
+    const { versionId } = (stored['meta'] ?? {}) as { readonly versionId?: unknown };
+    const digest = contentDigest(stored);
+    const row = await this.row(id);
+    const written = await this.owner(id, Number(versionId), digest);
+    return written ?? row?.owner ?? (await this.owner(id, NEW, digest));
+  }
+
+  /** Gives a Subscription to a web socket, in place of the one before it. @param name of the socket: no other has the same */
+  async holdSocket(id: string, name: string): Promise<void> {
+    for (;;) {
+      const before = await this.maps.get(MAPS.sockets, id);
+      if (await this.maps.swap(MAPS.sockets, id, before, name)) return;
+    }
+  }
+
+  /** The web sockets of Subscriptions, by their ids. */
+  sockets(): Promise<ReadonlyMap<string, string>> {
+    return this.maps.entries(MAPS.sockets);
+  }
+
+  socketOf(id: string): Promise<string | undefined> {
+    return this.maps.get(MAPS.sockets, id);
+  }
+
+  async dropSocket(id: string, name: string): Promise<void> {
+    if ((await this.socketOf(id)) === name) await this.maps.delete(MAPS.sockets, id);
   }
 
   save(steps: readonly MapStep[]): Promise<boolean> {

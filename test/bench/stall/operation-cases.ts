@@ -344,6 +344,12 @@ export const OPERATION_CASES: readonly StallCase[] = [
     status: 200,
   },
   { name: '$events', requests: () => many(10, () => get('/Subscription/told-0/$events')), status: 200 },
+  {
+    name: '$get-ws-binding-token of 1,000 Subscriptions that have another channel',
+    before: () => [SUBSCRIPTIONS],
+    requests: () => many(5, () => parameters('/Subscription/$get-ws-binding-token', [])),
+    status: 422,
+  },
   { name: '$get-resource-counts', requests: () => many(30, () => get('/$get-resource-counts')), status: 200 },
   {
     name: '$conforms of 5,000 resources',

@@ -85,6 +85,14 @@ export const OPERATION_CALLS: readonly OperationCall[] = [
   post('StructureDefinition-snapshot', '/StructureDefinition/$snapshot', parameters({ name: 'url', valueString: NONE }), ['StructureDefinition.s|r'], 404), // prettier-ignore
   post('StructureDefinition-snapshot', '/StructureDefinition/x/$snapshot', parameters(), ['StructureDefinition.r', 'StructureDefinition.u'], 404), // prettier-ignore
   get('Subscription-events', '/Subscription/x/$events', ['Subscription.r'], 404),
+  post('Subscription-get-ws-binding-token', '/Subscription/$get-ws-binding-token', undefined, ['Subscription.r', 'Subscription.s'], 422), // prettier-ignore
+  post(
+    'Subscription-get-ws-binding-token',
+    '/Subscription/x/$get-ws-binding-token',
+    undefined,
+    ['Subscription.r'],
+    404,
+  ),
   get('Subscription-status', '/Subscription/$status', ['Subscription.r', 'Subscription.s']),
   get('Subscription-status', '/Subscription/x/$status', ['Subscription.r'], 404),
   get('ValueSet-expand', `/ValueSet/$expand?url=${NONE}`, ['ValueSet.r'], 404),
@@ -133,12 +141,12 @@ function get(operation: WiredOperation, path: string, needs: readonly string[], 
 function post(
   operation: WiredOperation,
   path: string,
-  body: object,
+  body: object | undefined,
   needs: readonly string[],
   done = 200,
   headers = {},
 ): OperationCall {
-  return { operation, method: 'POST', path, body, needs, done, headers };
+  return { operation, method: 'POST', path, ...(body !== undefined && { body }), needs, done, headers };
 }
 
 /** The kick-off of an export. */

@@ -13,7 +13,7 @@ import { BAD_TOKENS } from './support.js';
 const MARK = 'nobody-may-see-this';
 const sqlite = await openStore('sqlite::memory:');
 afterAll(() => sqlite.close());
-const server = scopedServer(sqlite, { allowsExpunge: true });
+const server = scopedServer(sqlite, { allowsExpunge: true, hasWebsocket: true });
 
 /** Types that stand in the place of `[type]`, in turn. */
 const ANY = ['Patient', 'Observation', 'Binary', 'AuditEvent'];

@@ -4,6 +4,8 @@ import { tables } from '../../../generated/tables.js';
 import { createFetchFile } from '../../../runtime/assembly/fetch-file.js';
 import { OPERATIONS } from '../../../runtime/operations/registry.js';
 import { isWired } from '../../../runtime/interactions/registry.js';
+import { contentDigest, NEW } from '../../../runtime/subscriptions/engine/digest.js';
+import { SubscriptionRows } from '../../../runtime/subscriptions/engine/rows.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { ASYNC, jobsServer } from '../jobs/jobs-server.js';
 import { FORM_CALLS, JOBS } from '../operations/forms/form-calls.js';
@@ -43,7 +45,11 @@ const below = (answer: Answer, header = 'content-location'): string =>
 
 /** Every place of the interface is called, and its answers are those that its OpenAPI document has. */
 export function documentedAnswers(store: Store): void {
-  const server = jobsServer(store, { allowsExpunge: true, fetchFile: createFetchFile(['files.example']) });
+  const server = jobsServer(store, {
+    allowsExpunge: true,
+    hasWebsocket: true,
+    fetchFile: createFetchFile(['files.example']),
+  });
   let documented: Documented;
   let documents: Document;
   const call: Documented['call'] = (...request) => documented.call(...request);
@@ -241,6 +247,19 @@ export function documentedAnswers(store: Store): void {
       for (const operation of ['$status', '$events']) {
         expect((await call('GET', `/Subscription/told/${operation}`)).status).toBe(200);
         expect((await call('POST', `/Subscription/told/${operation}`, parameters())).status).toBe(200);
+      }
+    });
+
+    it('binding tokens of web sockets', async () => {
+      const channelType = { code: 'websocket' };
+      const body = { resourceType: 'Subscription', id: 'bound', status: 'off', topic: 'http://example.org/topic', channelType, content: 'empty' } as const; // prettier-ignore
+      const written = await server.all.send('PUT', '/Subscription/bound', body);
+      expect(written.status, written.text).toBe(201);
+      const owner = { clientId: 'client', granted: 0 };
+      await new SubscriptionRows(store.maps).keepOwner('bound', NEW, contentDigest(body), owner, Date.now() + 60_000);
+      for (const path of ['/Subscription/bound', '/Subscription']) {
+        const answer = await call('POST', `${path}/$get-ws-binding-token`);
+        expect(answer.status, answer.text).toBe(200);
       }
     });
 

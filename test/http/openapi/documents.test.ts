@@ -6,9 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
 import { createApp } from '../../../runtime/http/app.js';
 import { listen } from '../../../runtime/http/listen.js';
-import { OPERATIONS } from '../../../runtime/operations/registry.js';
+import { EXPUNGING, OPERATIONS, WEBSOCKET } from '../../../runtime/operations/registry.js';
 import { isWired } from '../../../runtime/interactions/registry.js';
-import { EXPUNGING } from '../../../runtime/operations/registry.js';
 import { SILENT } from '../../../runtime/observe/log.js';
 import { openStore } from '../../contract/open-store.js';
 import { extract } from '../../bench/data/load-clinic.js';
@@ -56,7 +55,7 @@ describe('OpenAPI documents', () => {
       ),
     );
     const wired = tables.routes.filter(
-      (row) => isWired(row, OPERATIONS) && !EXPUNGING.has(row.operation ?? row.interaction),
+      (row) => isWired(row, OPERATIONS) && ![...EXPUNGING, ...WEBSOCKET].includes(row.operation ?? row.interaction),
     );
     const routed = wired.flatMap(({ method, path }) => {
       const written = path.replace('[id]', '{id}').replace('[vid]', '{vid}');

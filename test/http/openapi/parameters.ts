@@ -83,7 +83,7 @@ interface Parameter {
 
 /** What the interface takes in URLs beside criteria is what the OpenAPI document and the CapabilityStatement list. */
 export function listedParameters(store: Store): void {
-  const server = jobsServer(store, { allowsExpunge: true });
+  const server = jobsServer(store, { allowsExpunge: true, hasWebsocket: true });
   let document: any; // eslint-disable-line @typescript-eslint/no-explicit-any
   let rest: any; // eslint-disable-line @typescript-eslint/no-explicit-any
 

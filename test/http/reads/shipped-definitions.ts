@@ -37,6 +37,7 @@ export function shippedDefinitions(store: Store): void {
   const options = {
     shipped: SHIPPED,
     allowsExpunge: true,
+    hasWebsocket: true,
     subset: (resource: never, { summary }: { summary?: never }) => summarize(resource, summary ?? 'true', tables),
   } as Partial<KilnOptions>;
   const server = useWriteServer(store, options);

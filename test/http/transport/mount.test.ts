@@ -11,10 +11,13 @@ import { runToken } from '../../../runtime/cli/auth/token.js';
 import { createMountGuard, type MountRequest } from '../../../runtime/http/transport/mount-guard.js';
 import { createProxies } from '../../../runtime/http/transport/client-address.js';
 import { ConfigError, kiln, type Kiln, type KilnOptions } from '../../../runtime/index.js';
+import { EVENTUALLY } from '../../eventually.js';
+import { bindingOf, connect } from '../../service/subscriptions/socket-peer.js';
 import { FHIR_JSON } from '../server.js';
 
 interface Hosted {
   readonly root: string;
+  readonly server: Server;
   close(): Promise<unknown>;
 }
 
@@ -28,7 +31,7 @@ async function host(app: Express): Promise<Hosted> {
       server.close(resolve);
       server.closeAllConnections();
     });
-  return { root: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+  return { root: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, close };
 }
 
 const post = (url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
@@ -88,6 +91,26 @@ describe('Kiln in an Express application', () => {
     const page = await (await fetch(`${root}/fhir`, { headers: { Accept: 'text/html' } })).text();
     expect(page).toContain('href="/fhir/ui/');
     expect((await fetch(`${root}/fhir/ui/assets/kiln.css`)).status).toBe(200);
+  });
+
+  it('takes web sockets from the server of the application', async () => {
+    const fhir = mount({ path: '/r5', 'subscriptions.websocket': true });
+    const root = await start((app) => app.use('/r5', fhir));
+    hosts.at(-1)!.server.on('upgrade', fhir.upgrade);
+    const trigger = [{ resource: 'Patient' }];
+    await post(`${root}/r5/SubscriptionTopic`, { resourceType: 'SubscriptionTopic', url: 'http://x.example/t', status: 'active', resourceTrigger: trigger }); // prettier-ignore
+    const told = { resourceType: 'Subscription', status: 'requested', topic: 'http://x.example/t', channelType: { code: 'websocket' }, content: 'empty' }; // prettier-ignore
+    const made = await post(`${root}/r5/Subscription`, told);
+    expect(made.status).toBe(201);
+    const binding = bindingOf(
+      (await (await post(`${root}/r5/Subscription/$get-ws-binding-token`, undefined)).json()) as Json,
+    );
+    expect(binding.url).toBe(`${root.replace('http', 'ws')}/r5/websocket`);
+    const peer = await connect(binding.url, binding.token);
+    await vi.waitFor(() => expect(peer.statuses()[0]).toMatchObject({ type: 'handshake' }), EVENTUALLY);
+    await expect(connect(`${root.replace('http', 'ws')}/websocket`)).rejects.toThrow('404');
+    await fhir.close();
+    expect(await peer.closed).toBe(1001);
   });
 
   it('is found under another path, below a router, when the settings name it', async () => {

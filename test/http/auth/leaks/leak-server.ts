@@ -74,6 +74,7 @@ export function twinOn(
     rules: createRuleChecker(tables),
     profiles,
     allowsExpunge: true,
+    hasWebsocket: true,
     integrity,
   });
   // Some Binaries nobody may touch who comes with a token.

@@ -35,6 +35,7 @@ export function operationConstraints(stores: readonly [Store, Store, Store]): vo
   const [inside, outside, empty] = stores.map((store) =>
     jobsServer(store, {
       allowsExpunge: true,
+      hasWebsocket: true,
       fetchFile: createFetchFile(['files.example']),
       codecs: { xml: XML },
     }),

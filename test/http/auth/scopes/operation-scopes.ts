@@ -10,7 +10,11 @@ import { neededBy } from '../scoped.js';
 
 /** Every operation that is wired, with just what it needs and with all of it but one; jobs are not begun. */
 export function operationScopes(store: Store): void {
-  const server = jobsServer(store, { allowsExpunge: true, fetchFile: createFetchFile(['files.example']) });
+  const server = jobsServer(store, {
+    allowsExpunge: true,
+    hasWebsocket: true,
+    fetchFile: createFetchFile(['files.example']),
+  });
   beforeAll(async () => {
     const subject = { reference: 'Patient/a' };
     for (const body of [

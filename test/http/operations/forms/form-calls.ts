@@ -91,6 +91,8 @@ export const FORM_CALLS: readonly FormCall[] = [
   call('StructureDefinition-snapshot', '/StructureDefinition', value('url', 'String', 'http://form.example/profile')),
   call('StructureDefinition-snapshot', '/StructureDefinition/good'),
   { ...call('Subscription-events', '/Subscription/none', value('content', 'Code', 'id-only')), done: 404 },
+  { ...call('Subscription-get-ws-binding-token', '/Subscription', value('id', 'Id', 'none')), done: 404 },
+  { ...call('Subscription-get-ws-binding-token', '/Subscription/none'), done: 404 },
   call('Subscription-status', '/Subscription', value('id', 'Id', 'none')),
   { ...call('Subscription-status', '/Subscription/none'), done: 404 },
   call('ValueSet-expand', '/ValueSet', value('url', 'Uri', 'http://form.example/values'), value('count', 'Integer', 5)),
