@@ -6,7 +6,7 @@ import { FHIR_PATH, type AppOptions } from '../http/app.js';
 import type { RefusedToken } from '../http/token-gate.js';
 import type { Log } from '../observe/log.js';
 import type { RunningAudit } from './audit.js';
-import type { AuthorizationParts } from './authorization.js';
+import type { Authorization, AuthorizationParts } from './authorization.js';
 
 /** Options of an application that depend on who may send requests: without authorization, or with it. */
 export interface AccessOptions extends Pick<AppOptions, 'gate' | 'auth' | 'authorization' | 'tokenCommand'> {
@@ -14,6 +14,8 @@ export interface AccessOptions extends Pick<AppOptions, 'gate' | 'auth' | 'autho
   readonly principalOf: ResumePrincipal;
   /** With what rights notifications are made and sent. */
   readonly rightsOf: RightsOf;
+  /** Signs notifications; absent: the server has no key. */
+  readonly sign?: Authorization['sign'];
 }
 
 /**
@@ -60,7 +62,7 @@ export async function prepareAccess(
   await registerConfigured(config, registration, (text) => log.warn(text));
   await settleDevelopmentClient(config, registration.register, log);
   return (root, fhirPath = FHIR_PATH) => {
-    const { verifier, access, routes, principalOf, rightsOf } = prepared(root, fhirPath);
+    const { verifier, access, routes, principalOf, rightsOf, sign } = prepared(root, fhirPath);
     const cors = config['cors.origins'].length > 0;
     const issuer = config['auth.external.mode'] === undefined ? undefined : config['auth.external.issuer'];
     const place = fhirPath === '' ? { base: root } : { port: Number(new URL(root).port || 80) };
@@ -72,6 +74,7 @@ export async function prepareAccess(
       authorization: { cors, ...(issuer !== undefined && { issuer }) },
       principalOf,
       rightsOf,
+      ...(sign !== undefined && { sign }),
     };
   };
 }

@@ -18,7 +18,7 @@ import { createHealth } from '../observe/health.js';
 import type { Log } from '../observe/log.js';
 import { repeat } from '../observe/repeat.js';
 import { subset, XML, ZONE, type Core } from '../server.js';
-import { prepareAccess } from './access.js';
+import { prepareAccess, type AccessOptions } from './access.js';
 import { docsFolder } from './docs-folder.js';
 import { createFetchFile } from './fetch-file.js';
 import { createTraffic, openJobs, type JobSettings } from './jobs.js';
@@ -126,6 +126,7 @@ export async function openApplication(
       app?: RequestListener;
       principalOf?: ResumePrincipal;
       rightsOf?: RightsOf;
+      sign?: AccessOptions['sign'];
       lagging?: () => Promise<string | undefined>;
     } = {};
     const health = createHealth(async () => {
@@ -153,6 +154,7 @@ export async function openApplication(
       ...{ config, store, log },
       services: () => servingNow().services,
       rightsOf: (owner) => late.rightsOf!(owner),
+      sign: (body) => late.sign!(body),
       base: () => (config['base-url'] === undefined ? base : `${config['base-url']}${FHIR_PATH}`),
       isOwn: (url) => core.own.below(url) !== undefined,
       audited: ({ clientId, ...record }) =>
@@ -215,9 +217,10 @@ export async function openApplication(
         const fhirPath = fhirPathOf(mountPath !== undefined);
         base = root + fhirPath;
         core.own.learn(base);
-        const { principalOf, rightsOf, ...access } = accessAt(root, fhirPath);
+        const { principalOf, rightsOf, sign, ...access } = accessAt(root, fhirPath);
         late.principalOf = principalOf;
         late.rightsOf = rightsOf;
+        late.sign = sign;
         late.app = createApp({ ...options, ownBase: base, mountPath, docsFolder: docsFolder(), ...access });
         jobs.open();
         subscriptions.engine.open();

@@ -20,6 +20,8 @@ export interface Authorization {
   readonly principalOf: ResumePrincipal;
   /** With what rights notifications are made and sent. */
   readonly rightsOf: RightsOf;
+  /** Signs a notification by a detached JWS, with a key that is published; absent: the server has none. */
+  readonly sign?: (body: string) => Promise<string>;
 }
 
 /** Parts that `Authorization` is made of. */

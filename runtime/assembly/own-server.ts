@@ -8,6 +8,7 @@ import {
   type DiscoverySettings,
 } from '../auth/discovery/documents.js';
 import { readAllowList, type AllowList } from '../auth/jwks/allow-list.js';
+import { signDetached } from '../auth/keys/jws.js';
 import { createExchange } from '../auth/jwks/exchange.js';
 import { resolveHost } from '../auth/jwks/fetch-document.js';
 import { createJwksSource } from '../auth/jwks/jwks-source.js';
@@ -43,6 +44,11 @@ export async function prepareOwnServer(parts: AuthorizationParts): Promise<Prepa
       access: scopes.access,
       principalOf: createResumePrincipal({ scopes, tables: parts.tables, clients: server.clients }),
       rightsOf: createOwnerRights({ scopes, tables: parts.tables, clients: server.clients }),
+      async sign(body) {
+        const { kid, jwk } = await server.keys.current();
+        // Not the type of an access token: what is signed here is as clients wrote it.
+        return signDetached({ alg: 'ES384', kid, typ: 'kiln-notification+jws' }, body, jwk);
+      },
       routes: {
         endpoints: new Map([
           ['/auth/token', server.token],

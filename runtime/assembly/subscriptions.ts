@@ -15,7 +15,7 @@ import { createSubscriptionChecks } from '../subscriptions/check/create-subscrip
 import { liveOn } from '../subscriptions/check/live-on.js';
 import { contentDigest, NEW } from '../subscriptions/engine/digest.js';
 import { createSubscriptionEngine, type SubscriptionEngine } from '../subscriptions/engine/engine.js';
-import type { EngineCounters, EngineParts } from '../subscriptions/engine/parts.js';
+import type { EngineCounters, EngineParts, SendNotification } from '../subscriptions/engine/parts.js';
 import { SubscriptionRows, type SubscriptionOwner } from '../subscriptions/engine/rows.js';
 import { createSocketHub, type SocketHub } from '../subscriptions/socket/socket-hub.js';
 import { SUBSCRIPTION } from '../core/write/content-to-store.js';
@@ -36,6 +36,8 @@ export interface SubscriptionSetup {
   readonly log: Log;
   readonly services: () => Services;
   readonly rightsOf: (owner: SubscriptionOwner) => Promise<OwnerRights>;
+  /** A detached JWS over the body of a notification, with the key of the authorization server; called where there is one. */
+  readonly sign: (body: string) => Promise<string>;
   readonly base: () => string;
   readonly isOwn: (url: string) => boolean;
   readonly counters: EngineCounters;
@@ -55,6 +57,11 @@ export interface Subscriptions {
 /** @throws ConfigError naming a setting that cannot be */
 export async function openSubscriptions(setup: SubscriptionSetup): Promise<Subscriptions> {
   const { config, store, log, services, rightsOf, base, isOwn, counters, audited } = setup;
+  if (config['subscriptions.sign'] && (config.auth === 'open' || config['auth.external.mode'] !== undefined)) {
+    throw new ConfigError(
+      'subscriptions.sign needs the authorization server of Kiln: it alone has a key (docs/authorization.md)',
+    );
+  }
   const caFile = config['subscriptions.ca'];
   const ca = caFile === undefined ? undefined : await readNamedFile('subscriptions.ca', caFile);
   const sender = createSender(allowListOf(config), isOwn, ca);
@@ -66,7 +73,7 @@ export async function openSubscriptions(setup: SubscriptionSetup): Promise<Subsc
     counters,
     audited,
     isGone,
-    send: sender.send,
+    send: config['subscriptions.sign'] ? withSignature(sender.send, setup.sign) : sender.send,
     print: (resource, format) => (format === 'json' ? writeJson(resource) : XML.write(resource, false)),
     holder: `${hostname()} ${process.pid} ${randomUUID()}`,
     now: Date.now,
@@ -108,6 +115,14 @@ export async function openSubscriptions(setup: SubscriptionSetup): Promise<Subsc
       await engine.close();
       sender.close();
     },
+  };
+}
+
+/** Has each notification say who sent it, so that a receiver need not trust the way. */
+function withSignature(send: SendNotification, sign: SubscriptionSetup['sign']): SendNotification {
+  return async (notification) => {
+    const { headers, body } = notification;
+    return send({ ...notification, headers: [...headers, ['X-Kiln-Signature', await sign(body)]] });
   };
 }
 

@@ -195,6 +195,10 @@ export const SETTINGS = {
     help: 'whether notifications are also sent to web sockets that clients open',
     initial: false,
   }),
+  'subscriptions.sign': yesOrNo({
+    help: 'whether notifications by rest-hook are signed with the key of the authorization server (X-Kiln-Signature)',
+    initial: false,
+  }),
   'subscriptions.atOnce': integer(1, 10_000, { help: 'notifications that are sent at a time', initial: 100 }),
   'log.keep': duration(60_000, 365 * 24 * HOUR, {
     help: 'time for which MongoDB keeps the log of changes, for $changes',

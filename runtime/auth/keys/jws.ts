@@ -68,6 +68,22 @@ export async function signJws(
   return await new CompactSign(bytes).setProtectedHeader({ ...header }).sign(await importKey(key, header.alg, 'sign'));
 }
 
+/**
+ * A detached JWS over a text: `header..signature`. https://www.rfc-editor.org/rfc/rfc7515#appendix-F
+ *
+ * @throws where the key is not one for the algorithm
+ */
+export async function signDetached(
+  header: { readonly alg: SignatureAlgorithm; readonly kid: string; readonly typ: string },
+  text: string,
+  key: Jwk,
+): Promise<string> {
+  const { FlattenedSign } = await loadJose();
+  const sign = new FlattenedSign(new TextEncoder().encode(text)).setProtectedHeader({ ...header });
+  const { protected: head = '', signature } = await sign.sign(await importKey(key, header.alg, 'sign'));
+  return `${head}..${signature}`;
+}
+
 /** A new key pair as a private JWK, its kid the thumbprint. */
 export async function generateKey(alg: SignatureAlgorithm): Promise<Jwk & { readonly kid: string }> {
   const { generateKeyPair, exportJWK } = await loadJose();

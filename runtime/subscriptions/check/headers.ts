@@ -2,7 +2,8 @@ import type { JsonObject } from '../../fhir/resource.js';
 import { objectsOf, textOf, type Faults } from '../faults.js';
 
 /** Headers that HTTP itself, or the notification, decides. */
-const RESERVED = /^(?:host|content-.*|transfer-encoding|connection|upgrade|te|trailer|expect|keep-alive|proxy-.*)$/i;
+const RESERVED =
+  /^(?:host|content-.*|transfer-encoding|connection|upgrade|te|trailer|expect|keep-alive|proxy-.*|x-kiln-signature)$/i;
 
 /** https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2 */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
