@@ -1,10 +1,13 @@
 import { Router, type RequestHandler } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import type { Call } from '../core/call.js';
 import { isOwnJob } from '../core/own-job.js';
 import { SEARCH_URL_HELP } from '../core/search/explain/search-url.js';
 import type { Services } from '../core/services.js';
+import { SUBSCRIPTION } from '../core/write/content-to-store.js';
 import { FhirError } from '../fhir/errors.js';
+import { isId } from '../fhir/id.js';
 import { wantsPage } from '../format/negotiate.js';
 import type { Log } from '../observe/log.js';
 import { documentNames, makeDocument, SYSTEM, type DocumentUrls } from '../openapi/documents.js';
@@ -45,8 +48,8 @@ const PUBLIC = ['Cache-Control', 'no-cache'];
 const PERSONAL = ['Cache-Control', 'no-store', 'Vary', 'Authorization'];
 
 /**
- * The pages below `/ui`: forms and lists that are made from the definitions, which every client may read like `/metadata`, and the list of
- * jobs, which asks for a token. Data is shown by the pages of FHIR requests alone: these forms lead to them.
+ * The pages below `/ui`: forms and lists that are made from the definitions, which every client may read like `/metadata`, and the lists of
+ * jobs and of Subscriptions, which ask for a token. Data is shown by the pages of FHIR requests alone: these forms lead to them.
  */
 export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servicesNow }: UiNeeds): Router {
   const paths = pathsOf(base, site);
@@ -202,8 +205,53 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
       return true;
     }),
   );
+  const subscriptionCall = async (req: IncomingMessage, requestId: string): Promise<Omit<Call, 'interaction'>> => {
+    const { tables } = servicesNow();
+    const principal = await gate.admit(req, { query: queryOf(req).toString(), isOpen: false, tables, requestId });
+    const nothing = { params: new URLSearchParams(), conditions: {}, prefer: {} };
+    return { ...nothing, principal, base, type: SUBSCRIPTION, trace: { requestId } };
+  };
+  /** The page itself is neither an interaction nor an operation: the audit has what it stands for. */
+  const audited = async <T>(call: Call, status: number, work: (services: Services) => Promise<T>): Promise<T> => {
+    const services = servicesNow();
+    try {
+      const made = await work(services);
+      services.audit.answered(call, { status });
+      return made;
+    } catch (error) {
+      services.audit.failed(call, error instanceof FhirError ? error : new FhirError('internal'));
+      throw error;
+    }
+  };
+  router.get(
+    '/subscriptions',
+    answer(async ({ req, res, id: ownId }) => {
+      if (!servicesNow().operations.has(STATUS)) return false;
+      const asked = { interaction: 'operation', operation: STATUS, level: 'type' } as const;
+      const call: Call = { ...(await subscriptionCall(req, ownId)), ...asked };
+      const { listSubscriptions } = await import('../operations/subscriptions/list.js');
+      const listed = await audited(call, 200, (services) => listSubscriptions(call, services));
+      const { subscriptionsPage } = await import('../pages/tools/subscriptions-page.js');
+      sendPage(res, ownId, subscriptionsPage(listed, site, paths), PERSONAL);
+      return true;
+    }),
+  );
+  router.post(
+    '/subscriptions/:name',
+    answer(async ({ req, res, id: ownId, name }) => {
+      if (!servicesNow().operations.has(STATUS) || !isId(name)) return false;
+      const call: Call = { ...(await subscriptionCall(req, ownId)), interaction: 'update', id: name };
+      const { retrySubscription } = await import('../operations/subscriptions/list.js');
+      await audited(call, 200, (services) => retrySubscription(call, services));
+      res.writeHead(303, ['X-Request-Id', ownId, 'Location', `${paths.ui}/subscriptions`, 'Content-Length', '0']).end();
+      return true;
+    }),
+  );
   return router;
 }
+
+/** `OperationRow.id` of the state of Subscriptions. */
+const STATUS = 'Subscription-status';
 
 function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
   const mark = url.indexOf('?');

@@ -159,6 +159,7 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
         ['api-types', '/ui/api'],
         ['api', '/ui/api/Appointment'],
         ['jobs', '/ui/jobs'],
+        ['subscriptions', '/ui/subscriptions'],
         ['console', '/ui/console'],
         ['graphql', '/ui/graphql'],
         ['explain-search', '/ui/explain-search'],
