@@ -1,11 +1,9 @@
 import { Agent } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 
-import { MongoClient } from 'mongodb';
-
 import { clinic } from './data/clinic.js';
 import type { Bench, Measured, Row } from './measuring/row.js';
-import { cpuOf, MONGO_REST } from './measuring/waits.js';
+import { cpuOf, MONGO_REST, processOf } from './measuring/waits.js';
 import { BY_HAND, isByHand, startByHand, startKiln, STORE, type KilnServer } from './servers/kiln-server.js';
 import { requestKinds, type RequestKind } from './servers/request-kinds.js';
 import { besideWrites, sender, timesOf } from './servers/send.js';
@@ -81,14 +79,4 @@ async function inTurns(
   }
   agent.destroy();
   return totals;
-}
-
-/** The process of a database on this machine. */
-async function processOf(url: string): Promise<number> {
-  const client = new MongoClient(url);
-  const { pid } = (await client.db('admin').command({ serverStatus: 1 })) as unknown as {
-    readonly pid: bigint | number;
-  };
-  await client.close();
-  return Number(pid);
 }

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { MongoClient } from 'mongodb';
+
 /** Pause between an answer and the next request, in milliseconds. */
 const PAUSE = 2;
 
@@ -83,4 +85,14 @@ export function memoryOf(pid: number): { readonly now: number; readonly peak: nu
 export function cpuOf(pid: number): number {
   const fields = look(`/proc/${pid}/stat`).split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** The process of a database on this machine. */
+export async function processOf(url: string): Promise<number> {
+  const client = new MongoClient(url);
+  const { pid } = (await client.db('admin').command({ serverStatus: 1 })) as unknown as {
+    readonly pid: bigint | number;
+  };
+  await client.close();
+  return Number(pid);
 }

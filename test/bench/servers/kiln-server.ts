@@ -35,8 +35,14 @@ export const STORE = MONGODB === undefined ? 'SQLite' : 'MongoDB';
  *
  * @param build the folder of a checkout that was built
  * @param isOpen whether it asks for no token, and keeps no audit
+ * @param more options of the command
  */
-export async function startKiln(build: string, isOpen: boolean, resources: readonly Resource[]): Promise<KilnServer> {
+export async function startKiln(
+  build: string,
+  isOpen: boolean,
+  resources: readonly Resource[],
+  more: readonly string[] = [],
+): Promise<KilnServer> {
   const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
   const name = `kiln_bench_${process.pid}_${folder.slice(-6)}`;
   const store = MONGODB === undefined ? `sqlite:${join(folder, 'kiln.db')}` : withDatabase(MONGODB, name);
@@ -51,7 +57,7 @@ export async function startKiln(build: string, isOpen: boolean, resources: reado
   writeFileSync(file, resources.map((each) => `${JSON.stringify(each)}\n`).join(''));
   run('load', '--store', store, file);
   const open = isOpen ? ['--auth', 'open', '--audit-sink', 'off'] : [];
-  const server = spawn(process.execPath, [kiln, 'serve', '--port', '0', ...open, '--store', store], {
+  const server = spawn(process.execPath, [kiln, 'serve', '--port', '0', ...open, ...more, '--store', store], {
     env: ENV,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
