@@ -28,6 +28,14 @@ export function holdsLink(criterion: Criterion): boolean {
   return 'not' in criterion && holdsLink(criterion.not);
 }
 
+/** Whether it asks for words of the resource itself anywhere. */
+export function holdsWords(criterion: Criterion): boolean {
+  if ('words' in criterion) return true;
+  if ('all' in criterion) return criterion.all.some(holdsWords);
+  if ('some' in criterion) return criterion.some.some(holdsWords);
+  return 'not' in criterion && holdsWords(criterion.not);
+}
+
 /** Returns the types and criteria that a link requires of the resources at its other end. */
 export function targetsOf(link: LinkCriterion) {
   return 'chain' in link ? link.chain : [link.has];

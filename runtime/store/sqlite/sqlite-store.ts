@@ -5,6 +5,7 @@ import { yieldInLongTurn } from '../../fhir/yield-to-event-loop.js';
 import { stampBody } from '../body.js';
 import { sizeOf } from '../change-pieces.js';
 import { errorOfReferences, ReferencesBroken } from '../references.js';
+import type { LoggedVersion } from '../version-log.js';
 import { PreconditionConflict, type Change, type Precondition, type Store, type StoredVersion } from '../store.js';
 import { openBlobs } from './read/blobs.js';
 import { connect } from './file/connect.js';
@@ -12,7 +13,7 @@ import { openDictionary } from './write/dictionary.js';
 import { openInlineSearch } from './query/inline-search.js';
 import { identify, markInUse, whyAnother } from './file/file-identity.js';
 import { locate } from './file/location.js';
-import { openFileLog } from './read/log.js';
+import { openFileLog, openLogReader } from './read/log.js';
 import { openMapReader } from './read/maps.js';
 import { openReader } from './read/read.js';
 import { unpackPage } from './threads/packed-page.js';
@@ -29,6 +30,9 @@ import type { WriterOperations } from './threads/writer-worker.js';
 
 /** More keys than this are read by a thread, in milliseconds' time. */
 const MANY = 100;
+
+/** More versions of the log than these are read by a thread, at once. */
+const SHORT_LOG = 200;
 
 /** How long `check` waits for its answers. */
 const CHECK_BUDGET = 3000;
@@ -69,8 +73,13 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
     (news) => (news === 'checkpoint' ? checkpoint() : reopen()),
   );
   const sender = openWriteSender(writer);
+  const shortLog = openLogReader(db);
   const log = openFileLog(() => reader.lastSeq(), {
-    read: (after, limit) => queries.run('readLog', [after, limit]),
+    read(after, limit) {
+      const elsewhere = (): Promise<readonly LoggedVersion[] | undefined> => queries.run('readLog', [after, limit]);
+      const here = (): unknown => snapshot(() => shortLog.read(after, limit));
+      return limit > SHORT_LOG ? elsewhere() : point(here as () => readonly LoggedVersion[] | undefined, elsewhere);
+    },
     placeAt: (instant) => queries.run('logPlaceAt', [instant]),
   });
   /** Size of the write that failed last, in characters, as long as none has succeeded since. */

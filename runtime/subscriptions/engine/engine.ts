@@ -13,7 +13,10 @@ import { writeStatus } from './write-status.js';
 const LOOK = 3000;
 
 /** Pause between two reads of the log, in milliseconds. */
-const TOGETHER = 20;
+const TOGETHER = 50;
+
+/** Subscriptions that are turned off together. */
+const STRANGERS = 100;
 
 /** Between two clean-ups, in milliseconds. */
 const TRIM = 600_000;
@@ -21,15 +24,14 @@ const TRIM = 600_000;
 /** How often the cursor notes that Subscriptions are written, in milliseconds. */
 const TOUCH = 60_000;
 
-/** A Subscription that is younger, in milliseconds, may be accepted at this moment by another process. */
-const STRANGE = 60_000;
-
 /** State of the engine, for metrics and health. */
 export interface EngineState {
   /** Whether this process matches and delivers. */
   readonly isHolder: boolean;
   /** Versions that were not matched yet. */
   readonly lag: number;
+  /** How long the oldest of them waits, in milliseconds. */
+  readonly waits: number;
   /** Events that were not answered yet. */
   readonly backlog: number;
 }
@@ -75,34 +77,37 @@ export function createSubscriptionEngine(parts: EngineParts): SubscriptionEngine
    * fires.
    */
   async function turnOffStrangers(): Promise<void> {
-    if ((await rowsOf().cursor()).value !== undefined) return;
     const services = parts.services();
     const { resourceTypes } = services.tables;
     if (!resourceTypes.includes(SUBSCRIPTION)) return;
     const any = ['requested', 'active', 'error'].map((code) => ({ is: 'token', code }) as const);
-    const query = {
-      type: SUBSCRIPTION,
-      where: { param: 'status', any },
-      sort: [],
-      count: 1000,
-      total: 'none',
-    } as const;
-    const before = parts.now() - STRANGE;
-    const { versions } = await services.store.find(query, closing.signal);
-    const strangers = versions.filter(({ lastUpdated }) => lastUpdated < before);
-    for (const { id, version } of strangers) await writeStatus(id, version, 'off', services);
-    if (strangers.length > 0)
-      parts.onWarning(`${strangers.length} Subscriptions that this store never delivered are off now`);
+    const where = { param: 'status', any } as const;
+    const query = { type: SUBSCRIPTION, where, sort: [], count: STRANGERS, total: 'none' } as const;
+    for (let count = 0; ;) {
+      const { versions } = await services.store.find(query, closing.signal);
+      // A process that accepts one has the cursor before it writes: without a cursor it accepted none of these.
+      if ((await rowsOf().cursor()).value !== undefined) return;
+      for (const { id, version } of versions) await writeStatus(id, version, 'off', services);
+      count += versions.length;
+      if (versions.length === STRANGERS) continue;
+      if (count > 0) parts.onWarning(`${count} Subscriptions that this store never delivered are off now`);
+      return;
+    }
   }
 
   async function look(): Promise<void> {
     await turnOffStrangers().catch((error: unknown) => {
       if (!closing.signal.aborted) parts.onError(error);
     });
+    let trimmed = -Infinity;
     while (!closing.signal.aborted) {
       try {
         const rows = rowsOf();
         if ((await rows.cursor()).value !== undefined) await work(rows);
+        else if (performance.now() - trimmed > TRIM) {
+          trimmed = performance.now();
+          await parts.services().store.log.trim(Infinity, parts.now() - parts.settings.keepLog);
+        }
       } catch (error) {
         if (!closing.signal.aborted) parts.onError(error);
       }
@@ -168,20 +173,19 @@ export function createSubscriptionEngine(parts: EngineParts): SubscriptionEngine
   async function deliver(own: DeliveryParts): Promise<void> {
     const live = await matcher!.live();
     parts.matched?.(live);
-    for (const [id, delivery] of deliveries) {
+    for (const id of matcher!.takeChanges()) {
       const matched = live.get(id);
-      if (matched !== undefined && matched.row.born === delivery.born) continue;
-      deliveries.delete(id);
-      void delivery.stop();
-    }
-    for (const [id, matched] of live) {
       const known = deliveries.get(id);
-      if (known !== undefined) known.update(matched);
-      else {
-        const delivery = new Delivery(id, matched, own);
-        deliveries.set(id, delivery);
-        delivery.start();
+      if (known !== undefined && known.born === matched?.row.born) {
+        known.update(matched);
+        continue;
       }
+      deliveries.delete(id);
+      void known?.stop();
+      if (matched === undefined) continue;
+      const delivery = new Delivery(id, matched, own);
+      deliveries.set(id, delivery);
+      delivery.start();
     }
   }
 
@@ -214,10 +218,14 @@ export function createSubscriptionEngine(parts: EngineParts): SubscriptionEngine
     async state() {
       const rows = rowsOf();
       const { value } = await rows.cursor();
-      if (value === undefined) return { isHolder: false, lag: 0, backlog: 0 };
-      const end = await parts.services().store.log.end();
+      if (value === undefined) return { isHolder: false, lag: 0, waits: 0, backlog: 0 };
+      const { log } = parts.services().store;
+      const at = matcher?.seq ?? value.seq;
+      const end = await log.end();
+      const [oldest] = end > at ? ((await log.read(at, 1)) ?? []) : [];
+      const waits = oldest === undefined ? 0 : Math.max(0, parts.now() - oldest.updated);
       const backlog = [...deliveries.values()].reduce((sum, delivery) => sum + delivery.backlog, 0);
-      return { isHolder: lease !== undefined, lag: Math.max(0, end - (matcher?.seq ?? value.seq)), backlog };
+      return { isHolder: lease !== undefined, lag: Math.max(0, end - at), waits, backlog };
     },
     async close() {
       closing.abort();

@@ -18,6 +18,12 @@ import { LIVE } from './write-status.js';
 /** Versions that are matched together. */
 const AT_ONCE = 200;
 
+/** Versions that are read together: each may be as large as resources may be. */
+const READ = 20;
+
+/** How long what owners may read is taken for what it was, in milliseconds. */
+const RIGHTS = 500;
+
 /** What is stored was accepted: whether its endpoint may be reached now, or web sockets are offered, is seen when it is. */
 const COMPILING = { hasWebsocket: true, endpointFault: () => undefined };
 
@@ -51,6 +57,11 @@ export class Matcher {
   private readonly plans = new Map<string, { readonly key: string; readonly plan: SubscriptionPlan | undefined }>();
   private readonly topics = new Map<string, TopicPlan | undefined>();
   private definitions: unknown;
+  private readonly living = new Map<string, MatchedSubscription>();
+  /** Subscriptions that `living` has as they were. */
+  private readonly news = new Set<string>();
+  private readonly changes = new Set<string>();
+  private indexedAt = -Infinity;
   private index: { readonly key: string; readonly of: SubscriptionIndex<Live> } | undefined;
   private gone: { readonly id: string; readonly born: number }[] = [];
 
@@ -64,7 +75,9 @@ export class Matcher {
     this.cursor = await this.kept.cursor();
     if (this.cursor.value === undefined) return false;
     this.at = this.cursor.value.seq;
+    const before = this.rows;
     this.rows = await this.kept.rows();
+    for (const id of [...before.keys(), ...this.rows.keys()]) this.news.add(id);
     return true;
   }
 
@@ -74,12 +87,22 @@ export class Matcher {
   }
 
   /** The Subscriptions that live, as of the last step. */
-  async live(): Promise<Map<string, MatchedSubscription>> {
-    const found = new Map<string, MatchedSubscription>();
-    for (const [id, { value: row }] of this.rows) {
-      if (row.isLive) found.set(id, { row, plan: await this.planOf(id, row) });
+  async live(): Promise<ReadonlyMap<string, MatchedSubscription>> {
+    for (const id of this.news) {
+      const row = this.rows.get(id)?.value;
+      if (row?.isLive === true) this.living.set(id, { row, plan: await this.planOf(id, row) });
+      else this.living.delete(id);
+      this.changes.add(id);
     }
-    return found;
+    this.news.clear();
+    return this.living;
+  }
+
+  /** Returns which Subscriptions live, or live no more, other than when it was called last; `live` comes before. */
+  takeChanges(): readonly string[] {
+    const ids = [...this.changes];
+    this.changes.clear();
+    return ids;
   }
 
   /** All that is kept, with those that are off. */
@@ -117,11 +140,15 @@ export class Matcher {
     const events: MapStep[] = [];
     const counted = { events: 0, failures: 0 };
     await this.refresh();
-    for (const entry of logged) {
-      signal.throwIfAborted();
-      await this.match(entry, events, counted, signal);
-      if (entry.type === SUBSCRIPTION) await this.learnSubscription(entry);
-      else if (entry.type === SUBSCRIPTION_TOPIC) await this.learnTopic(entry);
+    for (let from = 0; from < logged.length; from += READ) {
+      const some = logged.slice(from, from + READ);
+      const current = await this.readCurrent(some);
+      for (const [i, entry] of some.entries()) {
+        signal.throwIfAborted();
+        await this.match(entry, current[i], events, counted, signal);
+        if (entry.type === SUBSCRIPTION) await this.learnSubscription(entry);
+        else if (entry.type === SUBSCRIPTION_TOPIC) await this.learnTopic(entry);
+      }
     }
     // What matched nothing could be looked at again: its place need not be stored each time.
     const isDue = events.length > 0 || this.changed.size > 0 || performance.now() - this.saved > LATE;
@@ -164,6 +191,7 @@ export class Matcher {
     this.at = cursor?.seq ?? this.at;
     this.saved = performance.now();
     for (const [id, row] of this.changed) {
+      this.news.add(id);
       if (row === undefined) this.rows.delete(id);
       else this.rows.set(id, { text: JSON.stringify(row), value: row });
     }
@@ -189,8 +217,10 @@ export class Matcher {
       this.definitions = tables;
       this.plans.clear();
       this.topics.clear();
+      this.index = undefined;
+      for (const id of this.rows.keys()) this.news.add(id);
     }
-    await this.indexed();
+    if (performance.now() - this.indexedAt > RIGHTS) await this.indexed();
   }
 
   /** The index of what lives, with the rights that owners have now. */
@@ -216,11 +246,25 @@ export class Matcher {
     }
     const key = keys.join('\n');
     if (this.index?.key !== key) this.index = { key, of: indexSubscriptions(all) };
+    this.indexedAt = performance.now();
     return this.index.of;
   }
 
+  /** Those of the versions that some topic may be about, where they are still current, by their places. */
+  private async readCurrent(some: readonly LoggedVersion[]): Promise<readonly (StoredVersion | undefined)[]> {
+    const index = this.index?.of ?? (await this.indexed());
+    const places = some.flatMap(({ type, interaction }, i) => (index.topics(type, interaction).length > 0 ? [i] : []));
+    if (places.length === 0) return [];
+    const read = await this.parts.services().store.readMany(places.map((i) => some[i]!));
+    const current: (StoredVersion | undefined)[] = [];
+    for (const [n, i] of places.entries()) if (read[n]?.version === some[i]!.version) current[i] = read[n];
+    return current;
+  }
+
+  /** @param current the version, where it was read already */
   private async match(
     entry: LoggedVersion,
+    current: StoredVersion | undefined,
     events: MapStep[],
     counted: { events: number; failures: number },
     signal: AbortSignal,
@@ -229,7 +273,7 @@ export class Matcher {
     if (index.topics(entry.type, entry.interaction).length === 0) return;
     const services = this.parts.services();
     const { type, id, version } = entry;
-    const stored = await services.store.readVersion(type, id, version);
+    const stored = current ?? (await services.store.readVersion(type, id, version));
     if (stored === undefined || (type === SUBSCRIPTION && (await this.isOwn(stored, services)))) return;
     const before = entry.interaction === 'create' ? undefined : await services.store.readVersion(type, id, version - 1);
     const change: VersionChange = { interaction: entry.interaction, version: stored, before };

@@ -4,8 +4,9 @@ import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { searchAccess } from '../../auth/access/search-access.js';
 import { withinConstraints } from '../../core/search/authorize/constrain-search.js';
 import type { CriteriaServices } from '../../core/search/criteria.js';
+import { withinBudget } from '../../core/search/execute/search-budget.js';
 import { resolveCriteria } from '../../core/search/execute/resolve-criteria.js';
-import { holdsLink, isUnresolved } from '../../search/query/criterion.js';
+import { holdsLink, holdsWords, isUnresolved } from '../../search/query/criterion.js';
 import { matches } from '../../search/query/match.js';
 import { NOTHING, type CodeSet, type Condition, type Criterion } from '../../search/query/query.js';
 import type { FindQuery } from '../../store/store.js';
@@ -22,24 +23,28 @@ export function asksOthers({ criteria }: SearchCriteria): boolean {
 }
 
 /**
- * Whether a version fulfils criteria: as a search with this access would find it, were it current. Other resources count as they are now.
+ * Whether a version fulfils criteria: as a search with this access would find it, were it current. Other resources count as they are now,
+ * and are looked for no longer than a search may take.
  *
  * @throws FhirError `too-costly`, `expansion-too-costly` and others of the look-up of what criteria name
  */
 export async function fulfilsCriteria(
   criteria: SearchCriteria,
-  focus: Focus,
+  seen: Focus,
   given: Access,
   services: MatchServices,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
+  const focus = criteria.criteria.some(holdsWords) ? seen.worded() : seen;
   if (!asksOthers(criteria)) {
     return criteria.criteria.every((each) => matches(each as Condition, focus.candidate));
   }
   const { tables } = services;
   const access = given === OPEN_ACCESS ? given : searchAccess(given, tables.resourceTypes);
-  const condition = await resolveSearch(criteria, access, services, signal);
-  return holdsWithLinks(narrowed(condition, focus.type, access), focus, services, signal);
+  return withinBudget(services.limits.queryTime, signal, async (within) => {
+    const condition = await resolveSearch(criteria, access, services, within);
+    return holdsWithLinks(narrowed(condition, focus.type, access), focus, services, within);
+  });
 }
 
 /** The condition that criteria stand for now: value sets, hierarchies and lists in them are looked up. @throws FhirError where they cannot be */

@@ -1,5 +1,6 @@
 import type { Services } from '../../core/services.js';
 import type { Resource } from '../../fhir/resource.js';
+import type { Unwanted } from '../../search/extract.js';
 import { extractContained } from '../../search/contained.js';
 import type { Contained } from '../../search/contained.js';
 import type { Candidate } from '../../search/query/match.js';
@@ -7,7 +8,10 @@ import type { Candidate } from '../../search/query/match.js';
 /** A version, or a resource contained in it, as conditions see it. */
 export interface Focus {
   readonly type: string;
+  /** Its index entries have no words. */
   readonly candidate: Candidate;
+  /** The same with the words of `_text` and `_content`, which take as long to read as all others together. */
+  readonly worded: () => Focus;
   /** Resources within it, put together when first needed. */
   readonly contained: () => readonly Contained[];
 }
@@ -21,16 +25,24 @@ export function focusOf(
   resource: Resource,
   { extract, limits }: FocusServices,
 ): Focus {
-  let entries: Candidate['entries'] | undefined;
   let contained: readonly Contained[] | undefined;
-  return {
-    type: resource.resourceType,
-    candidate: {
-      ...{ id, lastUpdated },
-      get entries() {
-        return (entries ??= extract(resource));
+  const all = (): readonly Contained[] =>
+    (contained ??= extractContained(resource, extract, limits.resource).contained);
+  const make = (without: Unwanted | undefined): Focus => {
+    let entries: Candidate['entries'] | undefined;
+    const focus: Focus = {
+      type: resource.resourceType,
+      candidate: {
+        ...{ id, lastUpdated },
+        get entries() {
+          return (entries ??= extract(resource, without));
+        },
       },
-    },
-    contained: () => (contained ??= extractContained(resource, extract, limits.resource).contained),
+      worded: without === undefined ? () => focus : () => (worded ??= make(undefined)),
+      contained: all,
+    };
+    return focus;
   };
+  let worded: Focus | undefined;
+  return make('words');
 }

@@ -75,7 +75,10 @@ async function hasContained(
   for (const { type: own, id, entries } of focus.contained()) {
     if (own !== plainType(type) || !ids.has(id)) continue;
     const { lastUpdated } = focus.candidate;
-    const within: Focus = { type: own, candidate: { id, lastUpdated, entries }, contained: focus.contained };
+    const within: Focus = {
+      ...{ type: own, candidate: { id, lastUpdated, entries }, contained: focus.contained },
+      worded: () => within,
+    };
     if (await holdsWithLinks(where, within, services, signal)) return true;
   }
   return false;

@@ -22,13 +22,13 @@ interface LogRow {
   readonly revived: number | null;
 }
 
-/** Prepares the reads. */
-export function openLogReader(db: Database, interrupt: QueryInterrupt): LogReader {
+/** Prepares the reads. @param interrupt stops them; absent where few versions are read at a time */
+export function openLogReader(db: Database, interrupt?: QueryInterrupt): LogReader {
   const select = db.prepare<[number, number], LogRow>(
     `SELECT v.seq, t.text AS type, r.id, v.version, v.updated, v.body IS NULL AS deleted,
        (SELECT b.body IS NULL FROM version b WHERE b.resource = v.resource AND b.version = v.version - 1) AS revived
      FROM version v NOT INDEXED CROSS JOIN resource r ON r.key = v.resource CROSS JOIN term t ON t.id = v.type
-     WHERE v.seq > ? AND ${interrupt.sql('v.seq')} ORDER BY v.seq LIMIT ?`,
+     WHERE v.seq > ? AND ${interrupt?.sql('v.seq') ?? 1} ORDER BY v.seq LIMIT ?`,
   );
   const end = db.prepare<[], number>('SELECT seq FROM clock').pluck();
   const lastBefore = openLastBefore(db);
