@@ -66,8 +66,8 @@ export interface Application {
 /** Where FHIR is in the URLs of requests. */
 const fhirPathOf = (isMounted: boolean): string => (isMounted ? '' : FHIR_PATH);
 
-/** Versions that subscriptions may be behind before `/health/ready` says so. */
-const LAG = 10_000;
+/** Versions, and milliseconds, that subscriptions may be behind before `/health/ready` says so. */
+const LAG = { versions: 10_000, time: 30_000 };
 
 /** Methods of the store whose times are measured. */
 const TIMED = [
@@ -181,8 +181,9 @@ export async function openApplication(
       await webSockets?.close();
     };
     late.lagging = async () => {
-      const { lag } = await subscriptions.engine.state();
-      return lag > LAG ? `notifications are ${lag} versions behind` : undefined;
+      const { lag, waits } = await subscriptions.engine.state();
+      if (lag <= LAG.versions && waits <= LAG.time) return undefined;
+      return `notifications are ${lag} versions and ${Math.ceil(waits / 1000)} s behind`;
     };
     const options = {
       ...core,

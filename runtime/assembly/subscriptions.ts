@@ -13,6 +13,7 @@ import type { Store } from '../store/store.js';
 import { XML } from '../server.js';
 import { createSubscriptionChecks } from '../subscriptions/check/create-subscription-checks.js';
 import { liveOn } from '../subscriptions/check/live-on.js';
+import { takePlace } from '../subscriptions/engine/client-places.js';
 import { contentDigest, NEW } from '../subscriptions/engine/digest.js';
 import { createSubscriptionEngine, type SubscriptionEngine } from '../subscriptions/engine/engine.js';
 import type { EngineCounters, EngineParts, SendNotification } from '../subscriptions/engine/parts.js';
@@ -100,10 +101,7 @@ export async function openSubscriptions(setup: SubscriptionSetup): Promise<Subsc
     hasWebsocket,
     perClient: config['subscriptions.perClient'],
     endpointFault: sender.endpointFault,
-    async countOf(clientId, except) {
-      const all = [...(await rows.rows())];
-      return all.filter(([id, { value }]) => value.isLive && value.owner.clientId === clientId && id !== except).length;
-    },
+    takePlace: (request) => takePlace(request, config['subscriptions.perClient'], services(), Date.now()),
     liveOn: (topicId) => liveOn(store, topicId),
   });
   return {

@@ -224,10 +224,13 @@ export interface FetchFile {
 /** The parts of a call that checks of topics and Subscriptions read. */
 export type CheckedCall = Pick<Call, 'principal' | 'signal'> & { readonly prefer?: Call['prefer'] };
 
-/** A write to be checked: the id, and the content before; undefined: no version was current. */
+/** A write to be checked. */
 export interface CheckedWrite {
   readonly id: string;
+  /** The content before; undefined: none was current. */
   readonly before: Resource | undefined;
+  /** The version before, which may be a deletion; 0: there is none. */
+  readonly version: number;
 }
 
 /** Checks the writes of topics and Subscriptions, so that what is accepted fires. https://hl7.org/fhir/R5/subscriptions.html */

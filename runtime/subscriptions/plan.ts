@@ -3,6 +3,7 @@ import type { Resource } from '../fhir/resource.js';
 import type { Evaluate } from '../path/evaluate/function-types.js';
 import type { Criterion } from '../search/query/query.js';
 import type { IncludeDirective, StoredVersion } from '../store/store.js';
+import type { PlaceRequest } from './engine/client-places.js';
 
 /**
  * Types of topic subscriptions: what topics and Subscriptions are compiled to, what the matcher is given, and what notifications are
@@ -182,8 +183,8 @@ export interface SubscriptionPorts {
   readonly perClient: number;
   /** Why the server does not connect to a URL; undefined: it does, as far as the URL tells. The setting `subscriptions.allow`. */
   readonly endpointFault: (url: string) => string | undefined;
-  /** Number of live Subscriptions (requested, active, error) that a client owns, one of them left out. */
-  readonly countOf: (clientId: string, except: string | undefined) => Promise<number>;
+  /** Takes a place for a Subscription of a client that will live; false: it has `perClient`. */
+  readonly takePlace: (request: PlaceRequest) => Promise<boolean>;
   /** The live Subscriptions (current contents) whose topic is this SubscriptionTopic. */
   readonly liveOn: (topicId: string) => Promise<readonly Resource[]>;
 }

@@ -20,5 +20,5 @@ export async function contentToStore(
   // The text is empty where a transaction has no room for it.
   const json = live?.json === '' ? (await store.readVersion(live.type, live.id, live.version))?.json : live?.json;
   const before = json === undefined ? undefined : await readStored(json, services);
-  return subscriptions.checkPut(content, { id, before }, call, services);
+  return subscriptions.checkPut(content, { id, before, version: current?.version ?? 0 }, call, services);
 }

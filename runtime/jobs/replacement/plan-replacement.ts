@@ -8,6 +8,7 @@ import type { Call } from '../../core/call.js';
 import { readStored } from '../../core/read-stored.js';
 import { hideTargets } from '../../core/references/hidden-targets.js';
 import type { Services } from '../../core/services.js';
+import { contentToStore } from '../../core/write/content-to-store.js';
 import { composePut } from '../../core/write/compose-change.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
@@ -76,7 +77,8 @@ export async function changeOf(
   // What was dangling before may stay so.
   const before =
     services.integrity && version.json !== undefined ? await readStored(version.json, services) : undefined;
-  const put = await composePut(content, version.id, current, services, { tags: 'as-sent', before });
+  const checked = await contentToStore(content, { id: version.id, current: version }, call, services);
+  const put = await composePut(checked, version.id, current, services, { tags: 'as-sent', before });
   if (put === undefined) throw new Error('a change without a content');
   if (call.principal.access !== OPEN_ACCESS) checkContent(put, { ...call, interaction: 'update' });
   const [shown = put] = await hideTargets([put], call, services);

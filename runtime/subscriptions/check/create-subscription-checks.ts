@@ -32,7 +32,7 @@ export function createSubscriptionChecks(ports: SubscriptionPorts): Subscription
 /** What is off has no events, so that a client can always end its Subscription, whatever has become of its topic. */
 async function checkSubscription(
   sent: Resource,
-  { id, before }: CheckedWrite,
+  { id, before, version }: CheckedWrite,
   { principal, signal }: CheckedCall,
   services: Services,
   ports: SubscriptionPorts,
@@ -55,7 +55,7 @@ async function checkSubscription(
   if (access !== OPEN_ACCESS && compiled.plan !== undefined) {
     const missing = missingRights(compiled.plan, access);
     if (missing !== undefined) throw scopeMissing(missing, access);
-    if (!wasLive && (await ports.countOf(clientId, id)) >= ports.perClient) {
+    if (!(await ports.takePlace({ clientId, id, version }))) {
       const text = `A client may have ${ports.perClient} live Subscriptions; switch one off, or delete it`;
       throw new FhirError('subscriptions-too-many', text);
     }

@@ -34,7 +34,7 @@ export const PORTS: SubscriptionPorts = {
   hasWebsocket: false,
   perClient: 100,
   endpointFault: (url) => (url.startsWith('https://') ? undefined : 'is no https URL'),
-  countOf: () => Promise.resolve(0),
+  takePlace: () => Promise.resolve(true),
   liveOn: () => Promise.resolve([]),
 };
 

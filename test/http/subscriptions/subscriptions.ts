@@ -62,8 +62,8 @@ const TAKEN: readonly (readonly [string, object])[] = [
 
 /** Writes of Subscriptions. https://hl7.org/fhir/R5/subscription.html */
 export function subscriptions(store: Store): void {
-  let count = 0;
-  const options = { subscriptions: checksWith({ perClient: 2, countOf: () => Promise.resolve(count) }) };
+  let isFull = false;
+  const options = { subscriptions: checksWith({ perClient: 2, takePlace: () => Promise.resolve(!isFull) }) };
   const server = useBundleServer(store, options);
   const guarded = serveWith(store, options);
   const create = (body: object) => server.send('POST', '/Subscription', body);
@@ -195,9 +195,9 @@ export function subscriptions(store: Store): void {
     });
 
     it('a client has so many at most', async () => {
-      count = 2;
+      isFull = true;
       const answer = await post('system/Subscription.c system/Observation.rs', subscription());
-      count = 0;
+      isFull = false;
       expectRefused(answer, 422, 'subscriptions-too-many');
       expect(answer.json().issue[0].code).toBe('too-costly');
     });

@@ -150,7 +150,10 @@ export function openNumbering(parts: NumberingParts): Numbering {
     const recovered = new Date(now());
     const start = await operationTime();
     const last = await change.find().sort({ _id: -1 }).limit(1).next();
-    const since = new Date((last?.updated.getTime() ?? state.needed.getTime()) - BEFORE);
+    const from =
+      last === null ? (state.began ?? state.needed).getTime() - COMMIT_DELAY : last.updated.getTime() - BEFORE;
+    // What is older was numbered, and forgotten.
+    const since = new Date(Math.max(from, state.trimmed?.getTime() ?? 0));
     let current = { ...state, recovered };
     const projection = { type: 1, id: 1, version: 1, updated: 1, n: 1, deleted: 1 };
     const filter = { updated: { $gte: since } };
