@@ -178,6 +178,7 @@ async function openStore(config: Config, { existing = false }: OpenOptions): Pro
     ...createLookups(),
     poolSize: config['mongo.pool'],
     operationTime: config['mongo.operationTime'],
+    logKeep: config['log.keep'],
   });
 }
 

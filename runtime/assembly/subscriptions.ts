@@ -78,11 +78,14 @@ export async function openSubscriptions(setup: SubscriptionSetup): Promise<Subsc
     print: (resource, format) => (format === 'json' ? writeJson(resource) : XML.write(resource, false)),
     holder: `${hostname()} ${process.pid} ${randomUUID()}`,
     now: Date.now,
-    async accessOf(owner) {
+    async accessOf(owner, id) {
       const rights = await rightsOf(owner);
       // Who wrote it while no authorization was asked for is not known: its events wait until a client writes it.
       if (config.auth !== 'open' && owner.clientId === '') return { ...rights, now: undefined };
-      const isOver = isForeign && owner.scope !== undefined && Date.now() - owner.granted > FOREIGN_GRANT;
+      const isOld = (granted: number): boolean => Date.now() - granted > FOREIGN_GRANT;
+      const isForeignOwner = isForeign && owner.scope !== undefined;
+      const isOver =
+        isForeignOwner && isOld(owner.granted) && (id === undefined || isOld(await rows.grantOf(id, owner)));
       return isOver ? { ...rights, now: undefined } : rights;
     },
     settings: {
@@ -105,7 +108,7 @@ export async function openSubscriptions(setup: SubscriptionSetup): Promise<Subsc
     liveOn: (topicId) => liveOn(store, topicId),
   });
   return {
-    checks: withOwners(checks, engine, rows),
+    checks: withOwners(checks, engine, rows, isForeign),
     engine,
     ...(sockets !== undefined && { sockets }),
     async close() {
@@ -129,6 +132,7 @@ function withOwners(
   checks: SubscriptionChecks,
   engine: SubscriptionEngine,
   rows: SubscriptionRows,
+  isForeign: boolean,
 ): SubscriptionChecks {
   return {
     ...checks,
@@ -141,6 +145,7 @@ function withOwners(
       const now = Date.now();
       const owner = ownerOf(call.principal, now);
       await rows.keepOwner(write.id, version, contentDigest(checked), owner, now + OWNER);
+      if (isForeign) await rows.renewGrant(write.id, owner, now + FOREIGN_GRANT);
       return checked;
     },
   };

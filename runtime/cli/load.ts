@@ -16,7 +16,6 @@ import type { Sink } from './load/sink.js';
 import { storeSink } from './load/store-sink.js';
 import type { Resource } from '../fhir/resource.js';
 import type { Services } from '../core/services.js';
-import type { Core } from '../server.js';
 import { EXIT, failed, messageOf, printable, type Terminal } from './terminal.js';
 import { tellNewStore } from './new-store.js';
 
@@ -77,8 +76,9 @@ export async function runLoad(
       const { validateByProfiles } = await import('../operations/validation/validate-by-profiles.js');
       const limits = { ...opened.limits, answerTime: Infinity };
       const core = { ...opened, limits, validateByProfiles, largeTexts: undefined, storedAnyway };
-      const { WITHOUT_SERVER } = await import('./load/refuse-live-subscriptions.js');
-      sink = storeSink({ ...core, execute: await executor({ ...core, subscriptions: WITHOUT_SERVER }) });
+      const { openLoadChecks } = await import('./load/refuse-live-subscriptions.js');
+      const { services, check } = openLoadChecks(core);
+      sink = storeSink({ ...core, execute: await executor(services), checkSubscriptions: check });
     } else {
       sink = options.bulk === true ? (await import('./load/bulk-sink.js')).bulkSink(target) : httpSink(target);
     }
@@ -130,15 +130,12 @@ function describeBundles(count: number, mode: BundleMode): string {
 }
 
 /** Bundles are executed as the server does it. */
-async function executor(core: Core & Pick<Services, 'subscriptions'>): Promise<(bundle: Resource) => Promise<string>> {
-  const [{ createServing }, { executeBundle }, { joinBundle }] = await Promise.all([
-    import('../http/create-services.js'),
+async function executor(servicesNow: () => Services): Promise<(bundle: Resource) => Promise<string>> {
+  const [{ executeBundle }, { joinBundle }] = await Promise.all([
     import('../interactions/bundle/bundle.js'),
     import('../core/call.js'),
   ]);
-  const serving = createServing(core, core.definitions.current);
   return async (body) => {
-    const { services } = serving();
     const call = {
       interaction: 'bundle' as const,
       // The operator loads.
@@ -149,7 +146,7 @@ async function executor(core: Core & Pick<Services, 'subscriptions'>): Promise<(
       base: '',
       body,
     };
-    const { bundle, json = '{}' } = await executeBundle(call, services);
+    const { bundle, json = '{}' } = await executeBundle(call, servicesNow());
     return bundle === undefined ? json : joinBundle(bundle);
   };
 }

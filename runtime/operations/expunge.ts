@@ -11,6 +11,7 @@ import {
   removeVersion,
 } from '../interactions/history/delete-history.js';
 import { expecting } from '../store/store.js';
+import { SubscriptionRows } from '../subscriptions/engine/rows.js';
 import { readArguments, valueOf } from './arguments.js';
 
 /** Versions that one call removes where the client does not say. */
@@ -58,7 +59,7 @@ async function expungeSome(asked: Asked, call: Call, services: Services): Promis
   return expungeVersions({ ...place, ...asked }, services.store, call.signal);
 }
 
-/** Search parameters are deleted first, which ends their effect in all processes. */
+/** Search parameters are deleted first, which ends their effect in all processes; the events of subscriptions go last. */
 async function expungeAll(limit: number, call: Call, services: Services): Promise<number> {
   const { store } = services;
   const query = { type: SEARCH_PARAMETER, where: { all: [] }, sort: [], count: 100, total: 'none' } as const;
@@ -66,5 +67,8 @@ async function expungeAll(limit: number, call: Call, services: Services): Promis
     const { type, id } = version;
     await store.write([{ type, id, ...expecting(version) }]);
   }
-  return expungeVersions({ deleted: true, previous: true, current: true, limit }, store, call.signal);
+  const count = await expungeVersions({ deleted: true, previous: true, current: true, limit }, store, call.signal);
+  // Then nothing is left that has events.
+  if (count < limit) await new SubscriptionRows(store.maps).forgetAll();
+  return count;
 }

@@ -42,6 +42,23 @@ describeOnMongod('the log on MongoDB', () => {
     expect((await readUntil(other, from, 5)).slice(4)).toEqual(['create d/1']);
   });
 
+  it('makes up for a stream that was lost before it had told of anything', async () => {
+    const { store } = subject;
+    const from = await store.log.end();
+    const client = new MongoClient(subject.url);
+    const log = client.db().collection('log');
+    await vi.waitFor(async () => expect(await log.findOne({ holder: { $exists: true } })).not.toBeNull(), EVENTUALLY);
+    await subject.close(store);
+    // It is needed again and again, and meanwhile nothing is numbered.
+    const silent = await subject.reopen();
+    await silent.write([put('a', 0)]);
+    const token = { _data: '8200000001000000012B022C0100296E04' };
+    const needed = new Date(Date.now() + 60_000);
+    await log.updateOne({}, { $set: { token, needed }, $unset: { until: '' } });
+    await client.close();
+    expect(await readUntil(silent, from, 1)).toEqual(['create a/1']);
+  });
+
   it('does nothing until it is needed', async () => {
     const { store } = subject;
     await store.write([put('a', 0)]);

@@ -16,7 +16,7 @@ import { formatSize } from '../../config/setting.js';
 import type { Item } from './items.js';
 import { goesUnderOtherId, refuseOther, underOtherId, type Present } from './packages.js';
 import { executed } from './executed.js';
-import { refuseLive } from './refuse-live-subscriptions.js';
+import type { LoadChecks } from './refuse-live-subscriptions.js';
 import { LoadStopped, type Outcome, type Sink } from './sink.js';
 
 /** Services and limits that a store is loaded with. */
@@ -25,6 +25,8 @@ export interface LoadCore
   readonly limits: Limits;
   /** Executes a batch or transaction; the JSON text of the answer. Absent: they are refused. */
   readonly execute?: (bundle: Resource) => Promise<string>;
+  /** Checks topics and Subscriptions; absent: they are stored unchecked. */
+  readonly checkSubscriptions?: LoadChecks['check'];
   /** Takes the ids of SearchParameters of packages, which are stored whether they can be in effect or not. */
   readonly storedAnyway?: Set<string>;
 }
@@ -197,7 +199,7 @@ async function composeChecked(item: Item, id: string, current: StoredVersion | u
     // Another writer may have put it there meanwhile.
     if (item.from !== undefined) refuseOther(item, id, presentIn(current));
     const change = await composePut(item.resource, id, current, core);
-    if (change !== undefined) refuseLive(item.resource);
+    if (change !== undefined) await core.checkSubscriptions?.(item.resource, id, current, item.from !== undefined);
     if (change !== undefined && change.body.head.length + change.body.tail.length > core.limits.resource) {
       throw new FhirError('resource-too-large');
     }

@@ -134,7 +134,9 @@ async function loadExamples(
 ): Promise<number> {
   const { validateByProfiles } = await import('../../operations/validation/validate-by-profiles.js');
   const limits = { ...core.limits, answerTime: Infinity };
-  const sink = storeSink({ ...core, limits, validateByProfiles, largeTexts: undefined });
+  const loaded = { ...core, limits, validateByProfiles, largeTexts: undefined };
+  const { openLoadChecks } = await import('../load/refuse-live-subscriptions.js');
+  const sink = storeSink({ ...loaded, checkSubscriptions: openLoadChecks(loaded).check });
   const items = async function* () {
     for await (const { path, resource, size } of readContents(contents.source, reader, isExamplePath)) {
       const id = typeof resource['id'] === 'string' ? resource['id'] : undefined;

@@ -111,7 +111,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     fault,
   };
   const write = openWriter(writerParts, copies, recent);
-  const log = openChangeLog({ collections, causal, transactions, now, time });
+  const log = openChangeLog({ collections, causal, transactions, now, time, keep: settings.logKeep });
   let cleaning = Promise.resolve();
   const cleaner = setInterval(() => {
     // A failed clean-up is repeated at the next interval.

@@ -38,6 +38,8 @@ export interface MongoOptions {
   readonly blobGrace?: number;
   /** How often they are looked for. */
   readonly cleanInterval?: number;
+  /** How long the log goes on after it was needed last, in milliseconds: the setting `log.keep`. */
+  readonly logKeep?: number;
   /** Refuses a database that holds no data of Kiln, instead of making it one. */
   readonly existing?: boolean;
   /** The sort slot of a parameter, as the tables have it. Absent: nothing can be sorted. */
@@ -70,6 +72,7 @@ export function toSettings(options: MongoOptions): MongoSettings {
     selectionTime: 8000,
     blobGrace: 3_600_000,
     cleanInterval: 60_000,
+    logKeep: 7 * 86_400_000,
     existing: false,
     slotOf: () => undefined,
     isNameable: () => true,

@@ -253,7 +253,7 @@ export class Delivery {
 
   /** With what rights something is sent now. @throws DeliveryFault where the owner has none on a type of the topic */
   private async allowed({ plan, row }: Turn): Promise<Principal> {
-    const { now } = await this.parts.accessOf(row.owner);
+    const { now } = await this.parts.accessOf(row.owner, this.id);
     if (now === undefined || !showsTriggers(plan, now)) {
       throw new DeliveryFault('no-access', 'the client that wrote the Subscription may not read what it is about now');
     }

@@ -69,7 +69,8 @@ export type SendNotification = (notification: OutgoingNotification) => Promise<R
 export interface EngineParts {
   /** Those of the moment. */
   readonly services: () => Services;
-  readonly accessOf: (owner: SubscriptionOwner) => Promise<OwnerAccess>;
+  /** @param id of the Subscription, for a delivery: its owner may have granted its scopes once more since */
+  readonly accessOf: (owner: SubscriptionOwner, id?: string) => Promise<OwnerAccess>;
   /** Absolute URL of the FHIR base, without a slash at its end. */
   readonly base: () => string;
   readonly send: SendNotification;

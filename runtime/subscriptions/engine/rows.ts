@@ -1,5 +1,5 @@
 import type { Resource } from '../../fhir/resource.js';
-import type { AtomicMaps, MapStep } from '../../store/store.js';
+import type { AtomicMaps, MapScan, MapStep } from '../../store/store.js';
 import { SUBSCRIPTION_MAPS } from '../../store/system-maps.js';
 import type { LoggedInteraction, LoggedVersion } from '../../store/version-log.js';
 import { contentDigest, NEW } from './digest.js';
@@ -14,6 +14,7 @@ const MAPS = {
   sent: `${SUBSCRIPTION_MAPS}sent`,
   owners: `${SUBSCRIPTION_MAPS}owners`,
   sockets: `${SUBSCRIPTION_MAPS}sockets`,
+  grants: `${SUBSCRIPTION_MAPS}grants`,
 } as const;
 
 const CURSOR = 'cursor';
@@ -180,6 +181,7 @@ export class SubscriptionRows {
     }
     await this.maps.delete(MAPS.sent, bornKey(id, row));
     await this.maps.delete(MAPS.sockets, id);
+    await this.maps.delete(MAPS.grants, id);
   }
 
   async sent(id: string, row: Pick<SubscriptionRow, 'born'>): Promise<Kept<SentRow>> {
@@ -250,6 +252,40 @@ export class SubscriptionRows {
 
   async dropSocket(id: string, name: string): Promise<void> {
     if ((await this.socketOf(id)) === name) await this.maps.delete(MAPS.sockets, id);
+  }
+
+  /**
+   * Notes that the owner of a Subscription has written it once more, whether that made a version or not. With a token of other scopes it grants
+   * nothing: those that are kept are no longer its own.
+   *
+   * @param expires when it is of no use any more
+   */
+  async renewGrant(id: string, { clientId, scope, granted }: SubscriptionOwner, expires: number): Promise<void> {
+    const owner = (await this.row(id))?.owner;
+    if (owner === undefined || owner.clientId !== clientId || owner.scope !== scope) return;
+    const present = await this.maps.get(MAPS.grants, id);
+    // Where another process did it just now that will do.
+    await this.maps.swap(MAPS.grants, id, present, JSON.stringify({ clientId, granted }), expires);
+  }
+
+  /** When the owner of a Subscription has granted its scopes last: milliseconds since the epoch. */
+  async grantOf(id: string, { clientId, granted }: SubscriptionOwner): Promise<number> {
+    const text = await this.maps.get(MAPS.grants, id);
+    if (text === undefined) return granted;
+    const renewed = JSON.parse(text) as Pick<SubscriptionOwner, 'clientId' | 'granted'>;
+    return renewed.clientId === clientId ? Math.max(granted, renewed.granted) : granted;
+  }
+
+  /** Forgets everything but which process matches: that one notices by the cursor. */
+  async forgetAll(): Promise<void> {
+    await this.maps.delete(MAPS.engine, CURSOR);
+    for (let from: string | undefined, isOver = false; !isOver;) {
+      const { entries, next }: MapScan = await this.maps.scan(from, FORGOTTEN);
+      for (const { map, key } of entries) {
+        if (map.startsWith(SUBSCRIPTION_MAPS) && map !== MAPS.engine) await this.maps.delete(map, key);
+      }
+      [from, isOver] = [next, next === undefined];
+    }
   }
 
   save(steps: readonly MapStep[]): Promise<boolean> {

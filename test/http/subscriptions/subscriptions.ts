@@ -9,8 +9,9 @@ import type { Store } from '../../../runtime/store/store.js';
 import { serveWith } from '../auth/support.js';
 import { neededBy } from '../auth/scoped.js';
 import { codeOf, type Answer } from '../server.js';
+import { replacementParameters } from '../operations/replacement-support.js';
 import { useBundleServer } from '../bundles/bundle-server.js';
-import { checksWith, subscription, topic, TOPIC } from './samples.js';
+import { checksWith, PORTS, subscription, topic, TOPIC } from './samples.js';
 
 const header = (name: string, value = 'x') => ({ parameter: [{ name, value }] });
 const filter = (more: object) => ({ filterBy: [{ filterParameter: 'code', value: 'x', ...more }] });
@@ -63,7 +64,11 @@ const TAKEN: readonly (readonly [string, object])[] = [
 /** Writes of Subscriptions. https://hl7.org/fhir/R5/subscription.html */
 export function subscriptions(store: Store): void {
   let isFull = false;
-  const options = { subscriptions: checksWith({ perClient: 2, takePlace: () => Promise.resolve(!isFull) }) };
+  let endpointFault = (): string | undefined => undefined;
+  const faultOf = (url: string): string | undefined => endpointFault() ?? PORTS.endpointFault(url);
+  const options = {
+    subscriptions: checksWith({ endpointFault: faultOf, perClient: 2, takePlace: () => Promise.resolve(!isFull) }),
+  };
   const server = useBundleServer(store, options);
   const guarded = serveWith(store, options);
   const create = (body: object) => server.send('POST', '/Subscription', body);
@@ -145,6 +150,18 @@ export function subscriptions(store: Store): void {
     await server.send('POST', '/SubscriptionTopic', body);
     expect((await create(subscription(filter({ modifier: 'not' })))).status).toBe(201);
     expect((await create(subscription({ topic: `${TOPIC}|9`, ...filter({ modifier: 'not' }) }))).status).toBe(422);
+  });
+
+  it('references in it are replaced by a write like others', async () => {
+    for (const id of ['from', 'to']) await server.send('PUT', `/Organization/${id}`, { resourceType: 'Organization', id, name: id }); // prettier-ignore
+    await create(subscription({ managingEntity: { reference: 'Organization/from' } }));
+    const parameters = replacementParameters('Organization/from', 'Organization/to');
+    const replace = () => server.send('POST', '/$svc.fhir.replace-references', parameters);
+    endpointFault = () => 'is allowed no more';
+    expectRefused(await replace(), 422, 'subscription-refused');
+    endpointFault = () => undefined;
+    const answer = await replace();
+    expect(answer.status, answer.text).toBe(200);
   });
 
   it('a later version of the topic that is retired decides nothing', async () => {

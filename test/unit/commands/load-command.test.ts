@@ -222,4 +222,17 @@ describe('kiln load of Subscriptions straight into a store', () => {
     expect(refused[0]).toContain('load it through a server (--url or --running)');
     expect(lines.join('\n')).toContain('1 created, 0 updated, 0 unchanged; 4 failed');
   });
+
+  it('refuses a topic that cannot be evaluated, as a server does', async () => {
+    const topic = (id: string, current: string) =>
+      JSON.stringify({
+        ...{ resourceType: 'SubscriptionTopic', id, url: `http://topic.example/${id}`, status: 'active' },
+        resourceTrigger: [{ resource: 'Observation', queryCriteria: { current } }],
+      });
+    const path = file('t.ndjson', [topic('good', 'status=final'), topic('bad', 'none=1')].join('\n'));
+    const { code, lines } = await kiln('load', path, '--store', `sqlite:${join(folder, 'kiln.db')}`);
+    expect(code).toBe(1);
+    expect(lines.join('\n')).toContain('SubscriptionTopic.resourceTrigger[0].queryCriteria.current');
+    expect(lines.join('\n')).toContain('1 created, 0 updated, 0 unchanged; 1 failed');
+  });
 });

@@ -5,7 +5,7 @@ import { answered } from '../read/answered.js';
 import type { ChangeDocument } from '../bson/documents.js';
 import { LOG, openNumbering, type NumberingParts } from './numbering.js';
 
-/** How often the log is marked as needed, in milliseconds. */
+/** How often the log is marked as needed at least, in milliseconds. */
 const NEED = 60_000;
 
 /** Pause before the lease is asked for again, in milliseconds. */
@@ -24,7 +24,7 @@ export interface ChangeLog extends VersionLog {
  * other does.
  */
 export function openChangeLog(parts: Omit<NumberingParts, 'holder'>): ChangeLog {
-  const { collections, causal, now, time } = parts;
+  const { collections, causal, now, time, keep } = parts;
   const { change, log } = collections;
   const numbering = openNumbering({ ...parts, holder: randomUUID() });
   const listeners = new Set<() => void>();
@@ -39,7 +39,7 @@ export function openChangeLog(parts: Omit<NumberingParts, 'holder'>): ChangeLog 
 
   /** Sees that the log goes on. What is committed after it resolves is numbered. */
   async function need(): Promise<void> {
-    if (performance.now() - needed < NEED) return;
+    if (performance.now() - needed < Math.min(NEED, keep / 4)) return;
     await answered(time, causal.write(async (session) => {
       const state = await log.findOneAndUpdate(
         { _id: LOG },

@@ -12,15 +12,13 @@ import { isStreamLost, openWrittenStream, type Written } from './stream.js';
 export const LOG = 'log';
 
 /** Times of the process that numbers, in milliseconds. */
-export const LOG_TIMES = {
+const LOG_TIMES = {
   /** How long it may do without a sign of life. */
   lease: 10_000,
   /** Between two signs of life where nothing is written. */
   beat: 3000,
   /** Between two batches under load. */
   batch: 50,
-  /** How long after it was needed last the log goes on. */
-  keep: 7 * 86_400_000,
 };
 
 /** Versions that are numbered together. */
@@ -42,6 +40,8 @@ export interface NumberingParts {
   readonly time: number;
   /** Names this process. */
   readonly holder: string;
+  /** How long after it was needed last the log goes on, in milliseconds. */
+  readonly keep: number;
 }
 
 /**
@@ -60,7 +60,7 @@ export interface Numbering {
 
 /** Opens nothing yet. */
 export function openNumbering(parts: NumberingParts): Numbering {
-  const { collections, causal, transactions, now, time, holder } = parts;
+  const { collections, causal, transactions, now, time, holder, keep } = parts;
   const { resource, history, change, log } = collections;
 
   async function take(): Promise<LogDocument | undefined> {
@@ -217,7 +217,7 @@ export function openNumbering(parts: NumberingParts): Numbering {
         if (written.length === 0 && !isDue) continue;
         state = await append(state, written, token ?? state.token);
         beat = performance.now();
-        if (now() - state.needed.getTime() > LOG_TIMES.keep && (await end(state))) return;
+        if (now() - state.needed.getTime() > keep && (await end(state))) return;
         if (written.length === 0) continue;
         appended();
         if (written.length < AT_ONCE) await pause(LOG_TIMES.batch);
