@@ -139,7 +139,7 @@ export function createSocketHub(parts: EngineParts): SocketHub {
       rows,
       gate: { run: (isFailing, work) => turn.run(false, () => places.run(isFailing, work)) },
       lease: { signal: peer.ended, isHeld: () => !peer.ended.aborted },
-      accessOf: (owner) => accessWithin(owner, who, parts.accessOf),
+      accessOf: (owner, subscription) => accessWithin(owner, who, (of) => parts.accessOf(of, subscription)),
       peer: { refused: () => peer.close(...CLOSE.refused) },
       async send({ body, timeout, signal }) {
         if ((await rows.socketOf(id)) !== name) peer.close(...CLOSE.replaced);
