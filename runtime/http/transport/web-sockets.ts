@@ -13,6 +13,9 @@ import { PeerConnection } from './peer-connection.js';
 /** Web sockets in one process, bound or not. */
 const MOST = 2000;
 
+/** Those of them that were not bound yet. */
+const MOST_UNBOUND = 1000;
+
 /** Bytes of a message of a client: binding ones are short. */
 const MOST_SENT = 16 * 1024;
 
@@ -58,6 +61,7 @@ export function createWebSockets({ fhirPath, corsOrigins, admit, bind, log }: We
     autoPong: false,
   });
   let isClosing = false;
+  let unbound = 0;
 
   function check(req: IncomingMessage): void {
     if (isClosing) throw new FhirError('not-open', 'The server is shutting down');
@@ -69,13 +73,21 @@ export function createWebSockets({ fhirPath, corsOrigins, admit, bind, log }: We
     const isAllowed =
       origin === undefined || corsOrigins.includes(origin) || origin.replace(/^https?:\/\//, '') === host;
     if (!isAllowed) throw new FhirError('access-denied', 'Pages of this origin may not connect (cors.origins)');
-    if (server.clients.size >= MOST) throw new FhirError('not-open', 'The server has as many web sockets as it can');
+    if (server.clients.size >= MOST || unbound >= MOST_UNBOUND)
+      throw new FhirError('not-open', 'The server has as many web sockets as it can');
   }
 
   function accept(socket: WebSocket): void {
     const peer = new PeerConnection(socket);
     const timer = setTimeout(() => peer.close(...CLOSE.unbound), UNBOUND);
-    peer.ended.addEventListener('abort', () => clearTimeout(timer), { once: true });
+    let isWaiting = true;
+    unbound++;
+    const waitNoMore = (): void => {
+      clearTimeout(timer);
+      if (isWaiting) unbound--;
+      isWaiting = false;
+    };
+    peer.ended.addEventListener('abort', waitNoMore, { once: true });
     socket.on('message', (data, isBinary) => {
       const token = isBinary ? undefined : readBinding(data);
       if (token === undefined) return peer.close(...CLOSE.unbound);
@@ -83,7 +95,7 @@ export function createWebSockets({ fhirPath, corsOrigins, admit, bind, log }: We
       socket.pause();
       bind(token, peer)
         .then((isBound) => {
-          if (isBound) clearTimeout(timer);
+          if (isBound) waitNoMore();
           else peer.close(...CLOSE.unbound);
         })
         .catch((error: unknown) => {

@@ -39,6 +39,9 @@ const UNMATCHED = {
 /** Greatest time of a timer. */
 const MOST = 2 ** 31 - 1;
 
+/** What is kept of the deliveries of a Subscription was written by another process, or for another web socket. */
+class DeliveredElsewhere extends Error {}
+
 /** Parts that deliveries work with. */
 export interface DeliveryParts extends EngineParts {
   readonly rows: SubscriptionRows;
@@ -128,7 +131,7 @@ export class Delivery {
         if (until !== undefined) await this.sleep(until);
       } catch (error) {
         if (this.isStopped) return;
-        this.parts.onError(error);
+        if (!(error instanceof DeliveredElsewhere)) this.parts.onError(error);
         this.sent = undefined;
         await this.sleep(this.parts.now() + STORE_PAUSE);
       }
@@ -157,7 +160,10 @@ export class Delivery {
     }
     const most = plan.end ?? Infinity;
     // Events wait for the process that has the socket of a peer.
-    if (plan.channel === 'websocket' && this.parts.peer === undefined) return most;
+    if (plan.channel === 'websocket' && this.parts.peer === undefined) {
+      this.sent = undefined;
+      return most;
+    }
     this.sent ??= await rows.sent(this.id, row);
     const isAnew = turn.status === 'requested' && this.sent.value.requested !== current.version;
     // A new socket is not tried later because that before it failed.
@@ -195,6 +201,7 @@ export class Delivery {
     let told: ToldEvents | undefined;
     try {
       await gate.run(before.failures > 0, async () => {
+        if (this.isStopped) throw new Error('the delivery was stopped');
         const principal = await this.allowed(turn);
         const made = await this.compose(kind, turn, principal, before.done);
         told = made.told;
@@ -328,7 +335,7 @@ export class Delivery {
 
   private async save(row: SubscriptionRow, next: SentRow): Promise<void> {
     const saved = await this.parts.rows.saveSent(this.id, row, this.sent!, next);
-    if (saved === undefined) throw new Error(`another process delivers ${SUBSCRIPTION}/${this.id}`);
+    if (saved === undefined) throw new DeliveredElsewhere(`another process delivers ${SUBSCRIPTION}/${this.id}`);
     this.sent = saved;
   }
 

@@ -215,7 +215,8 @@ export function createSocketHub(parts: EngineParts): SocketHub {
 function stopped(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     const end = (): void => void setTimeout(() => reject(new Error('the delivery was stopped')), GRACE).unref();
-    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
   });
 }
 

@@ -234,6 +234,49 @@ export function webSockets(makeStore: () => { readonly store: string; readonly f
     expect(status).toBe(201);
   });
 
+  it(
+    'goes on after a kill: a new socket gets what the one before had not confirmed',
+    { timeout: 180_000 },
+    async () => {
+      const id = await subscribe({ maxCount: 3 });
+      const first = await bind(id);
+      await reaches(id, 'active');
+      for (let i = 1; i <= 30; i++) await patient(`k${i}`);
+      await vi.waitFor(() => expect(first.numbers(id).length).toBeGreaterThan(2), EVENTUALLY);
+      kiln.child.kill('SIGKILL');
+      await kiln.ended;
+      expect(await first.closed).toBe(1006);
+      kiln = await start();
+      base = await kiln.started;
+      const second = await bind(id);
+      await patient('k31');
+      const all = Array.from({ length: 31 }, (_, i) => i + 1);
+      // What the killed process had begun in MongoDB may hold its place for a minute.
+      await vi.waitFor(() => expect([...new Set([...first.numbers(id), ...second.numbers(id)])]).toEqual(all), { ...EVENTUALLY, timeout: 120_000 }); // prettier-ignore
+      for (const { numbers } of [first, second]) expect(numbers(id)).toEqual([...numbers(id)].sort((a, b) => a - b));
+    },
+  );
+
+  it('one that has stopped reading does not hold up others, nor the end of the server', async () => {
+    const [slow, quick] = [await subscribe({ timeout: 60 }), await subscribe()];
+    const more = await subscribe({ timeout: 60 });
+    const deaf = await bind(slow, more);
+    await vi.waitFor(() => expect(deaf.statuses()).toHaveLength(2), EVENTUALLY);
+    deaf.socket.pause();
+    const peer = await bind(quick);
+    for (let i = 1; i <= 5; i++) await patient(`l${i}`);
+    await arrives(peer, quick, [1, 2, 3, 4, 5]);
+    kiln.child.kill('SIGTERM');
+    const before = performance.now();
+    expect(await kiln.ended).toBe(0);
+    expect(performance.now() - before).toBeLessThan(30_000);
+    kiln = await start();
+    base = await kiln.started;
+    deaf.socket.terminate();
+    const again = await bind(slow);
+    await arrives(again, slow, [1, 2, 3, 4, 5]);
+  });
+
   it('works from any process of a store, and goes on after one has ended', { timeout: 120_000 }, async () => {
     const [one, two] = [await subscribe(), await subscribe()];
     const other = await start();
