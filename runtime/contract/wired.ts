@@ -45,6 +45,7 @@ export const WIRED_OPERATIONS = [
   'export',
   'export-poll-status',
   'expunge',
+  'generate-metadata',
   'get-resource-counts',
   'group-export',
   'hfql-execute',

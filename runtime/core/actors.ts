@@ -1,5 +1,6 @@
 /** Transactions of exchange guides whose audit events have a shape of their own. */
-export type ExchangeTransaction = 'ITI-65' | 'ITI-66' | 'ITI-67' | 'ITI-68' | 'ITI-78' | 'ITI-105' | 'ITI-119';
+export type ExchangeTransaction =
+  'ITI-65' | 'ITI-66' | 'ITI-67' | 'ITI-68' | 'ITI-78' | 'ITI-105' | 'ITI-106' | 'ITI-119';
 
 /** Consequences of the actors of exchange guides that the server is. */
 export interface Actors {

@@ -25,11 +25,14 @@ const ACTORS = {
     transactions: ['ITI-66', 'ITI-67', 'ITI-68'],
   },
   'document-recipient': {
-    instantiates: ['DocumentRecipient', 'DocumentRecipient.UnContained', 'DocumentRecipient.Fdoc'].map(
-      (name) => `${MHD}/CapabilityStatement/IHE.MHD.${name}|${MHD_VERSION}`,
-    ),
+    instantiates: [
+      'DocumentRecipient',
+      'DocumentRecipient.UnContained',
+      'DocumentRecipient.Fdoc',
+      'DocumentRecipient.Generate',
+    ].map((name) => `${MHD}/CapabilityStatement/IHE.MHD.${name}|${MHD_VERSION}`),
     guides: [MHD_GUIDE],
-    transactions: ['ITI-65'],
+    transactions: ['ITI-65', 'ITI-106'],
   },
   'document-access-provider': {
     instantiates: [`${EU}/CapabilityStatement/EEHRxF-DocumentAccessProvider`],

@@ -36,6 +36,15 @@ const READERS: ReadonlyMap<string, (bytes: Buffer, services: Services) => unknow
 ]);
 
 /**
+ * Returns what the bytes of a FHIR document say, unchecked. Undefined: the media type is not one of FHIR.
+ *
+ * @throws FhirError as the readers of JSON and XML
+ */
+export function readFhirDocument(contentType: string, bytes: Buffer, services: Services): unknown {
+  return READERS.get(essenceOf(contentType))?.(bytes, services);
+}
+
+/**
  * The document that a DocumentReference brings, whose hash and size are those that it says.
  *
  * @throws FhirError `structure` for what is no base64, `publication-invalid`, `document-invalid`, `resource-too-large`

@@ -11,6 +11,12 @@ import { DOCUMENT_TYPES } from './retrieve.js';
 /** Types whose search is a transaction where it names the patient. */
 const BY_PATIENT: Readonly<Record<string, ExchangeTransaction>> = { DocumentReference: 'ITI-67', List: 'ITI-66' };
 
+/** Operations that are transactions. */
+const BY_OPERATION: Readonly<Record<string, ExchangeTransaction>> = {
+  'DocumentReference/$generate-metadata': 'ITI-106',
+  'Patient/$match': 'ITI-119',
+};
+
 /**
  * Returns the transaction of an exchange guide that a call is, if the server is an actor of it.
  *
@@ -48,7 +54,7 @@ function find(
         ? 'ITI-68'
         : undefined;
     case 'operation':
-      return type === 'Patient' && operation === '$match' ? 'ITI-119' : undefined;
+      return BY_OPERATION[`${type}/${operation}`];
     default:
       return undefined;
   }

@@ -26,6 +26,6 @@ export const execute: InteractionHandler = async (call, services): Promise<Reply
 
 /** What the configuration does not allow; the scopes of the token are checked before. */
 function switchedOff(name: string): FhirError {
-  const text = `${name} is switched off here; the setting admin.expunge allows it`;
+  const text = `${name} is switched off here; the configuration allows it (admin.expunge, exchange.documents)`;
   return new FhirError('method-not-allowed', text, { headers: { Allow: '' } });
 }

@@ -7,6 +7,7 @@ import { convert } from './convert.js';
 import { diff } from './diff.js';
 import { document } from './documents/document.js';
 import { docref } from './documents/docref.js';
+import { generateMetadata } from './documents/generate-metadata.js';
 import { getResourceCounts } from './meta/get-resource-counts.js';
 import { hfqlExecute } from './hfql-execute.js';
 import { graph } from './documents/graph.js';
@@ -87,6 +88,7 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   export: startExport,
   'export-poll-status': exportStatus,
   expunge,
+  'generate-metadata': generateMetadata,
   'get-resource-counts': getResourceCounts,
   'group-export': startExport,
   'hfql-execute': hfqlExecute,
@@ -114,8 +116,10 @@ export const OPERATIONS: ReadonlyMap<string, InteractionHandler> = new Map(Objec
 /** Operations that are there only where web sockets are offered: the setting `subscriptions.websocket`. */
 export const WEBSOCKET: ReadonlySet<string> = new Set(['Subscription-get-ws-binding-token']);
 
-/**
- * Interactions that remove versions for good, and operations by their id. They are off unless the configuration says
- * `admin.expunge`.
- */
-export const EXPUNGING: ReadonlySet<string> = new Set(['expunge', 'delete-history', 'delete-history-version']);
+/** Settings that switch interactions on, and operations by their id. */
+export const SWITCHES: ReadonlyMap<string, 'admin.expunge' | 'exchange.documents'> = new Map([
+  ['expunge', 'admin.expunge'],
+  ['delete-history', 'admin.expunge'],
+  ['delete-history-version', 'admin.expunge'],
+  ['generate-metadata', 'exchange.documents'],
+]);

@@ -38,20 +38,9 @@ export const IMPORT_CODE = concept(coding(DCM, '110107', 'Import'));
 /** Data goes out. */
 export const EXPORT_CODE = concept(coding(DCM, '110106', 'Export'));
 
-/** Names of the transactions of IHE that events are about. */
-const TRANSACTIONS: Readonly<Record<string, string>> = {
-  'ITI-65': 'Provide Document Bundle',
-  'ITI-66': 'Find Document Lists',
-  'ITI-67': 'Find Document References',
-  'ITI-68': 'Retrieve Document',
-  'ITI-78': 'Patient Demographics Query',
-  'ITI-105': 'Simplified Publish',
-  'ITI-119': 'Patient Demographics Match',
-};
-
 /** A transaction of IHE. https://profiles.ihe.net/ITI */
-export function transactionCode(transaction: string): JsonObject {
-  return concept(coding('urn:ihe:event-type-code', transaction, TRANSACTIONS[transaction] ?? transaction));
+export function transactionCode(transaction: string, name: string): JsonObject {
+  return concept(coding('urn:ihe:event-type-code', transaction, name));
 }
 
 /** Parts that agents take. */

@@ -2,20 +2,10 @@ import { newId } from '../../fhir/id.js';
 import { formatInstant } from '../../fhir/instant.js';
 import type { AuditedClient, RestRecord } from './audit.js';
 import type { JsonObject } from '../../fhir/resource.js';
-import {
-  CATEGORIES,
-  ENTITIES,
-  IMPORT_CODE,
-  interactionCode,
-  outcomeOf,
-  transactionCode,
-  UNKNOWN_CODE,
-} from './codings.js';
+import { CATEGORIES, ENTITIES, interactionCode, outcomeOf, UNKNOWN_CODE } from './codings.js';
 import { clientPart, serverAgent, sourceOf } from './event-parts.js';
 import { patternOf } from './patterns.js';
-
-/** Transactions whose events name what they are about in another role. */
-const [IMPORT, RETRIEVAL] = ['ITI-65', 'ITI-68'] as const;
+import { roleOf, transactionShape } from './transactions.js';
 
 /** The statuses by which access is denied. */
 const DENIED: ReadonlySet<number> = new Set([401, 403]);
@@ -59,11 +49,12 @@ function frameOf(
   { interaction = '', transaction, status }: Pick<RestRecord, 'interaction' | 'transaction' | 'status'>,
   base: string,
 ): string {
-  const { action, client, server } = patternOf(interaction);
+  const shape = transactionShape(transaction) ?? plainShape(interaction);
+  const { action, client, server } = patternOf(shape.interaction);
   const frame = {
     ...(status < 400 && { outcome: outcomeOf(status, undefined) }),
-    category: [...(DENIED.has(status) ? [CATEGORIES.alert] : []), ...categoriesOf(interaction, transaction)],
-    code: codeOf(interaction, transaction),
+    category: [...(DENIED.has(status) ? [CATEGORIES.alert] : []), ...shape.category],
+    code: shape.code,
     action,
     agent: [{ type: client, ...clientPart(audited) }, serverAgent(base, server)],
     source: sourceOf(base),
@@ -71,16 +62,10 @@ function frameOf(
   return JSON.stringify(frame).slice(1, -1);
 }
 
-/** The profiles of a transaction of IHE have the interaction as a category. https://profiles.ihe.net/ITI/MHD */
-function categoriesOf(interaction: string, transaction: string | undefined): readonly JsonObject[] {
-  if (transaction === undefined) return [CATEGORIES.rest];
-  if (transaction === IMPORT) return [transactionCode(transaction)];
-  return [interactionCode(interaction === 'operation' ? 'search-type' : interaction), transactionCode(transaction)];
-}
-
-function codeOf(interaction: string, transaction: string | undefined): JsonObject {
-  if (transaction !== undefined) return transaction === IMPORT ? IMPORT_CODE : CATEGORIES.rest;
-  return interaction === '' ? UNKNOWN_CODE : interactionCode(interaction);
+/** The shape of events of the RESTful interface. */
+function plainShape(interaction: string): NonNullable<ReturnType<typeof transactionShape>> {
+  const code = interaction === '' ? UNKNOWN_CODE : interactionCode(interaction);
+  return { interaction, category: [CATEGORIES.rest], code };
 }
 
 function entitiesOf(record: RestRecord): readonly JsonObject[] {
@@ -88,8 +73,7 @@ function entitiesOf(record: RestRecord): readonly JsonObject[] {
   const entities: JsonObject[] = [];
   if (type !== undefined && id !== undefined) {
     const reference = `${type}/${id}${versionId === undefined ? '' : `/_history/${versionId}`}`;
-    const role = transaction === RETRIEVAL ? 'report' : transaction === IMPORT ? 'job' : 'resource';
-    entities.push({ what: { reference }, role: ENTITIES[role] });
+    entities.push({ what: { reference }, role: roleOf(transaction) });
   }
   for (const id of patients) entities.push({ what: { reference: `Patient/${id}` }, role: ENTITIES.patient });
   if (query !== undefined && query !== '') {

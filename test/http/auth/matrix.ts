@@ -1,7 +1,7 @@
 import { tables } from '../../../generated/tables.js';
 import type { Interaction } from '../../../runtime/contract/rest.js';
 import { isWired } from '../../../runtime/interactions/registry.js';
-import { EXPUNGING, OPERATIONS } from '../../../runtime/operations/registry.js';
+import { OPERATIONS, SWITCHES } from '../../../runtime/operations/registry.js';
 import { replacementParameters } from '../operations/replacement-support.js';
 import { FORM_TYPE } from '../search-server.js';
 import { CATEGORY, observed } from './support.js';
@@ -160,6 +160,8 @@ function referring(value: string): object {
 
 /** Interactions of the tables that are wired by default; `capabilities` is open. */
 export function interactionsToCover(): readonly Interaction[] {
-  const wired = tables.routes.filter((route) => isWired(route, OPERATIONS) && !EXPUNGING.has(route.interaction));
+  const wired = tables.routes.filter(
+    (route) => isWired(route, OPERATIONS) && SWITCHES.get(route.interaction) !== 'admin.expunge',
+  );
   return [...new Set(wired.map(({ interaction }) => interaction))].filter((each) => each !== 'capabilities').sort();
 }

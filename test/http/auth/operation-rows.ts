@@ -29,6 +29,10 @@ const HFQL = parameters(
   { name: 'action', valueCode: 'search' },
   { name: 'query', valueString: 'select id from Observation' },
 );
+const NO_DOCUMENT = parameters({
+  name: 'document',
+  resource: { resourceType: 'Binary', contentType: 'text/plain', data: 'SGVsbG8=' },
+});
 const PATIENT = { resourceType: 'Patient', identifier: [{ value: '1' }] };
 const IMPORT = parameters({
   name: 'input',
@@ -55,6 +59,7 @@ export const OPERATION_CALLS: readonly OperationCall[] = [
   get('Composition-document', '/Composition/c/$document', ['Composition.r', 'Patient.r']),
   post('ConceptMap-closure', '/$closure', parameters({ name: 'name', valueString: 'x' }), ['ConceptMap.s|r']),
   get('ConceptMap-translate', `/ConceptMap/$translate?url=${NONE}&sourceCode=x&system=${NONE}`, ['ConceptMap.r'], 404),
+  post('generate-metadata', '/DocumentReference/$generate-metadata', NO_DOCUMENT, ['DocumentReference.c'], 422),
   get('DocumentReference-docref', '/DocumentReference/$docref?patient=a', ['DocumentReference.s']),
   get('Encounter-everything', '/Encounter/e/$everything', ['Encounter.r']),
   get('EpisodeOfCare-everything', '/EpisodeOfCare/e/$everything', ['EpisodeOfCare.r']),

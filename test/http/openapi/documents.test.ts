@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
 import { createApp } from '../../../runtime/http/app.js';
 import { listen } from '../../../runtime/http/listen.js';
-import { EXPUNGING, OPERATIONS, WEBSOCKET } from '../../../runtime/operations/registry.js';
 import { isWired } from '../../../runtime/interactions/registry.js';
+import { OPERATIONS, SWITCHES, WEBSOCKET } from '../../../runtime/operations/registry.js';
 import { SILENT } from '../../../runtime/observe/log.js';
 import { openStore } from '../../contract/open-store.js';
 import { extract } from '../../bench/data/load-clinic.js';
@@ -54,8 +54,9 @@ describe('OpenAPI documents', () => {
         Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
       ),
     );
+    const isOff = (id: string): boolean => SWITCHES.get(id) === 'admin.expunge' || WEBSOCKET.has(id);
     const wired = tables.routes.filter(
-      (row) => isWired(row, OPERATIONS) && ![...EXPUNGING, ...WEBSOCKET].includes(row.operation ?? row.interaction),
+      (row) => isWired(row, OPERATIONS) && !isOff(row.operation ?? row.interaction),
     );
     const routed = wired.flatMap(({ method, path }) => {
       const written = path.replace('[id]', '{id}').replace('[vid]', '{vid}');

@@ -55,6 +55,21 @@ function filter(making: Making): string {
   return `${type}?${making.search(type)}`;
 }
 
+/** A document about a patient, whom its answer must not tell of. */
+const documentAbout = (reference: string): object => ({
+  ...{ resourceType: 'Bundle', type: 'document', timestamp: '2024-01-01T00:00:00Z' },
+  identifier: { system: 'urn:ietf:rfc:3986', value: 'urn:uuid:0c3151bd-1cbf-4d64-b04d-cd9187a4c6e1' },
+  entry: [
+    {
+      fullUrl: 'urn:uuid:3d1c1a24-0bd1-4a5b-b9c9-9c0b4a2e0f12',
+      resource: {
+        ...{ resourceType: 'Composition', status: 'final', type: { text: 'x' }, date: '2024-01-01', title: 'x' },
+        ...{ author: [{ display: 'x' }], subject: [{ reference }] },
+      },
+    },
+  ],
+});
+
 /** Operations that answer by what there is, and what they are asked with. */
 const ARGUMENTS: Readonly<Record<string, Maker>> = {
   'Patient-everything': everything,
@@ -82,6 +97,7 @@ const ARGUMENTS: Readonly<Record<string, Maker>> = {
     ['patient', patient(m).slice('Patient/'.length)],
     ...maybe(m.random, 0.3, ['start', '2024-03-01']),
   ],
+  'generate-metadata': (m) => [['document', documentAbout(patient(m))]],
   'List-find': (m) => [
     ['patient', patient(m)],
     ['name', 'current-problems'],

@@ -35,6 +35,20 @@ const value = (name: string, type: string, given: unknown): JsonObject => ({ nam
 const call = (operation: WiredOperation, at: string, ...parameter: readonly JsonObject[]): FormCall => ({ operation, at, parameter }); // prettier-ignore
 
 const CODES = 'http://form.example/codes';
+/** A document about the patient of the world. */
+const DOCUMENT = {
+  ...{ resourceType: 'Bundle', type: 'document', timestamp: '2024-01-01T00:00:00Z' },
+  identifier: { system: 'urn:ietf:rfc:3986', value: 'urn:uuid:0c3151bd-1cbf-4d64-b04d-cd9187a4c6e1' },
+  entry: [
+    {
+      fullUrl: 'urn:uuid:3d1c1a24-0bd1-4a5b-b9c9-9c0b4a2e0f12',
+      resource: {
+        ...{ resourceType: 'Composition', status: 'final', type: { text: 'x' }, date: '2024-01-01', title: 'x' },
+        ...{ author: [{ display: 'x' }], subject: [{ reference: 'Patient/good' }] },
+      },
+    },
+  ],
+};
 const META = value('meta', 'Meta', { tag: [{ system: 'http://x.example', code: 'x' }] });
 const CAPABILITIES = 'http://form.example/capabilities';
 
@@ -59,6 +73,7 @@ export const FORM_CALLS: readonly FormCall[] = [
   call('ConceptMap-closure', '/ConceptMap', value('name', 'String', 'forms')),
   call('ConceptMap-translate', '/ConceptMap', value('url', 'Uri', 'http://form.example/map'), value('sourceCode', 'Code', 'a'), value('system', 'Uri', CODES)), // prettier-ignore
   call('ConceptMap-translate', '/ConceptMap/good', value('sourceCode', 'Code', 'a'), value('system', 'Uri', CODES)),
+  call('generate-metadata', '/DocumentReference', { name: 'document', resource: DOCUMENT }),
   call('DocumentReference-docref', '/DocumentReference', value('patient', 'Id', 'good')),
   call('Encounter-everything', '/Encounter/good', value('_count', 'Integer', 50)),
   call('EpisodeOfCare-everything', '/EpisodeOfCare/good', value('_type', 'Code', 'Patient')),
