@@ -207,6 +207,12 @@ export const exchanges: ExchangeTable = {
       answers: [{ status: 200, text: 'The result', body: ['result'] }],
     },
     {
+      operations: ['generate-metadata'],
+      headers: [],
+      request: ['parameters'],
+      answers: [{ status: 200, text: 'Published', body: ['result'], headers: ['Content-Location'] }],
+    },
+    {
       operations: ['export', 'patient-export', 'group-export'],
       headers: ['Prefer!'],
       request: ['parameters'],

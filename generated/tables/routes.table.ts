@@ -464,6 +464,12 @@ export const routes: readonly RouteRow[] = [
     interaction: 'operation',
     operation: 'DocumentReference-generate',
   },
+  {
+    method: 'POST',
+    path: 'DocumentReference/$generate-metadata',
+    interaction: 'operation',
+    operation: 'generate-metadata',
+  },
   { method: 'POST', path: 'Encounter/[id]/_search', interaction: 'search-compartment' },
   { method: 'GET', path: 'Encounter/[id]/*', interaction: 'search-compartment' },
   { method: 'POST', path: 'Encounter/[id]/*/_search', interaction: 'search-compartment' },

@@ -567,6 +567,7 @@ export const scopes: ScopeTable = {
         { on: 'filter', letters: 'r', when: 'security-context' },
       ],
     },
+    { interaction: 'operation', operation: 'generate-metadata', needs: [{ on: 'type', letters: 'c' }] },
     { interaction: 'operation', operation: 'Patient-match', needs: [{ on: 'type', letters: 's' }] },
     {
       interaction: 'operation',

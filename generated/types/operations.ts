@@ -321,6 +321,10 @@ export interface GenerateQuery {
   'url'?: SearchValues;
 }
 
+/** Parameters that $generate-metadata takes in a query. */
+export interface GenerateMetadataQuery {
+}
+
 /** Parameters that $get-resource-counts takes in a query. */
 export interface GetResourceCountsQuery {
 }
@@ -735,6 +739,8 @@ export interface Operations {
   'find-matches': { type: 'CodeSystem'; query: FindMatchesQuery; result: Parameters };
   /** Generate a DocumentReference from a document */
   'generate': { type: 'DocumentReference'; query: GenerateQuery; result: Bundle };
+  /** Publication of a document by its own header */
+  'generate-metadata': { type: 'DocumentReference'; query: GenerateMetadataQuery; result: Parameters };
   /** Numbers of stored resources */
   'get-resource-counts': { type: ResourceType; query: GetResourceCountsQuery; result: Parameters };
   /** Get a binding token for use in a websocket connection */
