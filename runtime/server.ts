@@ -130,7 +130,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       exchange: {
         documents: config['exchange.documents'],
         sourceId: config['exchange.sourceId'],
-        actors: actorsOf(config['profiles.actors']),
+        actors: actorsOf(config['profiles.actors'], config['exchange.documents']),
       },
       shipped: config['definitions.shipped'] ? SHIPPED : undefined,
       integrity: integrityOf(config, { tables, own, isShipped: isShippedBy(config) }),

@@ -116,7 +116,8 @@ export async function prepareAudit(
       list.add(patients.ofSearch(member ?? type, form === undefined ? params : new URLSearchParams([...params, ...form]))); // prettier-ignore
     } else if (interaction === 'operation' || interaction.startsWith('history-')) {
       list.about(type, id, undefined);
-      addNamed(call, list);
+      // What is written by an operation says itself whom it is about; a document that is sent has patients of its own.
+      if (reply.about === undefined) addNamed(call, list);
       addShown(reply, list);
     } else list.about(type, id, reply.json ?? body);
     for (const { type: of, id: one, json } of reply.about ?? []) list.about(of, one, json);

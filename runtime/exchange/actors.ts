@@ -1,8 +1,8 @@
-import type { Actors, ExchangeTransaction } from '../core/actors.js';
+import type { ActorClaim, Actors, ExchangeTransaction } from '../core/actors.js';
 
 /** An actor of an exchange guide: what the server claims where it is one, and which rules hold then. */
 interface ActorRow {
-  readonly instantiates: Actors['instantiates'];
+  readonly instantiates: readonly (string | ActorClaim)[];
   readonly guides: Actors['guides'];
   readonly transactions: readonly ExchangeTransaction[];
   readonly needsPatient?: true;
@@ -10,6 +10,7 @@ interface ActorRow {
 
 const MHD = 'https://profiles.ihe.net/ITI/MHD';
 const EU = 'http://hl7.eu/fhir/health-data-api';
+const PDQM = 'https://profiles.ihe.net/ITI/PDQm';
 const IPA = 'http://hl7.org/fhir/uv/ipa';
 
 /** Editions for R4 and R5 share their URLs, so that the version tells them apart. */
@@ -47,6 +48,17 @@ const ACTORS = {
     guides: [MHD_GUIDE, EU_GUIDE],
     transactions: ['ITI-105'],
   },
+  'patient-demographics-supplier': {
+    instantiates: [
+      {
+        canonical: `${PDQM}/CapabilityStatement/IHE.PDQm.PatientDemographicsSupplierMatch`,
+        // HL7's package of extensions brings the parameter.
+        needs: { type: 'Patient', parameter: 'mothersMaidenName' },
+      },
+    ],
+    guides: [`${PDQM}/ImplementationGuide/ihe.iti.pdqm`],
+    transactions: ['ITI-78', 'ITI-119'],
+  },
   'resource-access-provider': {
     instantiates: [`${EU}/CapabilityStatement/EEHRxF-ResourceAccessProvider`, `${IPA}/CapabilityStatement/ipa-server`],
     guides: [EU_GUIDE, `${IPA}/ImplementationGuide/hl7.fhir.uv.ipa`],
@@ -61,13 +73,18 @@ export type ActorName = keyof typeof ACTORS;
 /** The names of all actors. */
 export const ACTOR_NAMES = Object.keys(ACTORS) as readonly ActorName[];
 
-/** Returns what some actors do together. */
-export function actorsOf(names: readonly ActorName[]): Actors {
+/** Transactions of documents, whose events have the shape of their profiles wherever documents are taken apart. */
+const OF_DOCUMENTS: readonly ExchangeTransaction[] = ['ITI-65', 'ITI-66', 'ITI-67', 'ITI-68', 'ITI-105', 'ITI-106'];
+
+/** Returns what some actors do together. @param documents whether documents are taken apart (`exchange.documents`) */
+export function actorsOf(names: readonly ActorName[], documents = true): Actors {
   const rows = names.map((name): ActorRow => ACTORS[name]);
+  const claims = rows.flatMap(({ instantiates }) => instantiates);
+  const transactions = rows.flatMap((row) => row.transactions);
   return {
-    instantiates: unique(rows.flatMap(({ instantiates }) => instantiates)),
+    instantiates: claims.map((claim) => (typeof claim === 'string' ? { canonical: claim } : claim)),
     guides: unique(rows.flatMap(({ guides }) => guides)),
-    transactions: new Set(rows.flatMap(({ transactions }) => transactions)),
+    transactions: new Set(documents ? [...OF_DOCUMENTS, ...transactions] : transactions),
     needsPatient: rows.some(({ needsPatient }) => needsPatient === true),
   };
 }

@@ -13,6 +13,7 @@ export interface OutcomeIssue {
     | 'index-not-current'
     | 'includes-cut'
     | 'contained-not-searched'
+    | 'domain-unknown'
     | 'version-ignored';
   readonly text: string;
   /** Name of the parameter that it is about. */

@@ -19,6 +19,7 @@ import { isKnown } from '../../core/write/preconditions.js';
 import { includableOf } from '../../core/search/parse/read-include.js';
 import { composeTerminology } from './terminology-capabilities.js';
 import { patchTypes } from '../../core/patch/sent-patch.js';
+import type { ActorClaim } from '../../core/actors.js';
 import type { Services } from '../../core/services.js';
 import { socketUrl } from '../../core/socket-url.js';
 import { readView, viewJson, viewParameters } from '../../core/view.js';
@@ -229,11 +230,14 @@ function composeStatement(services: Services, currency: string | undefined, base
 }
 
 /** The CapabilityStatements and guides of the actors that the server is, and the guides that were installed. */
-function describeActors({ exchange: { actors }, guides }: Services): JsonObject {
-  const { instantiates } = actors;
+function describeActors({ exchange: { actors }, guides, tables }: Services): JsonObject {
+  const isThere = ({ type, parameter }: NonNullable<ActorClaim['needs']>): boolean =>
+    searchDefinitions(tables).rowsOf(type).has(parameter);
+  const claims = actors.instantiates.filter(({ needs }) => needs === undefined || isThere(needs));
+  const instantiates = [...new Set(claims.map(({ canonical }) => canonical))];
   const all = [...new Set([...actors.guides, ...guides.flatMap(({ guide }) => guide ?? [])])];
   return {
-    ...(instantiates.length > 0 && { instantiates: [...instantiates] }),
+    ...(instantiates.length > 0 && { instantiates }),
     ...(all.length > 0 && { implementationGuide: all }),
   };
 }

@@ -15,9 +15,12 @@ import type { Services } from '../../core/services.js';
 import { shippedMatches } from '../../core/shipped/shipped-matches.js';
 import { SHIPPED_TYPES } from '../../core/shipped/shipped-pack.js';
 import { checkPatientNamed } from '../../exchange/named-patient.js';
+import { unknownDomainWarnings } from '../../exchange/unknown-domains.js';
 import type { Target } from '../../search/query/query.js';
 import type { UsedParameter } from '../../search/parse/used-by.js';
 import type { FindPage, StoredVersion } from '../../store/store.js';
+
+const PATIENT = 'Patient';
 
 /**
  * `GET [base]/[type]?…`, `[base]/[type]/[id]/[type or *]?…` and `[base]?…`, and `POST` to the same with `_search`: a page of the
@@ -154,7 +157,7 @@ async function present(
   const hasNext = count > 0 && page.next !== undefined && shown < maxResults;
   const further = { ...walk, params: request.understood, shown, after: page.next ?? '', effect };
   const total = page.total ?? (isComplete(request, walk, page) ? page.versions.length : undefined);
-  return replySearchBundle({
+  const reply = replySearchBundle({
     page: {
       versions,
       complete: disclosedTimestamp(page.complete, call.principal.access, services.tables.resourceTypes),
@@ -167,8 +170,16 @@ async function present(
     ...(scored !== undefined && { scores: await scoresOf(page.versions, scored, services) }),
     included,
     includedTexts: await renderPage(included, includeViews(view), services),
-    notes: await searchWarnings({ request, types, used, staleBefore, page, include, isGraphCut }, call, services),
+    notes: [
+      ...(await searchWarnings({ request, types, used, staleBefore, page, include, isGraphCut }, call, services)),
+      ...(total === 0
+        ? await unknownDomainWarnings({ type: scope.type, criteria: request.criteria }, call, services)
+        : []),
+    ],
   });
+  const [only] = total === 1 && scope.type === PATIENT ? versions : [];
+  // The audit names the patient that is found alone (ITI-78).
+  return only === undefined ? reply : { ...reply, about: [{ type: PATIENT, id: only.id }] };
 }
 
 /** Whether all matches are on this page, so that their total is known without counting. */

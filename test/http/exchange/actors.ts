@@ -10,8 +10,10 @@ import { createExtractor } from '../../../runtime/search/extract.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { OWN } from '../../toy/own.js';
 import { scopedServer } from '../auth/scoped.js';
+import type { ToyServer } from '../server.js';
 import { batch, entry } from '../bundles/bundle-server.js';
 import { FORM_TYPE } from '../search-server.js';
+import { generatedDocument } from './generate.js';
 import { providedBundle } from './provide.js';
 import { attachment, BYTES, identifier, publication, sha1 } from './publish-cases.js';
 
@@ -150,6 +152,8 @@ export function exchangeActors(store: Store): void {
     await ask('ITI-67-post', 'POST', '/DocumentReference/_search', 'patient.identifier=urn:actors|one', FORM_TYPE);
     await ask('ITI-66', 'GET', '/List?patient=actors-1&code=submissionset');
     await ask('ITI-78', 'GET', '/Patient?_id=actors-1');
+    await ask('ITI-78-alone', 'GET', '/Patient?identifier=urn:actors|one');
+    await ask('ITI-106', 'POST', '/DocumentReference/$generate-metadata', generatedDocument('Patient/actors-3'));
     await ask('ITI-68', 'GET', documentPath());
     await ask('ITI-119', 'POST', '/Patient/$match', { resourceType: 'Patient', name: [{ family: 'Actors' }] });
     await ask('other', 'GET', '/DocumentReference?status=current');
@@ -172,7 +176,8 @@ export function exchangeActors(store: Store): void {
   describe('claims', () => {
     it('are in /metadata as long as the server is an actor', async () => {
       const claimed = (await server.all.send('GET', '/metadata')).json();
-      expect(claimed.instantiates).toEqual(actors.instantiates);
+      const expected = actors.instantiates.filter(({ needs }) => needs === undefined).map(({ canonical }) => canonical);
+      expect(claimed.instantiates).toEqual(expected);
       expect(claimed.instantiates).toContain('https://profiles.ihe.net/ITI/MHD/CapabilityStatement/IHE.MHD.DocumentResponder|5.1.0'); // prettier-ignore
       expect(claimed.implementationGuide).toEqual(actors.guides);
       const others = (await plain.all.send('GET', '/metadata')).json();
@@ -185,6 +190,26 @@ export function exchangeActors(store: Store): void {
         'document-responder',
       ]);
       expect(() => readConfig({ 'profiles-actors': 'document-responder,druid' }, {})).toThrow('has to be a list of');
+    });
+  });
+
+  describe('a domain of identifiers that no patient has (PDQm 2:3.78.4.1.3, case 5)', () => {
+    const outcomes = async (client: Pick<ToyServer, 'send'>, query: string): Promise<readonly string[]> => {
+      const answer = await client.send('GET', `/Patient?${query}`);
+      expect(answer.status).toBe(200);
+      const entries = (answer.json().entry ?? []) as { resource: { issue?: { severity: string; code: string }[] } }[];
+      return entries.flatMap(({ resource }) => resource.issue ?? []).map(({ severity, code }) => `${severity} ${code}`);
+    };
+    it('is named in a warning, where the server supplies demographics', async () => {
+      expect(await outcomes(server.all, 'identifier=urn:nobody|')).toEqual(['warning not-found']);
+      expect(await outcomes(server.all, 'identifier=urn:nobody|,urn:none|')).toHaveLength(2);
+      expect(await outcomes(server.all, 'identifier=urn:actors|&family=Nobodyson')).toEqual([]);
+      expect(await outcomes(server.all, 'identifier=urn:nobody|1')).toEqual([]);
+      expect(await outcomes(plain.all, 'identifier=urn:nobody|')).toEqual([]);
+    });
+    it('is one too where the token shows none of them', async () => {
+      const blind = server.as('system/Patient.rs?gender=female');
+      expect(await outcomes(blind, 'identifier=urn:actors|')).toEqual(['warning not-found']);
     });
   });
 
@@ -255,6 +280,7 @@ export function exchangeActors(store: Store): void {
       ['ITI-67', 'search', 'E', ['110153', '110152'], ['1', '24']],
       ['ITI-66', 'search', 'E', ['110153', '110152'], ['1', '24']],
       ['ITI-78', 'search', 'E', ['110153', '110152'], ['1', '24']],
+      ['ITI-106', 'create', 'C', ['110153', '110152'], ['4', '1', '24']],
       ['ITI-68', 'read', 'R', ['110152', '110153'], ['3', '1']],
     ])('%s', (name, interaction, action, agents, roles) => {
       const event = eventOf(name);
@@ -263,9 +289,11 @@ export function exchangeActors(store: Store): void {
       expect([event.action, event.outcome.code.code]).toEqual([action, '0']);
       expect(event.agent.map(({ type }) => only(type))).toEqual(agents);
       expect(event.entity.slice(0, -1).map(({ role }) => only(role))).toEqual(roles);
-      expect(event.entity.some(({ what }) => what?.reference === `Patient/actors-${name === 'ITI-65' ? 3 : 1}`)).toBe(
-        true,
-      );
+      expect(
+        event.entity.some(
+          ({ what }) => what?.reference === `Patient/actors-${name === 'ITI-65' || name === 'ITI-106' ? 3 : 1}`,
+        ),
+      ).toBe(true);
     });
 
     it('a search that is posted is one, and its query is told', () => {
@@ -273,6 +301,12 @@ export function exchangeActors(store: Store): void {
       expect(event.category.map(only)).toEqual(['search', 'ITI-67']);
       const query = event.entity.find((each) => each.query !== undefined)?.query ?? '';
       expect(decodeURIComponent(Buffer.from(query, 'base64').toString())).toContain('patient.identifier=urn:actors|one'); // prettier-ignore
+    });
+
+    it('a patient that is found alone is named', () => {
+      const event = eventOf('ITI-78-alone');
+      expect(event.category.map(only)).toEqual(['search', 'ITI-78']);
+      expect(event.entity.map(({ what }) => what?.reference)).toContain('Patient/actors-1');
     });
 
     it('$match is one', () => {

@@ -80,6 +80,9 @@ const bundle = (patient: object, composition: object = {}, more: object = {}): R
   ...more,
 });
 
+/** A document about a patient of the server, as it is sent. */
+export const generatedDocument = (reference: string): object => asked(bundle({}, { subject: [{ reference }] }));
+
 /** Metadata made of documents, whatever the store. IHE MHD 5.1.0, 2:3.106 */
 export function generatingMetadata(store: Store): void {
   const server = scopedServer(store);
