@@ -3,13 +3,10 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, syml
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { EVENTUALLY } from '../../eventually.js';
-import { command, freePort, makeClientFolder } from '../../service/auth.js';
-import { startKiln, type KilnProcess } from '../../service/kiln-process.js';
-import { makeCertificate } from '../../unit/transport/make-certificate.js';
 import { buildDist } from '../../workers/build-dist.js';
+import { startExchangeServer, type ExchangeServer } from './exchange-server.js';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const EXAMPLES = ['document-source', 'document-consumer', 'patient-access'] as const;
@@ -25,11 +22,8 @@ const SCOPES = {
 /** The examples of the exchange, over TLS, against a server that is each actor. @param makeStore given a folder for files */
 export function exchangeExamples(makeStore: (folder: string) => string): void {
   const folder = mkdtempSync(join(tmpdir(), 'kiln-exchange-'));
-  let kiln: KilnProcess;
-  let base = '';
-  let key = '';
+  let server: ExchangeServer;
   let env: NodeJS.ProcessEnv;
-  let store: string[];
 
   interface Ended {
     readonly code: number;
@@ -39,7 +33,7 @@ export function exchangeExamples(makeStore: (folder: string) => string): void {
   const run = (example: (typeof EXAMPLES)[number], client: string, ...args: string[]): Promise<Ended> =>
     new Promise((resolve) => {
       const program = join(folder, example, 'dist', `${example}.js`);
-      execFile(process.execPath, [program, base, client, key, ...args], { env }, (error, out, err) =>
+      execFile(process.execPath, [program, server.base, client, server.key, ...args], { env }, (error, out, err) =>
         resolve({ code: error === null ? 0 : Number(error.code), out: out.trim(), err: err.trim() }),
       );
     });
@@ -60,45 +54,17 @@ export function exchangeExamples(makeStore: (folder: string) => string): void {
         );
       });
     }
-    const made = makeCertificate('ec');
-    const [cert, tlsKey] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-    writeFileSync(cert, made.cert);
-    writeFileSync(tlsKey, made.key, { mode: 0o600 });
-    store = ['--store', makeStore(folder)];
-    const keys = await makeClientFolder();
-    key = keys.key;
-    const port = String(await freePort());
-    const actors = 'document-responder,document-recipient,document-submission,resource-access-provider';
-    const url = `https://localhost:${port}`;
-    const tls = ['--tls-cert', cert, '--tls-key', tlsKey, '--base-url', url];
-    kiln = startKiln(['serve', '--auth', 'smart', '--port', port, ...store, ...tls, '--profiles-actors', actors]);
-    base = `${url}/fhir`;
-    env = { ...process.env, NODE_EXTRA_CA_CERTS: cert };
-    await vi.waitFor(() => expect(kiln.output.out).toContain(base), EVENTUALLY);
-    for (const [id, scope] of Object.entries(SCOPES)) {
-      const added = await command('client', 'add', '--id', id, '--scope', scope, '--jwks', keys.jwks, ...store);
-      expect(added.code, added.err).toBe(0);
-    }
-    const records = join(folder, 'records.ndjson');
-    const subject = { reference: 'Patient/p' };
-    const lines = [
-      { resourceType: 'Patient', id: 'p', identifier: [{ system: 'urn:oid:2.999.1', value: '4711' }] },
-      { resourceType: 'Patient', id: 'q', identifier: [{ system: 'urn:oid:2.999.1', value: '4712' }] },
-      { resourceType: 'Observation', id: 'o', status: 'final', code: { text: 'pulse' }, subject },
-      { resourceType: 'Observation', id: 'x', status: 'final', code: { text: 'other' }, subject: { reference: 'Patient/q' } }, // prettier-ignore
-    ];
-    writeFileSync(records, lines.map((line) => JSON.stringify(line)).join('\n'));
-    const loaded = await command('load', records, ...store);
-    expect(loaded.code, loaded.err).toBe(0);
+    server = await startExchangeServer(folder, makeStore(folder), SCOPES);
+    env = { ...process.env, NODE_EXTRA_CA_CERTS: server.cert };
   }, 240_000);
   afterAll(async () => {
-    kiln.child.kill('SIGTERM');
-    await kiln.ended;
+    server.kiln.child.kill('SIGTERM');
+    await server.kiln.ended;
     rmSync(folder, { recursive: true });
   });
 
   it('what the source publishes the consumer gets, byte for byte', { timeout: 240_000 }, async () => {
-    const sizes = { 'text/plain': 1000, 'application/pdf': 300_000, 'image/png': 2_000_000, 'application/octet-stream': 20_000_000 }; // prettier-ignore
+    const sizes = { 'text/plain': 1000, 'application/pdf': 300_000, 'image/png': 2_000_000, 'text/xml': 5_000_000, 'application/octet-stream': 20_000_000 }; // prettier-ignore
     const published = new Map<string, Buffer>();
     for (const [type, size] of Object.entries(sizes)) {
       const bytes = Buffer.alloc(size, type);
@@ -107,7 +73,7 @@ export function exchangeExamples(makeStore: (folder: string) => string): void {
       const { code, out, err } = await publish(file, type);
       expect(code, err).toBe(0);
       const [id = '', url = ''] = out.split(' ');
-      expect(url.startsWith(`${base}/Binary/`)).toBe(true);
+      expect(url.startsWith(`${server.base}/Binary/`)).toBe(true);
       published.set(id, bytes);
     }
     const { code, err } = await run('document-consumer', 'consumer', MRN, join(folder, 'got'));
