@@ -55,9 +55,7 @@ describe('OpenAPI documents', () => {
       ),
     );
     const isOff = (id: string): boolean => SWITCHES.get(id) === 'admin.expunge' || WEBSOCKET.has(id);
-    const wired = tables.routes.filter(
-      (row) => isWired(row, OPERATIONS) && !isOff(row.operation ?? row.interaction),
-    );
+    const wired = tables.routes.filter((row) => isWired(row, OPERATIONS) && !isOff(row.operation ?? row.interaction));
     const routed = wired.flatMap(({ method, path }) => {
       const written = path.replace('[id]', '{id}').replace('[vid]', '{vid}');
       if (!path.startsWith('[type]')) return [`${method} /${written}`];
