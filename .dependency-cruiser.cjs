@@ -19,7 +19,7 @@ const rooms = {
   jobs: [...below, 'core'],
   graphql: [...below, 'core'],
   hfql: [...below, 'core'],
-  operations: [...below, 'core', 'interactions', 'jobs', 'subscriptions', 'terminology', 'graphql', 'hfql'],
+  operations: [...below, 'core', 'exchange', 'interactions', 'jobs', 'subscriptions', 'terminology', 'graphql', 'hfql'],
   auth: ['path', 'search', port],
   'body-workers': ['format', 'path', 'validate', 'search', port, 'core', 'exchange', 'interactions'],
   observe: [],
