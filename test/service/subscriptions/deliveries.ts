@@ -256,6 +256,17 @@ export function deliveries(makeStore: () => { readonly store: string; readonly f
     await reaches(id, 'active');
   });
 
+  it('has no web sockets unless the setting says so', async () => {
+    const channel = { ...subscription('x', ''), endpoint: undefined, channelType: { code: 'websocket' } };
+    const { status, json } = await client.send('POST', 'Subscription', channel);
+    expect([status, json.issue[0].expression]).toEqual([422, ['Subscription.channelType']]);
+    for (const path of ['Subscription', 'Subscription/x'])
+      expect((await client.send('POST', `${path}/$get-ws-binding-token`)).status).toBe(501);
+    const statement = await client.send('GET', 'metadata');
+    expect(JSON.stringify(statement.json)).not.toMatch(/get-ws-binding-token|capabilitystatement-websocket/);
+    expect((await client.send('GET', 'websocket')).status).toBe(404);
+  });
+
   it('refuses what it would not connect to', async () => {
     for (const endpoint of [
       'http://10.0.0.1/x',
