@@ -1,11 +1,14 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { acceptPackage } from './accept.js';
 import { MANIFEST } from './emit/manifest.js';
 import { explain } from './explain.js';
 import { GeneratorError } from './generator-error.js';
-import { makeFiles, makeModel, outputFolder } from './generate.js';
-import { PACKAGES_FILE } from './load/definitions.js';
+import { makeFiles, makeGuided, makeModel, outputFolder } from './generate.js';
+import { describeGuideChanges } from './guide-changes.js';
+import { loadDefinitions, PACKAGES_FILE, type GuidePin } from './load/definitions.js';
+import type { GuideRequest, LoadedGuide } from './load/guides.js';
+import type { Model } from './model/model.js';
 import { projectRoot } from './project-root.js';
 import type { Census } from './verify/census.js';
 import { changedCounts, countLine, type ChangedCount } from './verify/verify.js';
@@ -18,6 +21,12 @@ export interface GenerateCommand {
   readonly out?: string;
   /** Take the package and its counts as those that are expected from now on. */
   readonly accept?: boolean;
+  /** Archives of guides, which become part of the tables, and are pinned in `definitions/packages.json`, unless there is `out`. */
+  readonly guide?: readonly string[];
+  /** Folder with archives of what they need. */
+  readonly from?: string;
+  /** `NAME@VERSION` each: taken whatever guides ask for. */
+  readonly use?: readonly string[];
 }
 
 /**
@@ -30,7 +39,10 @@ export async function runGenerate(command: GenerateCommand): Promise<number> {
     const dir = outputFolder(command.out);
     if (command.out !== undefined) refuseUnusable(dir, command);
     if (command.accept === true) await accept(command);
-    const files = makeFiles(await makeModel(command));
+    const { model, guides, withoutEffect } = await makeGuided({ ...command, ...guidesOf(command) });
+    const files = makeFiles(model);
+    if (command.guide !== undefined) await takeGuides(guides, model, command);
+    for (const each of withoutEffect) say(`without effect: ${each}`);
     const differences = compare(dir, files);
     const counts = changedOutput(manifestOf(dir), files.get(MANIFEST) ?? '');
     const isOurs = command.out === undefined;
@@ -48,6 +60,25 @@ export async function runGenerate(command: GenerateCommand): Promise<number> {
     );
     return 0;
   });
+}
+
+function guidesOf({ guide, from, use }: GenerateCommand): { readonly guides?: GuideRequest } {
+  if (guide !== undefined)
+    return { guides: { files: guide, ...(from !== undefined && { from }), ...(use !== undefined && { use }) } };
+  if (from !== undefined || use !== undefined) throw new GeneratorError('--from and --use are for --guide FILE');
+  return {};
+}
+
+/** Says what the guides change, and pins them where the output is that of the checkout. */
+async function takeGuides(guides: readonly LoadedGuide[], model: Model, command: GenerateCommand): Promise<void> {
+  const folder = join(projectRoot(), 'definitions');
+  const { packages } = loadDefinitions(folder);
+  const others = packages.filter(({ role }) => role === 'definitions' || role === 'expansions');
+  const before = packages.filter((pin): pin is GuidePin => !others.includes(pin));
+  for (const line of await describeGuideChanges(before, guides, projectRoot(), model.fhirVersion)) say(line);
+  if (command.check === true || command.out !== undefined) return;
+  const text = JSON.stringify({ packages: [...others, ...guides.map(({ pin }) => pin)] }, null, 2);
+  writeFileSync(join(folder, PACKAGES_FILE), `${text}\n`);
 }
 
 async function accept(command: GenerateCommand): Promise<void> {
@@ -114,7 +145,12 @@ function reportCheck(dir: string, total: number, differences: readonly Differenc
       complain(`${file}:${String(line)}: changed\n  found    ${have}\n  expected ${want}`);
     } else complain(`${file}: ${kind === 'missing' ? 'missing' : 'stray: the definitions do not make this file'}`);
   }
-  const options = [command.package && ` --package ${command.package}`, command.out && ` --out ${command.out}`];
+  const guides = command.guide?.map((file) => ` --guide ${file}`) ?? [];
+  const options = [
+    command.package && ` --package ${command.package}`,
+    ...guides,
+    command.out && ` --out ${command.out}`,
+  ];
   const remedy = options.some(Boolean) ? `npx kiln generate${options.filter(Boolean).join('')}` : 'npm run generate';
   complain(`${String(differences.length)} of ${String(total)} files are not current. To mend: ${remedy}`);
   return 1;

@@ -12,12 +12,16 @@ import { loadDefinitions, type Definitions, type PackagePin } from './load/defin
 import { applyErrata, omitDefinitions, omitValueSets, type Erratum } from './load/errata.js';
 import { findPackage, type FoundPackage } from './load/find-package.js';
 import { loadPackage, type LoadedPackage } from './load/package.js';
-import { buildModel } from './model/build.js';
+import { loadGuides, type GuideRequest, type LoadedGuide } from './load/guides.js';
+import { createValidator } from '../runtime/validate/create-validator.js';
+import { buildModel, concreteTypes } from './model/build.js';
+import { addGuides, type GuidedModel } from './model/guides.js';
 import type { Model } from './model/model.js';
+import { tablesOf } from './model/tables-of.js';
 import { printAll } from './print/print.js';
 import { projectRoot } from './project-root.js';
 import { takeCensus } from './verify/census.js';
-import { verifyDefinitions } from './verify/definitions.js';
+import { verifyDefinitions, verifyGuide } from './verify/definitions.js';
 import { verifyCensus, verifyExchanges, verifyModel, verifyScopes } from './verify/verify.js';
 
 /** Options: what to read instead of what the checkout has. */
@@ -28,6 +32,13 @@ export interface GenerateOptions {
   readonly package?: string;
   /** The package itself, in place of its name: the one that generated files were made from. Its counts are not checked. */
   readonly found?: FoundPackage;
+  /** Guides beside those that are pinned. */
+  readonly guides?: GuideRequest;
+}
+
+/** A model, and what it was made of. */
+export interface MadeModel extends GuidedModel {
+  readonly guides: readonly LoadedGuide[];
 }
 
 /**
@@ -36,6 +47,11 @@ export interface GenerateOptions {
  * @throws GeneratorError for faults of the definitions or the package
  */
 export async function makeModel(options: GenerateOptions = {}): Promise<Model> {
+  return (await makeGuided(options)).model;
+}
+
+/** As `makeModel`, with the guides, and what of them has no effect. */
+export async function makeGuided(options: GenerateOptions = {}): Promise<MadeModel> {
   const root = projectRoot();
   const definitions = loadDefinitions(options.definitions ?? join(root, 'definitions'));
   const pins = definitions.packages;
@@ -68,7 +84,28 @@ export async function makeModel(options: GenerateOptions = {}): Promise<Model> {
     verifyScopes(model);
     verifyExchanges(model);
   }
-  return model;
+  const tables = tablesOf(model);
+  const reader = { fhirVersion: model.fhirVersion, tables, validate: createValidator(tables) };
+  const guides = await loadGuides(pins, options.guides, reader, root);
+  if (guides.length === 0) return { model, guides, withoutEffect: [] };
+  guides.forEach(verifyGuide);
+  const guided = addGuides(model, {
+    guides: guides.map(({ pin: { name, version, role, sha256, file }, guide, ...definitions }) => {
+      const isDirect = role === 'guide';
+      const row = {
+        name,
+        version,
+        ...(isDirect && guide !== undefined && { guide }),
+        sha256,
+        ...(file !== undefined && { file }),
+      };
+      return { row, isDirect, ...definitions };
+    }),
+    structures: corrected.structures,
+    concrete: (type) => concreteTypes(type, tables.resourceTypes, corrected.structures),
+  });
+  verifyModel(guided.model);
+  return { ...guided, guides };
 }
 
 /**

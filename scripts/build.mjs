@@ -107,15 +107,26 @@ function copyPageFiles() {
  * there are such. Undefined: they are not here any more.
  */
 async function findPackages() {
-  const { inputs } = JSON.parse(readFileSync(join(root, MANIFEST), 'utf8'));
-  const { findInput } = await import(pathToFileURL(join(dist, 'generator', 'load', 'find-package.js')).href);
+  const { inputs, guides = [], fhirVersion } = JSON.parse(readFileSync(join(root, MANIFEST), 'utf8'));
+  const load = (name) => import(pathToFileURL(join(dist, 'generator', 'load', name)).href);
   try {
+    const { findInput } = await load('find-package.js');
     const [core, expansions] = inputs.map((input) => findInput(input, root));
-    return { core, expansions };
+    return { core, expansions, guides: guides.length === 0 ? [] : await readGuides(guides, fhirVersion, load) };
   } catch (error) {
     process.stderr.write(`kiln: ${[error.message, ...(error.details ?? [])].join('\n  ')}\n`);
     return undefined;
   }
+}
+
+/** The definitions of the guides. */
+async function readGuides(guides, fhirVersion, load) {
+  const { pinnedSource, readDefinitions } = await load('guide-sources.js');
+  const found = [];
+  for (const pin of guides) {
+    found.push(...(await readDefinitions(await pinnedSource(pin, root, fhirVersion))));
+  }
+  return found;
 }
 
 async function packTables() {
@@ -204,7 +215,9 @@ function packTerminology(packages) {
   const core = readTerminology(packages.core, /^(?:CodeSystem|ValueSet|ConceptMap)-.*[.]json$/);
   const { expansions } = packages;
   const official = expansions === undefined ? [] : readTerminology(expansions, /^ValueSet-.*[.]json$/);
-  const resources = [...core, ...fromExpansions(core, official)];
+  // Of one canonical the last is found: what a guide needs is newer than what the core has of it.
+  const guides = packages.guides.filter(({ resourceType }) => IN_TERMINOLOGY.has(resourceType)).map(withoutUnread);
+  const resources = [...core, ...fromExpansions(core, official), ...guides];
   const entries = [];
   const parts = [];
   let from = 0;
@@ -217,14 +230,20 @@ function packTerminology(packages) {
   writeFileSync(join(dist, TERMINOLOGY), Buffer.concat([Buffer.from(`${JSON.stringify(entries)}\n`), ...parts]));
 }
 
+/** Types of the terminology of guides. */
+const IN_TERMINOLOGY = new Set(['CodeSystem', 'ConceptMap', 'ValueSet']);
+
+function withoutUnread(resource) {
+  return Object.fromEntries(Object.entries(resource).filter(([element]) => !UNREAD.includes(element)));
+}
+
 function readTerminology({ dir: folder }, pattern) {
   const found = [];
   for (const file of readdirSync(folder).sort()) {
     if (!pattern.test(file)) continue;
     const resource = JSON.parse(readFileSync(join(folder, file), 'utf8'));
     if (typeof resource.url !== 'string') continue;
-    for (const element of UNREAD) delete resource[element];
-    found.push(resource);
+    found.push(withoutUnread(resource));
   }
   return found;
 }
@@ -236,6 +255,9 @@ const BLOCK = 8;
 const SHIPPED =
   /^(?:CodeSystem|CompartmentDefinition|ConceptMap|OperationDefinition|SearchParameter|StructureDefinition|ValueSet)-.*[.]json$/;
 
+/** Types that the server has of guides besides. */
+const OF_GUIDES = /^(?:CapabilityStatement|ImplementationGuide|NamingSystem)-/;
+
 /** Examples of the documentation, which look like what the server supports. */
 const EXAMPLE =
   /^(?:SearchParameter-(?:example.*|filter)|OperationDefinition-example.*|CompartmentDefinition-example.*)[.]json$/;
@@ -244,7 +266,7 @@ const EXAMPLE =
  * The definitions, of the package and our own, with the corrections that the tables are made with, so that the server shows what it enforces. One line says which
  * of them are in which block, then come the blocks. Returns whether all corrections apply.
  */
-async function packConformance({ core: { name: packageName, dir: folder } }, tell) {
+async function packConformance({ core: { name: packageName, dir: folder }, guides }, tell) {
   const target = join(dist, CONFORMANCE);
   const names = readdirSync(folder).filter((name) => SHIPPED.test(name) && !EXAMPLE.test(name));
   // It takes seconds, and what it is made of seldom changes.
@@ -264,7 +286,8 @@ async function packConformance({ core: { name: packageName, dir: folder } }, tel
     const own = mine.filter(({ target: url }) => url === published.url);
     return correctDefinition(published, own, faults) ?? [];
   });
-  const definitions = [...corrected, ...operations].map(withoutMarks);
+  const own = [...corrected, ...operations].map(withoutMarks);
+  const definitions = [...own, ...(guides.length === 0 ? [] : await besides(own, guides))];
   // The generator says so in its own words.
   if (faults.length > 0) {
     process.stderr.write(`kiln: corrections that do not apply: ${faults.join('; ')}\n`);
@@ -281,6 +304,24 @@ async function packConformance({ core: { name: packageName, dir: folder } }, tel
   }
   writeFileSync(target, Buffer.concat([Buffer.from(`${JSON.stringify(index)}\n`), ...blocks]));
   return true;
+}
+
+/**
+ * The definitions of guides that are shown beside those of the server: not what it has itself, and under other ids where theirs are taken.
+ */
+async function besides(own, guides) {
+  const { derivedId } = await import(pathToFileURL(join(dist, 'runtime', 'cli', 'package', 'plan.js')).href);
+  const urls = new Set(own.map(({ resourceType, url }) => `${resourceType} ${url}`));
+  const ids = new Set(own.map(({ resourceType, id }) => `${resourceType}/${id}`));
+  return guides
+    .filter(({ resourceType }) => OF_GUIDES.test(`${resourceType}-x.json`) || SHIPPED.test(`${resourceType}-x.json`))
+    .filter(({ resourceType, url }) => !urls.has(`${resourceType} ${url}`))
+    .map((resource) => {
+      const { resourceType: type, id, url, version } = resource;
+      const free = id !== undefined && !ids.has(`${type}/${id}`) ? id : derivedId({ id, url, version });
+      ids.add(`${type}/${free}`);
+      return { ...resource, id: free };
+    });
 }
 
 /** Without the extensions that only the generator reads: their URLs are names. */

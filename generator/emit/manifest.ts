@@ -20,6 +20,9 @@ export function emitManifest(model: Model, files: ReadonlyMap<string, string>): 
       contract: CONTRACT_VERSION,
       fhirVersion: model.fhirVersion,
       inputs: model.inputs,
+      ...(model.guides.length > 0 && {
+        guides: model.guides.map(({ name, version, sha256, file }) => ({ name, version, sha256, file })),
+      }),
       counts: {
         resourceTypes: model.capabilities.length,
         types: model.structures.length,

@@ -5,7 +5,7 @@ import { Code } from './artefact.js';
 
 /** A file for each profile, and `profiles.ts`, which collects them: a server loads them when the first is asked for. */
 export function emitProfiles(model: Model): Artefact[] {
-  const stems = model.profiles.map(({ url }) => kebab(tail(url)));
+  const stems = uniqueStems(model.profiles.map(({ url }) => url));
   const files = model.profiles.map((row, i): Artefact => ({
     kind: 'typescript',
     path: `tables/profiles/${stems[i] ?? ''}.ts`,
@@ -46,6 +46,18 @@ export function emitProfiles(model: Model): Artefact[] {
       ],
     },
   ];
+}
+
+/** Names of files: the last segments of the canonicals, numbered where several are alike. */
+function uniqueStems(urls: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return urls.map((url) => {
+    const stem = kebab(tail(url)).replaceAll(/[^a-z0-9]+/g, '-').replace(/-$/, '').replace(/^(?![a-z])/, 'p'); // prettier-ignore
+    let name = stem;
+    for (let n = 2; taken.has(name); n++) name = `${stem}-${String(n)}`;
+    taken.add(name);
+    return name;
+  });
 }
 
 /** An import name: `documentBundle`. */

@@ -101,6 +101,9 @@ function emitIndex(model: Model): Artefact {
           types: stems.map((owner) => new Code(`...${alias(owner)}Types`)),
           search: stems.filter((owner) => searched.has(owner)).map((owner) => new Code(`${alias(owner)}Search`)),
           ...Object.fromEntries(tables.map(([, name]) => [name, new Code(name)])),
+          ...(model.guides.length > 0 && {
+            guides: model.guides.map(({ sha256: _sha256, file: _file, ...row }) => row),
+          }),
         },
       },
     ],

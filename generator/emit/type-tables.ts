@@ -1,7 +1,6 @@
-import type { TypeRow } from '../../runtime/contract/index.js';
 import type { Model, Structure } from '../model/model.js';
 import { kebab } from '../model/names.js';
-import { rowOf } from '../model/structures.js';
+import { searchTableOf, typeRowOf } from '../model/tables-of.js';
 import type { Artefact, Declaration } from './artefact.js';
 
 /** The types of one file: a resource or datatype with its backbone types. */
@@ -23,7 +22,12 @@ export function emitTypeTables(model: Model): Artefact[] {
         name: 'types',
         doc: `Elements of ${owner}.`,
         type: 'readonly TypeRow[]',
-        value: structures.map((structure) => typeRow(structure, model)),
+        value: structures.map((structure) =>
+          typeRowOf(
+            structure,
+            model.structures.find(({ name }) => name === structure.base),
+          ),
+        ),
       },
     ];
     if (table !== undefined) {
@@ -32,12 +36,7 @@ export function emitTypeTables(model: Model): Artefact[] {
         name: 'search',
         doc: `Search parameters of ${owner}.`,
         type: 'SearchTable',
-        value: {
-          type: table.type,
-          ...(table.base === undefined ? {} : { base: table.base }),
-          parameters: table.parameters.map(({ id: _id, description: _description, ...row }) => row),
-          ...(table.aliases === undefined ? {} : { aliases: table.aliases.map(({ name, code }) => ({ name, code })) }),
-        },
+        value: searchTableOf(table),
       });
     }
     return {
@@ -48,18 +47,4 @@ export function emitTypeTables(model: Model): Artefact[] {
       declarations,
     };
   });
-}
-
-/** The row of a type: only what it adds to its base. */
-function typeRow(structure: Structure, model: Model): TypeRow {
-  const base = model.structures.find((candidate) => candidate.name === structure.base);
-  const rules = structure.rules.filter((id) => base?.rules.includes(id) !== true);
-  return {
-    name: structure.name,
-    kind: structure.kind,
-    ...(structure.abstract === undefined ? {} : { abstract: structure.abstract }),
-    ...(structure.base === undefined ? {} : { base: structure.base }),
-    elements: structure.elements.slice(structure.inherited).map(rowOf),
-    ...(rules.length === 0 ? {} : { rules }),
-  };
 }

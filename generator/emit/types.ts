@@ -1,6 +1,7 @@
 import type { Element, Model, Structure } from '../model/model.js';
 import { byCodePoint, choiceName, kebab } from '../model/names.js';
 import type { Artefact, ImportLine, InterfaceDeclaration } from './artefact.js';
+import { emitGuideTypes, guideExports } from './guide-types.js';
 import { emitOperationTypes } from './operation-types.js';
 import { emitSearchTypes } from './search-types.js';
 import { owners } from './type-tables.js';
@@ -40,7 +41,14 @@ export function emitTypes(model: Model): Artefact[] {
       declarations,
     };
   });
-  return [...files, emitUnion(model), emitOperationTypes(model), emitSearchTypes(model), emitIndex(model)];
+  return [
+    ...files,
+    ...emitGuideTypes(model),
+    emitUnion(model),
+    emitOperationTypes(model),
+    emitSearchTypes(model),
+    emitIndex(model),
+  ];
 }
 
 /** `Patient.contact` -> `PatientContact`. */
@@ -225,6 +233,6 @@ function emitIndex(model: Model): Artefact {
     source: model.package,
     imports: [],
     declarations: [],
-    exports: [...modules, ...others],
+    exports: [...modules, ...others, ...guideExports(model)],
   };
 }

@@ -23,9 +23,19 @@ export interface PackagePin {
   readonly name: string;
   /** Exact version. */
   readonly version: string;
-  readonly role: 'definitions' | 'expansions';
-  /** Expected counts, by name. */
+  readonly role: 'definitions' | 'expansions' | 'guide' | 'dependency';
+  /** Expected counts, by name; of a guide its definitions, by type. */
   readonly expect: Readonly<Record<string, number>>;
+}
+
+/** A guide that the tables are made with, or a package that one needs. `kiln generate --guide` writes them. */
+export interface GuidePin extends PackagePin {
+  readonly role: 'guide' | 'dependency';
+  /** The archive, relative to the checkout; absent: npm has installed it. */
+  readonly file?: string;
+  readonly sha256: string;
+  /** What it asks for where it gets another version. */
+  readonly overridden?: Readonly<Record<string, string>>;
 }
 
 /** Another name of a search parameter. One object of `definitions/aliases.json`. */
@@ -44,7 +54,7 @@ export interface AliasDefinition {
 /** Everything in `definitions/`, checked. */
 export interface Definitions {
   readonly settings: Settings;
-  readonly packages: readonly PackagePin[];
+  readonly packages: readonly (PackagePin | GuidePin)[];
   readonly errata: readonly Erratum[];
   readonly aliases: readonly AliasDefinition[];
   /** Custom operations, in code-point order of their files. */

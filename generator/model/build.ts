@@ -76,12 +76,13 @@ export function buildModel(sources: ModelSources): Model {
       invariants: rules.rows,
     }),
     capabilities: concrete.map((structure) => capabilityOf(structure.name, structure.url, sources.profiles)),
+    ...{ guides: [], guideProfiles: [] },
     corrections: sources.corrections,
   };
 }
 
 /** Concrete types of a type. Implementers of an interface such as CanonicalResource name it in an extension, not as base. */
-function concreteTypes(
+export function concreteTypes(
   type: string,
   concrete: readonly string[],
   definitions: readonly StructureDefinition[],

@@ -9,6 +9,7 @@ import type {
   CompartmentRow,
   ElementRow,
   ExchangeTable,
+  GuideRow,
   InvariantRow,
   OperationRow,
   PathRow,
@@ -79,6 +80,13 @@ export interface PrimitiveModel extends PrimitiveRow {
   readonly definition: string;
 }
 
+/** A guide or what one needs, and the content that it had. */
+export interface GuideModel extends GuideRow {
+  readonly sha256: string;
+  /** The archive, relative to the checkout; absent: npm has installed it. */
+  readonly file?: string;
+}
+
 /** The whole model. */
 export interface Model {
   /** `hl7.fhir.r5.core@5.0.0`. */
@@ -99,6 +107,10 @@ export interface Model {
   readonly capabilities: readonly CapabilityRow[];
   /** In code-point order of canonicals. */
   readonly profiles: readonly ProfileRow[];
+  /** Guides, and before them what they need. */
+  readonly guides: readonly GuideModel[];
+  /** Canonicals of the profiles of each guide, which have types of their own. */
+  readonly guideProfiles: readonly { readonly guide: string; readonly urls: readonly string[] }[];
   /** Definitions of the package that the errata correct: canonical and reason. */
   readonly corrections: readonly { readonly target: string; readonly reason: string }[];
 }

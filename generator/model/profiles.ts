@@ -1,7 +1,10 @@
 import type { ProfileElementRow, ProfileRow } from '../../runtime/contract/index.js';
 import { createFhirTypes, type FhirTypes } from '../../runtime/validate/profiles/fhir-types.js';
 import { profileRow } from '../../runtime/validate/profiles/definition/profile-row.js';
-import type { StructureDefinition as Definition } from '../../runtime/validate/profiles/definition/structure-definition.js';
+import {
+  ProfileFault,
+  type StructureDefinition as Definition,
+} from '../../runtime/validate/profiles/definition/structure-definition.js';
 import { makeSnapshot } from '../../runtime/validate/snapshot/make-snapshot.js';
 import type { StructureDefinition } from '../load/fhir-json.js';
 import type { Model } from './model.js';
@@ -9,11 +12,14 @@ import { byCodePoint, unversioned } from './names.js';
 
 /**
  * Rows of the profiles that the server claims to support, as far as the package has them, and of those that they name for their values.
+ *
+ * @param tellFault takes a profile that cannot be read; absent: that is thrown
  */
 export function buildProfiles(
   definitions: readonly StructureDefinition[],
   claimed: readonly string[],
   model: Pick<Model, 'structures' | 'primitives' | 'invariants'>,
+  tellFault?: (fault: string) => void,
 ): ProfileRow[] {
   const byUrl = new Map(definitions.map((definition) => [definition.url, definition as unknown as Definition]));
   const types = typesOf(model);
@@ -21,9 +27,14 @@ export function buildProfiles(
   const take = (url: string): void => {
     const definition = byUrl.get(url);
     if (definition?.derivation !== 'constraint' || rows.has(url)) return;
-    const row = profileRow(withSnapshot(definition, byUrl), types);
-    rows.set(url, row);
-    profilesIn(row.root).forEach(take);
+    try {
+      const row = profileRow(withSnapshot(definition, byUrl), types);
+      rows.set(url, row);
+      profilesIn(row.root).forEach(take);
+    } catch (error) {
+      if (tellFault === undefined || !(error instanceof ProfileFault)) throw error;
+      tellFault(`StructureDefinition ${url}: ${error.message}`);
+    }
   };
   // Another package, such as that of an older release, may lack some.
   claimed.forEach(take);

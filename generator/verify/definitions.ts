@@ -1,6 +1,8 @@
 import { GeneratorError } from '../generator-error.js';
 import type { Definition, StructureDefinition } from '../load/fhir-json.js';
+import type { LoadedGuide } from '../load/guides.js';
 import type { LoadedPackage } from '../load/package.js';
+import { isId } from '../../runtime/fhir/id.js';
 import { tail } from '../model/names.js';
 
 /** Names become names of files, TypeScript types and properties, so they may have only letters and digits. */
@@ -26,17 +28,46 @@ export function verifyDefinitions(loaded: LoadedPackage): void {
     );
   }
   const faults = [
-    ...[...structures, ...searchParameters, ...operations, ...compartments].flatMap(canonicalFaults),
+    ...[...structures, ...compartments].flatMap(canonicalFaults),
     ...structures.filter((definition) => definition.derivation !== 'constraint').flatMap(structureFaults),
     ...cycleFaults(structures),
-    ...[...searchParameters, ...operations]
-      .filter(({ code }) => !CODE.test(code))
-      .map(({ url, code }) => `${url}: ${show(code)} is no name for a URL`),
+    ...nameFaults(searchParameters, operations),
     ...compartments.filter(({ code }) => !NAME.test(code)).map(({ url, code }) => `${url}: ${show(code)} is no type`),
   ];
   if (faults.length > 0) {
     throw new GeneratorError(`${loaded.name}@${loaded.version} has definitions that cannot be used`, faults);
   }
+}
+
+/**
+ * Rejects a guide with names that FHIR does not allow, as `verifyDefinitions` does.
+ *
+ * @throws GeneratorError naming each fault
+ */
+export function verifyGuide({ pin, structures, searchParameters, operations }: LoadedGuide): void {
+  const faults = [
+    ...structures.flatMap(canonicalFaults),
+    ...structures
+      .filter(({ type }) => !NAME.test(type))
+      .map(({ url, type }) => `${url}: ${show(type)} is no name of a type`),
+    ...nameFaults(searchParameters, operations),
+    ...operations.filter(({ id = '' }) => !isId(id)).map(({ url, id }) => `${url}: ${show(id)} is no id`),
+  ];
+  if (faults.length > 0)
+    throw new GeneratorError(`${pin.name}@${pin.version} has definitions that cannot be used`, faults);
+}
+
+function nameFaults(
+  searchParameters: LoadedPackage['searchParameters'],
+  operations: LoadedPackage['operations'],
+): string[] {
+  const named = [...searchParameters, ...operations];
+  return [
+    ...named.flatMap(canonicalFaults),
+    ...named
+      .filter(({ code }) => !CODE.test(code))
+      .map(({ url, code }) => `${url}: ${show(code)} is no name for a URL`),
+  ];
 }
 
 function canonicalFaults({ resourceType, id, url }: Definition): string[] {

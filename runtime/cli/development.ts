@@ -8,6 +8,10 @@ export interface GenerateOptions {
   readonly out?: string;
   /** Take the package and its counts as those that are expected from now on. */
   readonly accept?: boolean;
+  /** Archives of guides, a folder of what they need, and versions to take: `NAME@VERSION`. */
+  readonly guide?: readonly string[];
+  readonly from?: string;
+  readonly use?: readonly string[];
 }
 
 /** `kiln generate`: the definitions become tables. @returns the exit code */
@@ -19,7 +23,7 @@ export function generate(options: GenerateOptions, terminal: Terminal): Promise<
 }
 
 /** `kiln explain PATH`: what the generator's model knows of an element. @returns the exit code */
-export function explain(path: string, options: Omit<GenerateOptions, 'check' | 'out' | 'accept'>, terminal: Terminal) {
+export function explain(path: string, options: Pick<GenerateOptions, 'package'>, terminal: Terminal) {
   return withGenerator('explain', terminal, async () => {
     const { runExplain } = await import('../../generator/cli.js');
     return runExplain(path, options);

@@ -262,6 +262,9 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
       '--accept',
       'take the package and its counts as those expected from now on: writes definitions/packages.json',
     )
+    .option('--guide <FILE...>', 'archives of guides to generate with; they are pinned in definitions/packages.json')
+    .option('--from <DIR>', 'folder with archives of what the guides need (default: the folder of each file)')
+    .option('--use <NAME@VERSION...>', 'take this version, whatever is asked for')
     .action(async (options: GenerateOptions) => {
       const { generate } = await import('./development.js');
       await run(generate(options, terminal));

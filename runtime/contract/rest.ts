@@ -208,3 +208,12 @@ export interface CapabilityRow {
   readonly profile: string;
   readonly supportedProfiles?: readonly string[];
 }
+
+/** A guide that the tables were made with, or a package that one needs. */
+export interface GuideRow {
+  /** Of the package. */
+  readonly name: string;
+  readonly version: string;
+  /** Canonical with version of the guide, which the server claims; absent: it is there for others only, or has none. */
+  readonly guide?: string;
+}

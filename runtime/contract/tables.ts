@@ -1,6 +1,6 @@
 import type { ExchangeTable } from './exchanges.js';
 import type { CompartmentRow, SearchTable } from './search.js';
-import type { CapabilityRow, OperationRow, RouteRow, ScopeTable } from './rest.js';
+import type { CapabilityRow, GuideRow, OperationRow, RouteRow, ScopeTable } from './rest.js';
 import type { CodeTable, InvariantRow, PrimitiveRow, TypeRow } from './types.js';
 
 /** Where the tables came from. */
@@ -29,4 +29,6 @@ export interface Tables {
   readonly exchanges: ExchangeTable;
   readonly codes: readonly CodeTable[];
   readonly capabilities: readonly CapabilityRow[];
+  /** Absent: none. */
+  readonly guides?: readonly GuideRow[];
 }

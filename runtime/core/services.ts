@@ -46,6 +46,7 @@ export type ServiceTables = Pick<
   | 'exchanges'
   | 'operations'
   | 'primitives'
+  | 'guides'
 >;
 
 /** The part of a resource that a client wants. https://hl7.org/fhir/R5/search.html#summary */

@@ -1,19 +1,14 @@
-import { append } from '../../fhir/lists.js';
-import { readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-
-import { ConfigError } from '../../config/config-error.js';
 import type { Flags } from '../../config/read-config.js';
 import { describeStaleIndex } from '../../core/definitions/index-status.js';
 import { loadItems } from '../load/load-items.js';
 import { storeSink } from '../load/store-sink.js';
 import { counted, EXIT, failed, messageOf, printable, type Terminal } from '../terminal.js';
 import { countPlan } from './apply.js';
-import { finishPending, install, prepareAddition, type Addition, type AddRequest } from './install.js';
+import { finishPending, install, prepareAddition, type Addition } from './install.js';
 import { locked, type PackageRow, type Pending } from './journal.js';
-import { isPackageName } from './manifest.js';
 import { keyOf, type Plan } from './plan.js';
-import { fileSource, openPackages, type OpenPackages } from './open-packages.js';
+import { openPackages, type OpenPackages } from './open-packages.js';
+import { readRequest } from './read-request.js';
 import { isExamplePath, readContents, type PackageContents } from './read-package.js';
 import { nameOf } from './resolve.js';
 import { startReindexing } from './start-reindexing.js';
@@ -85,38 +80,6 @@ export function tellFinished(pending: Pending | undefined, terminal: Terminal): 
 export function tellKept(kept: Plan['kept'], terminal: Pick<Terminal, 'out'>): void {
   for (const each of kept)
     terminal.out(printable(`${keyOf(each)} was changed since the package brought it, and stays: it is yours`));
-}
-
-/** Reads the request to add packages from the command's files and options. @throws ConfigError */
-export async function readRequest(files: readonly string[], options: PackageAddFlags): Promise<AddRequest> {
-  const folders = options.from === undefined ? [...new Set(files.map((file) => dirname(file)))] : [options.from];
-  const folder: string[] = [];
-  for (const path of folders) {
-    const names = await readdir(path).catch((error: unknown) => {
-      if (options.from !== undefined) throw new ConfigError(`--from ${path}: ${messageOf(error)}`);
-      return [];
-    });
-    append(
-      folder,
-      names.filter((name) => /\.(?:tgz|tar\.gz)$/i.test(name)).map((name) => join(path, name)),
-    );
-  }
-  return {
-    direct: files.map(fileSource),
-    folder: folder
-      .filter((path) => !files.includes(path))
-      .sort()
-      .map(fileSource),
-    uses: new Map((options.use ?? []).map(readUse)),
-    allowsDowngrade: options.downgrade === true,
-    replaces: options.replace === true,
-  };
-}
-
-function readUse(text: string): readonly [string, string] {
-  const [, name = '', version = ''] = /^([^@]+)@([^@]+)$/.exec(text) ?? [];
-  if (isPackageName(name) && version !== '') return [name.toLowerCase(), version];
-  throw new ConfigError(`--use ${JSON.stringify(text)}: has to be NAME@VERSION, such as hl7.terminology.r5@7.0.1`);
 }
 
 /** Says why a command refused. @returns the exit code */

@@ -28,7 +28,7 @@ export async function runPackageCheck(flags: Flags, terminal: Terminal): Promise
     for (const row of rows) {
       append(faults, await changedOf(row, core.store));
       const missing = Object.keys(row.asked).filter(
-        (name) => !isCore(name) && !rows.some((each) => each.name === name),
+        (name) => !isCore(name) && ![...rows, ...(core.tables.guides ?? [])].some((each) => each.name === name),
       );
       append(
         faults,

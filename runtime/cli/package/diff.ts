@@ -1,28 +1,19 @@
 import { append } from '../../fhir/lists.js';
 import type { Flags } from '../../config/read-config.js';
 import { STORED_DEPTH } from '../../core/read-stored.js';
-import type { JsonValue, Resource } from '../../fhir/resource.js';
+import type { Resource } from '../../fhir/resource.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { readJson } from '../../format/read-json.js';
-import { writeJson } from '../../format/write-json.js';
 import { counted, EXIT, printable, type Terminal } from '../terminal.js';
-import { readRequest, refusedOrFailed, type PackageAddFlags } from './add.js';
-import { differencesOf, type Difference } from './content-diff.js';
+import { refusedOrFailed, type PackageAddFlags } from './add.js';
+import { changeOf, describeChanges, MOST_LINES, type Changed } from './describe-changes.js';
 import { prepareAddition, type Addition } from './install.js';
 import { readRows } from './journal.js';
 import { openPackages, type OpenPackages } from './open-packages.js';
 import { keyOf } from './plan.js';
 import { readContents } from './read-package.js';
+import { readRequest } from './read-request.js';
 import { nameOf } from './resolve.js';
-
-/** Lines that are printed without --all, and characters of a value, and of it before a difference. */
-const MOST = { lines: 40, value: 80, context: 20 };
-
-/** A resource that changes. */
-interface Changed {
-  readonly key: string;
-  readonly lines: readonly string[];
-}
 
 /**
  * `kiln package diff FILE`: prints what `add` would change, for people.
@@ -42,7 +33,7 @@ export async function runPackageDiff(
     const open = await openPackages(flags, terminal, 'read');
     close = () => open.core.store.close();
     const lines = await describeAddition(await prepareAddition(request, open), open);
-    const most = all === true ? Infinity : MOST.lines;
+    const most = all === true ? Infinity : MOST_LINES;
     const shown = lines.length > most ? lines.slice(0, most - 1) : lines;
     for (const line of shown) terminal.out(printable(line));
     if (shown.length < lines.length) terminal.out(`… and ${lines.length - shown.length} more lines: --all`);
@@ -75,16 +66,7 @@ async function describeAddition(addition: Addition, open: OpenPackages): Promise
   );
   const changed: Changed[] = [];
   for (const contents of packages) append(changed, await changesOf(contents.name, addition, open));
-  const shared = sharedLines(changed);
-  if (shared.length > 0) lines.push(`~ all ${changed.length} that change: ${shared.join('; ')}`);
-  const isShared = new Set(shared);
-  const only: string[] = [];
-  for (const { key, lines: own } of changed) {
-    const rest = own.filter((line) => !isShared.has(line));
-    if (rest.length === 0) only.push(key);
-    else append(lines, [`~ ${key}`, ...rest.map((line) => `    ${line}`)]);
-  }
-  if (only.length > 0) lines.push(`~ nothing else in ${only.join(', ')}`);
+  append(lines, describeChanges(changed));
   return lines;
 }
 
@@ -106,41 +88,8 @@ async function changesOf(
     const { type, id } = writes.get(path)!;
     const stored = (await core.store.read(type, id))?.json;
     if (stored === undefined) continue;
-    const found = differencesOf(readJson(stored, STORED_DEPTH) as Resource, resource);
-    changed.push({ key: keyOf({ type, id }), lines: found.map(describe) });
+    changed.push(changeOf(keyOf({ type, id }), readJson(stored, STORED_DEPTH) as Resource, resource));
     await pace();
   }
   return changed.sort((a, b) => (a.key < b.key ? -1 : 1));
-}
-
-/** Changes that all of several resources have in common, as those of their versions. */
-function sharedLines(changed: readonly Changed[]): readonly string[] {
-  const [first, ...others] = changed;
-  if (first === undefined || others.length === 0) return [];
-  return first.lines.filter((line) => others.every(({ lines }) => lines.includes(line)));
-}
-
-function describe({ path, before, after }: Difference): string {
-  if (before === undefined) return `${path}: + ${shown(after)}`;
-  if (after === undefined) return `${path}: - ${shown(before)}`;
-  const [from, to] = withoutCommonStart(textOf(before), textOf(after));
-  return `${path}: ${shown(from)} → ${shown(to)}`;
-}
-
-/** Of long texts that begin alike what is there from a little before the first difference on. */
-function withoutCommonStart(from: string, to: string): readonly [string, string] {
-  let start = 0;
-  while (start < from.length && from[start] === to[start]) start++;
-  const cut = start - MOST.context;
-  if (cut <= 0 || Math.max(from.length, to.length) <= MOST.value) return [from, to];
-  return [`…${from.slice(cut)}`, `…${to.slice(cut)}`];
-}
-
-function textOf(value: JsonValue): string {
-  return typeof value === 'string' ? value : writeJson(value);
-}
-
-function shown(value: JsonValue | undefined): string {
-  const text = textOf(value ?? null);
-  return text.length > MOST.value ? `${text.slice(0, MOST.value)}…` : text;
 }

@@ -76,6 +76,12 @@ export async function prepareAddition(request: AddRequest, open: OpenPackages): 
     if (manifest !== undefined) folder.push({ ...manifest, source, label: source.label, origin: 'folder' });
   }
   const rows = await readRows(core.store);
+  const generated = core.tables.guides ?? [];
+  for (const { name, version, source } of read) {
+    if (!generated.some((each) => each.name === name)) continue;
+    const remedy = 'npx kiln generate --guide FILE takes another version, where the server was made';
+    faults.push({ where: source.label, what: `${nameOf({ name, version })} is a part of the server itself`, remedy });
+  }
   const { chosen, faults: unresolved } = resolvePackages({
     ...{
       uses: request.uses,
@@ -84,10 +90,16 @@ export async function prepareAddition(request: AddRequest, open: OpenPackages): 
       folder,
     },
     direct: read.map((each) => ({ ...each, label: each.source.label, origin: 'direct' })),
-    stored: rows.map((row) => ({
-      ...{ name: row.name, version: row.version, overridden: row.overridden },
-      ...{ dependencies: new Map(Object.entries(row.asked)), label: 'the store', origin: 'store' },
-    })),
+    stored: [
+      ...rows.map((row) => ({
+        ...{ name: row.name, version: row.version, overridden: row.overridden },
+        ...{ dependencies: new Map(Object.entries(row.asked)), label: 'the store', origin: 'store' as const },
+      })),
+      ...generated.map(({ name, version }) => ({
+        ...{ name, version, overridden: {}, dependencies: new Map<string, string>() },
+        ...{ label: 'the server', origin: 'store' as const },
+      })),
+    ],
   });
   append(faults, unresolved);
   for (const { name, version, source } of folder) {

@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 
 import { ConfigError } from '../../config/config-error.js';
@@ -75,11 +74,6 @@ export async function openPackages(
     },
   };
   return { config, core, reader };
-}
-
-/** The archive at a path. */
-export function fileSource(path: string): PackageSource {
-  return { label: path, open: () => createReadStream(path) };
 }
 
 /** An archive that the store keeps while it is added. */

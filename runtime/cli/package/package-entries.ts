@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 
@@ -17,7 +18,13 @@ export interface PackageLimits {
 export interface PackageSource {
   /** What messages call it. */
   readonly label: string;
-  open(): AsyncIterable<Buffer>;
+  /** @param wanted paths whose content is read; a source may leave others out */
+  open(wanted?: (path: string) => boolean): AsyncIterable<Buffer>;
+}
+
+/** The archive at a path. */
+export function fileSource(path: string): PackageSource {
+  return { label: path, open: () => createReadStream(path) };
 }
 
 /** A file of a package. Its path begins with `package/`. */
@@ -53,7 +60,7 @@ export async function* packageEntries(
     if (fault !== undefined) faults.push({ where: `${label}/${path}`, what: fault });
   };
   try {
-    const counted = inflate(open(), label, limits);
+    const counted = inflate(open(wanted), label, limits);
     const isWanted = (name: string): boolean => wanted(withoutDot(name));
     for await (const { name, content } of untar(counted, isWanted, limits.resource, inspect)) {
       if (content !== undefined) yield { path: withoutDot(name), content };

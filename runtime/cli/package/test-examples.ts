@@ -5,9 +5,10 @@ import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { describeFaults } from '../load/faults.js';
 import { counted, EXIT, printable, type Terminal } from '../terminal.js';
-import { readRequest, refusedOrFailed, type PackageAddFlags } from './add.js';
+import { refusedOrFailed, type PackageAddFlags } from './add.js';
 import { install, prepareAddition } from './install.js';
 import { openPackages, type OpenPackages } from './open-packages.js';
+import { readRequest } from './read-request.js';
 import { isExamplePath, isResourcePath, readContents } from './read-package.js';
 
 /** What came of one example. */

@@ -7,11 +7,14 @@ const PLACES = [
   new URL('../../../dist/generated/conformance.br', import.meta.url),
 ];
 
-/** The types that the pack has. https://hl7.org/fhir/R5/conformance-module.html */
+/** The types that the pack has; some only where there are guides. https://hl7.org/fhir/R5/conformance-module.html */
 export const SHIPPED_TYPES: ReadonlySet<string> = new Set([
+  'CapabilityStatement',
   'CodeSystem',
   'CompartmentDefinition',
   'ConceptMap',
+  'ImplementationGuide',
+  'NamingSystem',
   'OperationDefinition',
   'SearchParameter',
   'StructureDefinition',

@@ -229,13 +229,14 @@ function composeStatement(services: Services, currency: string | undefined, base
   };
 }
 
-/** The CapabilityStatements and guides of the actors that the server is, and the guides that were installed. */
+/** The CapabilityStatements and guides of the actors that the server is, and the guides that it was made with, or that were installed. */
 function describeActors({ exchange: { actors }, guides, tables }: Services): JsonObject {
   const isThere = ({ type, parameter }: NonNullable<ActorClaim['needs']>): boolean =>
     searchDefinitions(tables).rowsOf(type).has(parameter);
   const claims = actors.instantiates.filter(({ needs }) => needs === undefined || isThere(needs));
   const instantiates = [...new Set(claims.map(({ canonical }) => canonical))];
-  const all = [...new Set([...actors.guides, ...guides.flatMap(({ guide }) => guide ?? [])])];
+  const named = [...(tables.guides ?? []), ...guides].flatMap(({ guide }) => guide ?? []);
+  const all = [...new Set([...actors.guides, ...named])];
   return {
     ...(instantiates.length > 0 && { instantiates }),
     ...(all.length > 0 && { implementationGuide: all }),

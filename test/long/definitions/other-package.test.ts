@@ -1,38 +1,19 @@
-import { spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { StructureDefinition } from '../../../generator/load/fhir-json.js';
 import { changeJson, forgetUnpacked, pack } from '../../generator/tarball.js';
-import { ENVIRONMENT } from '../../service/environment.js';
-import { buildDist } from '../../workers/build-dist.js';
+import { checkoutCopy, ROOT } from './checkout-copy.js';
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const COPIED = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'definitions', 'docs', 'generated', 'generator', 'runtime', 'scripts', 'dist']; // prettier-ignore
-const LINKED = ['node_modules', 'test'];
 const CORE = 'hl7.fhir.r5.core';
 const JSON_TYPE = { 'content-type': 'application/fhir+json' };
 
-interface Ended {
-  readonly code: number | null;
-  readonly text: string;
-}
-
 describe('kiln generate --package, and a build', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'kiln-package-'));
+  const { folder, run, serve } = checkoutCopy();
   let file = '';
-  const stops: (() => Promise<unknown>)[] = [];
 
   beforeAll(async () => {
-    await buildDist();
-    for (const name of COPIED) {
-      cpSync(join(ROOT, name), join(folder, name), { recursive: true, preserveTimestamps: true });
-    }
-    for (const name of LINKED) symlinkSync(join(ROOT, name), join(folder, name));
     const dir = join(folder, 'tarball');
     cpSync(join(ROOT, 'node_modules', CORE), join(dir, 'package'), { recursive: true });
     changeJson<StructureDefinition>(join(dir, 'package', 'StructureDefinition-Patient.json'), (patient) => {
@@ -41,30 +22,7 @@ describe('kiln generate --package, and a build', () => {
     });
     file = pack(dir);
   });
-  afterEach(async () => {
-    for (const stop of stops.splice(0)) await stop();
-  });
-  afterAll(() => {
-    forgetUnpacked(file);
-    rmSync(folder, { recursive: true });
-  });
-
-  const run = (...args: string[]): Promise<Ended> =>
-    new Promise((resolve) => {
-      const child = spawn(process.execPath, args, { cwd: folder, env: ENVIRONMENT });
-      let text = '';
-      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += String(chunk)));
-      child.once('close', (code) => resolve({ code, text }));
-    });
-  const serve = async (): Promise<string> => {
-    const port = await freePort();
-    const options = ['serve', '--auth', 'open', '--store', 'sqlite::memory:', '--port', String(port)];
-    const child = spawn(process.execPath, ['dist/runtime/cli/main.js', ...options], { cwd: folder, env: ENVIRONMENT });
-    stops.push(() => new Promise((resolve) => (child.once('close', resolve), child.kill('SIGTERM'))));
-    const base = `http://127.0.0.1:${port}/fhir`;
-    await expect.poll(() => fetch(`${base}/metadata`).then(({ status }) => status, () => 0), { timeout: 120_000, interval: 200 }).toBe(200); // prettier-ignore
-    return base;
-  };
+  afterAll(() => forgetUnpacked(file));
 
   it('enforce and show the same Patient: that of the package', async () => {
     const generated = await run('dist/runtime/cli/main.js', 'generate', '--package', file);
@@ -97,13 +55,3 @@ describe('kiln generate --package, and a build', () => {
     expect((await run('scripts/build.mjs')).code).toBe(0);
   });
 });
-
-/** A port that was free a moment ago. */
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
-    });
-  });
-}
