@@ -9,6 +9,8 @@ import { describeGuideChanges } from './guide-changes.js';
 import { loadDefinitions, PACKAGES_FILE, type GuidePin } from './load/definitions.js';
 import type { GuideRequest, LoadedGuide } from './load/guides.js';
 import type { Model } from './model/model.js';
+import { tablesOf } from './model/tables-of.js';
+import { lackingFeatures } from '../runtime/core/release-needs.js';
 import { projectRoot } from './project-root.js';
 import type { Census } from './verify/census.js';
 import { changedCounts, countLine, type ChangedCount } from './verify/verify.js';
@@ -43,6 +45,7 @@ export async function runGenerate(command: GenerateCommand): Promise<number> {
     const files = makeFiles(model);
     if (command.guide !== undefined) await takeGuides(guides, model, command);
     for (const each of withoutEffect) say(`without effect: ${each}`);
+    for (const each of lackingFeatures(tablesOf(model))) say(`not in FHIR ${model.fhirVersion}: ${each}`);
     const differences = compare(dir, files);
     const counts = changedOutput(manifestOf(dir), files.get(MANIFEST) ?? '');
     const isOurs = command.out === undefined;

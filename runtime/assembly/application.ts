@@ -10,6 +10,7 @@ import type { Job } from '../core/jobs.js';
 import { FhirError } from '../fhir/errors.js';
 import type { AfterRead } from '../core/read-hook.js';
 import type { BeforeWrite } from '../core/write/write-hooks.js';
+import { isServable } from '../core/release-needs.js';
 import { createApp, FHIR_PATH, type AppOptions } from '../http/app.js';
 import { createServing } from '../http/create-services.js';
 import type { UpgradeListener } from '../http/listen.js';
@@ -149,6 +150,7 @@ export async function openApplication(
     let serving: ReturnType<typeof createServices> | undefined;
     const servingNow = () => (serving ??= createServices())();
     const jobs = openJobs(store, createServices, jobSettings, log, metrics?.jobEnded);
+    const hasTopics = isServable('subscriptions', core.tables);
     const { openSubscriptions } = await import('./subscriptions.js');
     const subscriptions = await openSubscriptions({
       ...{ config, store, log },
@@ -196,7 +198,7 @@ export async function openApplication(
       large,
       jobs,
       draining: draining.signal,
-      subscriptions: subscriptions.checks,
+      ...(hasTopics && { subscriptions: subscriptions.checks }),
       fetchFile: createFetchFile(config['import.allow']),
       ...(audit !== undefined && { audit }),
       ...(hooks !== undefined && { beforeWrite: hooks.beforeWrite, afterRead: hooks.afterRead(log) }),
@@ -224,7 +226,7 @@ export async function openApplication(
         late.sign = sign;
         late.app = createApp({ ...options, ownBase: base, mountPath, docsFolder: docsFolder(), ...access });
         jobs.open();
-        subscriptions.engine.open();
+        if (hasTopics) subscriptions.engine.open();
         if (reindexing !== undefined) {
           const { resourceTypes } = core.tables;
           const { definitions } = core;

@@ -1,6 +1,9 @@
 import type { AnyResource, Bundle, ResourceOf, ResourceType, SearchParameters } from '../../generated/types/index.js';
 import type { Connection } from './http.js';
 
+/** Why a resource is in a page. https://hl7.org/fhir/R5/valueset-search-entry-mode.html */
+export type SearchMode = 'match' | 'include' | 'outcome';
+
 /** A value of a parameter, or several of which all have to match. Alternatives are separated by commas within one value. */
 export type ParameterValue = string | number | boolean | readonly (string | number | boolean)[];
 
@@ -19,7 +22,7 @@ export interface Search<T extends ResourceType> extends AsyncIterable<ResourceOf
   /** Page after page, each fetched when it is asked for. */
   pages(): AsyncIterable<Bundle>;
   /** Matches and what came with them by `_include` and `_revinclude`, of all pages. */
-  entries(): AsyncIterable<{ readonly mode: 'match' | 'include' | 'outcome'; readonly resource: AnyResource }>;
+  entries(): AsyncIterable<{ readonly mode: SearchMode; readonly resource: AnyResource }>;
 }
 
 /** The query of criteria; undefined values are left out. */
@@ -53,7 +56,7 @@ export function searchOf<T extends ResourceType>(
   async function* entries() {
     for await (const { entry = [] } of pages()) {
       for (const { resource, search } of entry) {
-        if (resource !== undefined) yield { mode: search?.mode ?? ('match' as const), resource };
+        if (resource !== undefined) yield { mode: (search?.mode ?? 'match') as SearchMode, resource };
       }
     }
   }

@@ -40,6 +40,16 @@ export function isFormatName(name: string): boolean {
   return Object.hasOwn(FORMATS, name);
 }
 
+/** Release of FHIR as media types name it: `4.3`. https://hl7.org/fhir/R5/http.html#version-parameter */
+export type Release = string;
+
+const R5: Release = '5.0';
+
+/** Returns the release that a version of FHIR belongs to: `4.3` for `4.3.0`. */
+export function releaseOf(fhirVersion: string): Release {
+  return fhirVersion.split('.').slice(0, 2).join('.');
+}
+
 /** The form of an answer. */
 export interface Negotiated {
   readonly format: AnswerFormat;
@@ -69,15 +79,17 @@ interface Offer {
  * https://hl7.org/fhir/R5/http.html#parameters
  *
  * @param served formats that can be written, the favourite first
+ * @param release of FHIR that is served
  * @throws FhirError `not-acceptable`
  */
 export function negotiate(
   accept: string | undefined,
   format: string | undefined,
   served: readonly FormatName[],
+  release: Release = R5,
 ): Negotiated {
-  if (format !== undefined || accept === undefined) return judgeAll(accept, format, served);
-  return negotiated(served)(accept);
+  if (format !== undefined || accept === undefined) return judgeAll(accept, format, served, release);
+  return release === R5 ? negotiated(served)(accept) : judgeAll(accept, format, served, release);
 }
 
 /** Texts that are remembered at most, and their greatest length: clients send few different ones. */
@@ -86,17 +98,22 @@ const LONGEST_KNOWN = 200;
 
 /** What `Accept` came to, by what can be written. */
 const negotiated = memoizeWeak((served: readonly FormatName[]) =>
-  remembering((text) => judgeAll(text, undefined, served)),
+  remembering((text) => judgeAll(text, undefined, served, R5)),
 );
 
-function judgeAll(accept: string | undefined, format: string | undefined, served: readonly FormatName[]): Negotiated {
+function judgeAll(
+  accept: string | undefined,
+  format: string | undefined,
+  served: readonly FormatName[],
+  release: Release,
+): Negotiated {
   const wanted = format === undefined ? accept : unspace(format);
-  if (wanted === undefined || wanted.trim() === '') return described(served[0] ?? 'json');
+  if (wanted === undefined || wanted.trim() === '') return described(served[0] ?? 'json', release);
   const ranges = splitList(wanted).map(parseMediaType);
   let best: Offer | undefined;
   const offered: readonly AnswerFormat[] = wanted.includes('html') ? [...served, 'html'] : served;
   for (const each of offered) {
-    const offer = judge(each, ranges);
+    const offer = judge(each, ranges, release);
     if (offer === undefined || offer.q === 0) continue;
     const better =
       best === undefined || offer.q > best.q || (offer.q === best.q && offer.exactness > best.exactness) || false;
@@ -107,11 +124,13 @@ function judgeAll(accept: string | undefined, format: string | undefined, served
   }
   if (best === undefined) {
     const types = served.map((each) => MEDIA_TYPES[each]).join(' or ');
-    const isOther = ranges.some(({ name, parameters }) => FORMATS[name] !== undefined && !isServedVersion(parameters));
-    const release = isOther ? ' of FHIR 5.0 (fhirVersion=5.0)' : '';
-    throw new FhirError('not-acceptable', `The server answers ${types}${release}, not ${quote(wanted)}; ${PAGE_HINT}`);
+    const isOther = ranges.some(
+      ({ name, parameters }) => FORMATS[name] !== undefined && !isServedVersion(parameters, release),
+    );
+    const which = isOther ? ` of FHIR ${release} (fhirVersion=${release})` : '';
+    throw new FhirError('not-acceptable', `The server answers ${types}${which}, not ${quote(wanted)}; ${PAGE_HINT}`);
   }
-  return described(best.format, format === undefined ? best : undefined);
+  return described(best.format, release, format === undefined ? best : undefined);
 }
 
 /** The first of some media types that a client names in `Accept`; undefined: it names none. */
@@ -130,10 +149,10 @@ export function wantsPage(accept: string | undefined): boolean {
 }
 
 /** What the most exact of the ranges says on a format, as RFC 9110 has it. */
-function judge(format: AnswerFormat, ranges: readonly MediaType[]): Offer | undefined {
+function judge(format: AnswerFormat, ranges: readonly MediaType[], release: Release): Offer | undefined {
   let best: Offer | undefined;
   for (const { name, parameters } of ranges) {
-    const isNamed = FORMATS[name] === format && isServedVersion(parameters);
+    const isNamed = FORMATS[name] === format && isServedVersion(parameters, release);
     if (format === 'html' && !isNamed) continue;
     const exactness = isNamed
       ? 2
@@ -155,11 +174,11 @@ function position(ranges: readonly MediaType[], { name }: Offer): number {
   return ranges.findIndex((range) => range.name === name);
 }
 
-function described(format: AnswerFormat, offer?: Offer): Negotiated {
+function described(format: AnswerFormat, release: Release, offer?: Offer): Negotiated {
   if (format === 'html') return { format, contentType: HTML_TYPE };
   const isGeneric = offer?.exactness === 2 && /^(application|text)\/(json|xml)$/.test(offer.name);
   const type = isGeneric ? offer.name : MEDIA_TYPES[format];
-  const version = offer?.exactness === 2 && offer.versioned ? '; fhirVersion=5.0' : '';
+  const version = offer?.exactness === 2 && offer.versioned ? `; fhirVersion=${release}` : '';
   return { format, contentType: `${type}; charset=utf-8${version}` };
 }
 
@@ -192,12 +211,14 @@ export function isForeign(contentType: string | undefined): boolean {
  *
  * @param read formats that can be read
  * @param others types that are read besides, for the message
+ * @param release of FHIR that is served
  * @throws FhirError `unsupported-media-type`
  */
 export function bodyFormat(
   contentType: string | undefined,
   read: readonly FormatName[],
   others: readonly string[] = [],
+  release: Release = R5,
 ): FormatName {
   const refusal = (why: (types: string) => string): FhirError => {
     const types = [...read.map((each) => MEDIA_TYPES[each]), ...others];
@@ -208,22 +229,22 @@ export function bodyFormat(
   const format = name.includes('/') ? FORMATS[name] : undefined;
   if (format === undefined || format === 'html' || !read.includes(format))
     throw refusal((types) => `The server reads ${types}, not ${quote(contentType)}`);
-  const why = whyUnread(contentType);
+  const why = whyUnread(contentType, release);
   if (why !== undefined) throw refusal(() => why);
   return format;
 }
 
 /** Why a body of this type is not read, by its parameters: only UTF-8 is, and of the release that is served. */
-export function whyUnread(contentType: string): string | undefined {
+export function whyUnread(contentType: string, release: Release = R5): string | undefined {
   const { parameters } = parseMediaType(contentType);
-  if (!isServedVersion(parameters)) return `The server reads FHIR 5.0 only, not ${quote(contentType)}`;
+  if (!isServedVersion(parameters, release)) return `The server reads FHIR ${release} only, not ${quote(contentType)}`;
   const charset = parameters.get('charset')?.toLowerCase() ?? 'utf-8';
   return charset === 'utf-8' || charset === 'utf8' ? undefined : `The server reads UTF-8 only, not ${quote(charset)}`;
 }
 
-function isServedVersion(parameters: ReadonlyMap<string, string>): boolean {
+function isServedVersion(parameters: ReadonlyMap<string, string>, release: Release): boolean {
   const version = parameters.get('fhirversion');
-  return version === undefined || version === '5.0' || version === '5.0.0';
+  return version === undefined || version === release || version === `${release}.0`;
 }
 
 function quality(parameters: ReadonlyMap<string, string>): number {

@@ -1,5 +1,5 @@
 import { FhirError } from '../fhir/errors.js';
-import { bodyFormat, MEDIA_TYPES, parseMediaType, whyUnread, type FormatName } from './negotiate.js';
+import { bodyFormat, MEDIA_TYPES, parseMediaType, whyUnread, type FormatName, type Release } from './negotiate.js';
 
 /** Media types of patches that are no FHIR resources. https://hl7.org/fhir/R5/http.html#patch */
 export const PATCH_TYPES = { json: 'application/json-patch+json', xml: 'application/xml-patch+xml' } as const;
@@ -17,20 +17,21 @@ export type PatchForm =
  * The form of a patch, by its `Content-Type`.
  *
  * @param taken media types of the patches that are taken
+ * @param release of FHIR that is served
  * @throws FhirError `unsupported-media-type`, which names those
  */
-export function patchForm(contentType: string | undefined, taken: readonly string[]): PatchForm {
+export function patchForm(contentType: string | undefined, taken: readonly string[], release: Release): PatchForm {
   if (contentType === undefined) throw noPatch('The request has no Content-Type', taken);
   const { name } = parseMediaType(contentType);
   const format = (['json', 'xml'] as const).find((each) => PATCH_TYPES[each] === name);
   if (format !== undefined && taken.includes(PATCH_TYPES[format])) {
-    const why = whyUnread(contentType);
+    const why = whyUnread(contentType, release);
     if (why !== undefined) throw noPatch(why, taken);
     return { is: 'patch', format };
   }
   const read = (['json', 'xml'] as const).filter((each) => taken.includes(MEDIA_TYPES[each]));
   try {
-    const body = bodyFormat(contentType, ['json', 'xml']);
+    const body = bodyFormat(contentType, ['json', 'xml'], [], release);
     if (!name.includes('fhir')) return { is: 'unclear', format: body };
     if (read.includes(body)) return { is: 'resource', format: body };
   } catch (error) {

@@ -4,14 +4,7 @@ import { scopeTargetOf } from '../auth/access/scope-rows.js';
 import { OPEN_ACCESS, type Principal } from '../auth/scopes/principal.js';
 import { FhirError } from '../fhir/errors.js';
 import { parseQuery } from '../fhir/parse-query.js';
-import {
-  asksForResource,
-  namedType,
-  negotiate,
-  PAGE_HINT,
-  type FormatName,
-  type Negotiated,
-} from '../format/negotiate.js';
+import { asksForResource, namedType, negotiate, PAGE_HINT, releaseOf, type Negotiated } from '../format/negotiate.js';
 import type { Call, Trace } from '../core/call.js';
 import { sendAudited, type FailedCall } from '../core/call-audit.js';
 import type { LargeBodies } from '../core/write/large-bodies.js';
@@ -242,13 +235,14 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
     wantsContent,
     large,
     trace,
+    release: releaseOf(services.tables.origin.fhirVersion),
     exchanges: services.tables.exchanges,
     patchTypes: () => patchTypes(services),
     whenDone: (action) => exchange.left.push(action),
   };
   const call = await readCall(incoming, codecs, services.limits);
   exchange.call = call;
-  if (call.form !== undefined) takeForm(exchange, call.form, services.formats);
+  if (call.form !== undefined) takeForm(exchange, call.form, services);
   if (exchange.view === 'plan' && isSearch(call)) {
     const plan = await explain(call, services);
     services.audit.answered(call, { status: 200 });
@@ -272,7 +266,7 @@ function takeView(exchange: Exchange, { services }: Context): void {
   const { params } = exchange;
   if (!params.has(VIEW_PARAMETER)) return;
   try {
-    if (negotiated(exchange, services.formats).format !== 'html') return;
+    if (negotiated(exchange, services).format !== 'html') return;
   } catch {
     // The refusal of the form has its own time.
     return;
@@ -354,17 +348,19 @@ function formatOf(params: URLSearchParams): string | undefined {
   return params.size === 0 ? undefined : params.getAll('_format').find((value) => value !== '');
 }
 
-function negotiated({ req, params }: Exchange, formats: readonly FormatName[]): Negotiated {
+function negotiated({ req, params }: Exchange, { formats, tables }: Pick<Services, 'formats' | 'tables'>): Negotiated {
   const { accept } = req.headers;
   const format = formatOf(params);
-  return accept === undefined && format === undefined ? PLAIN : negotiate(accept, format, formats);
+  return accept === undefined && format === undefined
+    ? PLAIN
+    : negotiate(accept, format, formats, releaseOf(tables.origin.fhirVersion));
 }
 
 /** The form of an answer. An operation may answer in another one: who asks for that alone gets failures in JSON. */
-function formOfAnswer(exchange: Exchange, { row }: Destination, { formats, tables }: Services): Negotiated {
-  const { exchanges } = tables;
+function formOfAnswer(exchange: Exchange, { row }: Destination, services: Services): Negotiated {
+  const { exchanges } = services.tables;
   try {
-    const form = negotiated(exchange, formats);
+    const form = negotiated(exchange, services);
     if (form.format === 'xml' && hasOnlyJson(row, exchanges) && !takesJson(exchange.req)) {
       throw new FhirError('not-acceptable', `The answer is JSON; accept application/fhir+json; ${PAGE_HINT}`);
     }
@@ -379,9 +375,9 @@ function formOfAnswer(exchange: Exchange, { row }: Destination, { formats, table
 }
 
 /** A search that is posted may say in its body how to write the answer. */
-function takeForm(exchange: Exchange, form: URLSearchParams, formats: readonly FormatName[]): void {
+function takeForm(exchange: Exchange, form: URLSearchParams, services: Services): void {
   exchange.params = new URLSearchParams([...exchange.params, ...form]);
-  if (formatOf(form) !== undefined) exchange.form = negotiated(exchange, formats);
+  if (formatOf(form) !== undefined) exchange.form = negotiated(exchange, services);
 }
 
 /** A failure is reported in the form that the client wants, if it can be had. */
@@ -393,7 +389,7 @@ function formOfFailure(exchange: Exchange, { services }: Context): Negotiated {
     // It is not what this failure is about.
   }
   try {
-    return negotiated(exchange, services.formats);
+    return negotiated(exchange, services);
   } catch {
     return PLAIN;
   }

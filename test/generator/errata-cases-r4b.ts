@@ -89,4 +89,14 @@ export const errataCasesR4B: readonly ErratumCase[] = [
       [['device', 32]],
     ],
   ]),
+  ...under(core, 'StructureDefinition', [
+    [
+      'Reference',
+      '/snapshot/element/0/constraint/1/expression',
+      'does ref-1 of a Reference ask for a reference first',
+      (made) => made.expressions('Reference', 'ref-1').map((each) => each.startsWith('reference.exists() implies')),
+      [false],
+      [true],
+    ],
+  ]),
 ];

@@ -11,6 +11,7 @@ import { indexTypes } from '../../runtime/path/expression/type-index.js';
 import type { Model, OperationModel, SearchParameterModel } from '../../generator/model/model.js';
 import { tail } from '../../generator/model/names.js';
 import { buildOperations } from '../../generator/model/operations.js';
+import { buildRules } from '../../generator/model/invariants.js';
 import { buildPrimitives } from '../../generator/model/primitives.js';
 import { buildSearch } from '../../generator/model/search.js';
 import { projectRoot } from '../../generator/project-root.js';
@@ -96,6 +97,12 @@ export class Remade {
     const definition = this.corrected.structures.find(({ url }) => tail(url) === profile) as Profile | undefined;
     const constraints = definition?.[form]?.element.flatMap(({ constraint = [] }) => constraint) ?? [];
     return constraints.find(({ key }) => key === rule)?.severity;
+  }
+
+  /** Expressions of a rule of a type. */
+  expressions(type: string, rule: string): readonly string[] {
+    const rows = buildRules(this.corrected.structures.filter((definition) => definition.type === type)).rows;
+    return rows.filter(({ id }) => id === rule).map(({ expression }) => expression);
   }
 
   /** Whether the code tables let a code pass for a required binding: without a table, syntax alone decides. */

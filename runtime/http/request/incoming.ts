@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExchangeTable } from '../../contract/index.js';
 import type { Principal } from '../../auth/scopes/principal.js';
 import type { Trace } from '../../core/call.js';
+import type { Release } from '../../format/negotiate.js';
 import type { LargeBodies } from '../../core/write/large-bodies.js';
 import type { Destination } from '../router.js';
 
@@ -17,6 +18,8 @@ export interface Incoming {
   readonly base: string;
   /** Of a Binary the content is wanted. */
   readonly wantsContent: boolean;
+  /** Of FHIR, that is served: `5.0`. */
+  readonly release: Release;
   /** What the bodies of operations are. */
   readonly exchanges: ExchangeTable;
   /** Media types of the patches that are taken. */

@@ -57,7 +57,12 @@ export async function readCall(
     content = readContent(req, res, limits);
   } else if (hasBody(req)) {
     if (headers['content-type'] === undefined && hasContent(row.interaction, type)) throw untyped();
-    const format = bodyFormat(headers['content-type'], [...codecs.keys()], ownContent(row, incoming.exchanges));
+    const format = bodyFormat(
+      headers['content-type'],
+      [...codecs.keys()],
+      ownContent(row, incoming.exchanges),
+      incoming.release,
+    );
     checkUrlId(row.interaction, id);
     const bytes = await readBody(req, res, limits);
     const parsed: Partial<ParsedBody> =

@@ -21,10 +21,10 @@ export async function readPatchBody(
   codecs: Codecs,
   limits: BodyLimits & Pick<Limits, 'nesting'>,
 ): Promise<SentPatch | undefined> {
-  const { req, res, destination, patchTypes } = incoming;
+  const { req, res, destination, patchTypes, release } = incoming;
   const { row, id } = destination;
   const taken = patchTypes();
-  const form = hasBody(req) ? patchForm(req.headers['content-type'], taken) : undefined;
+  const form = hasBody(req) ? patchForm(req.headers['content-type'], taken, release) : undefined;
   checkUrlId(row.interaction, id);
   if (form === undefined) return undefined;
   const bytes = await readBody(req, res, limits);
