@@ -6,5 +6,8 @@ import { describe } from 'vitest';
 import { killedDeliveries } from './subscriptions-killed.js';
 
 describe('deliveries of a server that is killed, on SQLite', () => {
-  killedDeliveries(() => `sqlite:${join(mkdtempSync(join(tmpdir(), 'kiln-killed-')), 'kiln.db')}`, 1);
+  killedDeliveries(
+    () => ({ store: `sqlite:${join(mkdtempSync(join(tmpdir(), 'kiln-killed-')), 'kiln.db')}`, servers: 5 }),
+    1,
+  );
 });

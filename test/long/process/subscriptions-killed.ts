@@ -6,16 +6,28 @@ import { clientOf, subscription, topic, TOPIC_URL } from '../../service/subscrip
 import { soak } from '../soak.js';
 
 const EVENTS = soak(2000);
-const KILLS = 5;
 const WRITERS = 4;
 
+/** Versions that are written once the Subscription is off. */
+const AFTERWARDS = 50;
+
+/** What is killed, one after the other at equal distances. */
+export interface Killed {
+  readonly store: string;
+  /** Kills of servers, each of which is started again. */
+  readonly servers: number;
+  /** Of the database; each resolves when it works again, or may do so. */
+  readonly database?: readonly (() => Promise<void>)[];
+}
+
 /**
- * Events while a server, or each of two in turn, is killed again and again, and the receiver fails 20 % of the time: each event is delivered at
- * least once, in order, with numbers without a gap; `$events` has the same list.
+ * Events while a server, or each of two in turn, is killed again and again, and the database as well, and the receiver fails 20 % of the time:
+ * each event is delivered at least once, in order, with numbers without a gap, and none after the end; `$events` has the same list.
  *
  * @param processes that share the store
  */
-export function killedDeliveries(makeStore: () => string, processes: 1 | 2): void {
+export function killedDeliveries(open: () => Killed | Promise<Killed>, processes: 1 | 2): void {
+  let killed: Killed;
   let store: string;
   let servers: KilnProcess[];
   let bases: string[];
@@ -32,7 +44,8 @@ export function killedDeliveries(makeStore: () => string, processes: 1 | 2): voi
   }
 
   beforeAll(async () => {
-    store = makeStore();
+    killed = await open();
+    ({ store } = killed);
     receiver = await startReceiver();
     servers = Array.from({ length: processes }, start);
     bases = await Promise.all(servers.map(({ started }) => started));
@@ -43,14 +56,13 @@ export function killedDeliveries(makeStore: () => string, processes: 1 | 2): voi
     await receiver.close();
   });
 
-  it(`${EVENTS} events, ${KILLS} kills, a receiver that fails`, { timeout: 600_000 }, async () => {
+  it(`${EVENTS} events, a receiver that fails 20 % of the time, and kills`, { timeout: 1_800_000 }, async () => {
     onTestFailed(() => console.info(servers.map(({ output }) => output.err).join('\n')));
     receiver.answer = () => (Math.random() < 0.2 ? 500 : 200);
     const client = clientOf(() => bases[0]!);
     await client.put(topic('all', TOPIC_URL, { resource: 'Patient' }));
     await client.put(subscription('killed', receiver.url));
     let written = 0;
-    let stopped = 0;
     /** `Patient/id` of what was acknowledged, or may have been written. */
     const acknowledged = new Set<string>();
     const write = async (writer: number): Promise<void> => {
@@ -65,13 +77,16 @@ export function killedDeliveries(makeStore: () => string, processes: 1 | 2): voi
           acknowledged.add(`Patient/${id}`);
         } else await new Promise((resolve) => setTimeout(resolve, 50));
       }
-      stopped++;
     };
     const writing = Promise.all(Array.from({ length: WRITERS }, (_, n) => write(n)));
-    for (let kill = 0; kill < KILLS && stopped < WRITERS; kill++) {
-      const at = ((kill + 1) * EVENTS) / (KILLS + 1);
-      await vi.waitFor(() => expect(written).toBeGreaterThanOrEqual(at), { timeout: 120_000, interval: 10 });
-      await restart(kill % processes);
+    const restarts = Array.from({ length: killed.servers }, (_, n) => () => restart(n % processes));
+    const database = killed.database ?? [];
+    // Those of the database come between those of servers.
+    const kills = restarts.flatMap((each, n) => (database[n] === undefined ? [each] : [each, database[n]]));
+    for (const [n, kill] of kills.entries()) {
+      const at = ((n + 1) * EVENTS) / (kills.length + 1);
+      await vi.waitFor(() => expect(written).toBeGreaterThanOrEqual(at), { timeout: 300_000, interval: 10 });
+      await kill();
     }
     await writing;
     const total = await vi.waitFor(
@@ -84,7 +99,7 @@ export function killedDeliveries(makeStore: () => string, processes: 1 | 2): voi
         expect(status).toBe('active');
         return count;
       },
-      { timeout: 240_000, interval: 500 },
+      { timeout: 600_000, interval: 500 },
     );
     // Each number first comes after all before it.
     const firsts = [...new Set(receiver.numbers('killed'))];
@@ -107,5 +122,12 @@ export function killedDeliveries(makeStore: () => string, processes: 1 | 2): voi
       next = json.link?.find(({ relation }: { relation: string }) => relation === 'next')?.url.replace(/^.*\/(?=Subscription)/, ''); // prettier-ignore
     }
     expect(listed).toEqual([...told.entries()].sort(([a], [b]) => a - b).map(([, name]) => name)); // prettier-ignore
+
+    await client.put(subscription('killed', receiver.url, { status: 'off' }));
+    const last = receiver.numbers('killed').length;
+    await client.put(subscription('next', receiver.url));
+    for (let i = 0; i < AFTERWARDS; i++) await client.put({ resourceType: 'Patient', id: `after-${i}` });
+    await vi.waitFor(() => expect(new Set(receiver.numbers('next')).size).toBe(AFTERWARDS), { timeout: 240_000 });
+    expect(receiver.numbers('killed')).toHaveLength(last);
   });
 }
