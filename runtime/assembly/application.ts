@@ -169,7 +169,11 @@ export async function openApplication(
         ? undefined
         : (await import('../http/transport/web-sockets.js')).createWebSockets({
             fhirPath: fhirPathOf(hooks !== undefined),
-            corsOrigins: app.corsOrigins ?? [],
+            // A proxy may have given another `Host`.
+            corsOrigins: [
+              ...(app.corsOrigins ?? []),
+              ...(app.baseUrl === undefined ? [] : [new URL(app.baseUrl).origin]),
+            ],
             admit: (req) => {
               if (app.proxies?.isPeer(req) === false) throw new FhirError('proxy-untrusted');
               if (config.auth === 'open') checkOpenMode(req);

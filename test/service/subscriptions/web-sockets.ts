@@ -218,6 +218,8 @@ export function webSockets(makeStore: () => { readonly store: string; readonly f
     const url = `${base.replace('http', 'ws')}/websocket`;
     await expect(connect(`${url}/x`)).rejects.toThrow('404');
     await expect(connect(url, undefined, { origin: 'http://evil.example' })).rejects.toThrow('403');
+    const own = await connect(url, undefined, { origin: new URL(base).origin });
+    peers.push(own);
     const { json } = await client.send('GET', 'metadata');
     expect(json.rest[0].extension).toEqual([
       { url: 'http://hl7.org/fhir/StructureDefinition/capabilitystatement-websocket', valueUri: url },
