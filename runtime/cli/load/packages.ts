@@ -5,9 +5,10 @@ import { basename, dirname } from 'node:path';
 import { createGunzip } from 'node:zlib';
 
 import { ConfigError } from '../../config/config-error.js';
-import { isObject, type JsonValue } from '../../fhir/resource.js';
+import type { JsonValue } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
-import { isSameRelease } from '../package/manifest.js';
+import { fhirVersionsOf, otherReleases } from '../package/manifest.js';
+import { derivedId } from '../package/plan.js';
 import { kindOf } from './document.js';
 import type { Found, SourceFile } from './find-files.js';
 import type { Item } from './items.js';
@@ -33,14 +34,14 @@ export async function findPackages(files: readonly Found[], version: string): Pr
     if (!('path' in file)) continue;
     const found = await manifestOf(file);
     if (found === undefined) continue;
-    const versions = versionsOf(found.text);
-    if (versions === undefined) continue;
+    const manifest = parse(found.text);
+    if (fhirVersionsOf(manifest) === undefined) continue;
     packages.push(found.root);
-    if (!versions.some((each) => isSameRelease(each, version))) {
+    const others = otherReleases(manifest, version);
+    if (others !== undefined)
       wrong.push(
-        `${found.root} is for FHIR ${versions.join(', ')} (fhirVersions in its ${MANIFEST}), not for ${version}`,
+        `${found.root} is for FHIR ${others.join(', ')} (fhirVersions in its ${MANIFEST}), not for ${version}`,
       );
-    }
   }
   if (wrong.length > 0) throw new ConfigError(`nothing was loaded: ${wrong.join('; ')}`);
   return packages;
@@ -73,17 +74,12 @@ async function manifestIn({ path }: SourceFile): Promise<string | undefined> {
   }
 }
 
-function versionsOf(text: string): readonly string[] | undefined {
-  let manifest: unknown;
+function parse(text: string): JsonValue {
   try {
-    manifest = JSON.parse(text);
+    return JSON.parse(text) as JsonValue;
   } catch {
-    return undefined;
+    return null;
   }
-  if (!isObject(manifest as JsonValue)) return undefined;
-  const { fhirVersions, 'fhir-version-list': older } = manifest as Record<string, unknown>;
-  const versions = fhirVersions ?? older;
-  return Array.isArray(versions) && versions.length > 0 ? versions.map(String) : undefined;
 }
 
 /** The package that a place is in; undefined: it is in none. */
@@ -138,8 +134,7 @@ function isOther(url: JsonValue | undefined, present: JsonValue | undefined): bo
 /** An item of a package under another id, because its own is that of another canonical: the same one whenever it is loaded. */
 export function underOtherId(item: Item): Item {
   const { resource, id = '' } = item;
-  const url = String(resource['url']);
-  const other = `${id.slice(0, 55)}-${createHash('sha256').update(url).digest('hex').slice(0, 8)}`;
+  const other = derivedId({ id, url: String(resource['url']) });
   return { ...item, id: other, resource: { ...resource, id: other } };
 }
 

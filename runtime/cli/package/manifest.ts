@@ -22,6 +22,19 @@ export function isSameRelease(one: string, other: string): boolean {
   return release(one) === release(other);
 }
 
+/** Returns the versions of FHIR that a manifest names; undefined: it names none, and so is that of no FHIR package. */
+export function fhirVersionsOf(manifest: JsonValue): readonly string[] | undefined {
+  if (!isObject(manifest)) return undefined;
+  const versions = manifest['fhirVersions'] ?? manifest['fhir-version-list'];
+  return Array.isArray(versions) && versions.length > 0 ? versions.map(String) : undefined;
+}
+
+/** Returns the versions of FHIR that a manifest names where the wanted one is not among them. */
+export function otherReleases(manifest: JsonValue, fhirVersion: string): readonly string[] | undefined {
+  const versions = fhirVersionsOf(manifest);
+  return versions?.some((each) => isSameRelease(each, fhirVersion)) === false ? versions : undefined;
+}
+
 /** Whether a name is that of a package. Case does not make another one. */
 export function isPackageName(name: string): boolean {
   return NAME.test(name.toLowerCase());
@@ -44,9 +57,9 @@ export function readManifest(json: JsonValue, where: string, fhirVersion: string
   if (typeof version !== 'string' || !isVersionNumber(version)) {
     faults.push({ where, what: `version ${shown(version)} is no version`, remedy: 'one is 1.0.0 or 2.0.0-ballot' });
   }
-  const versions = json['fhirVersions'] ?? json['fhir-version-list'];
-  if (Array.isArray(versions) && !versions.some((each) => isSameRelease(String(each), fhirVersion))) {
-    const what = `is for FHIR ${versions.map(String).join(', ').slice(0, 100)} (fhirVersions), not for ${fhirVersion}`;
+  const versions = otherReleases(json, fhirVersion);
+  if (versions !== undefined) {
+    const what = `is for FHIR ${versions.join(', ').slice(0, 100)} (fhirVersions), not for ${fhirVersion}`;
     faults.push({ where, what, remedy: 'take the edition of the guide for this version' });
   }
   const dependencies = dependenciesOf(json['dependencies'] ?? {}, where, faults);

@@ -203,7 +203,7 @@ export function derivedId({
   id = 'x',
   url = '',
   version = '',
-}: Pick<PackageResource, 'id' | 'url' | 'version'>): string {
+}: Partial<Pick<PackageResource, 'id' | 'url' | 'version'>>): string {
   const digest = createHash('sha256').update(`${url}|${version}`).digest('hex');
   return `${id.slice(0, 47)}-${digest.slice(0, 16)}`;
 }

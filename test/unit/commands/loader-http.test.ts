@@ -66,14 +66,14 @@ describe('kiln load --url', () => {
     const counts = await loadItems(systems(), httpSink({ url }), (...failed) => failures.push(String(failed)), undefined, ['x.tgz']); // prettier-ignore
     expect([counts.created, ...failures]).toEqual([2]);
     expect([...stored.keys()]).toEqual(
-      expect.arrayContaining([expect.stringMatching(/^\/fhir\/CodeSystem\/a-[0-9a-f]{8}$/), '/fhir/CodeSystem/b']),
+      expect.arrayContaining([expect.stringMatching(/^\/fhir\/CodeSystem\/a-[0-9a-f]{16}$/), '/fhir/CodeSystem/b']),
     );
     expect(stored.get('/fhir/CodeSystem/a')).toBe('http://other.example/a');
   });
 
   describe('of a package, where the id that it goes under', () => {
     const canonical = 'http://x.example/a';
-    const moved = '/fhir/CodeSystem/a-537dfe71';
+    const moved = '/fhir/CodeSystem/a-0e49ee4088a40719';
     it.each([
       ['is free after another had its own', { [moved]: canonical }, canonical, [moved], []],
       ['has another canonical too', { '/fhir/CodeSystem/a': 'http://y.example', [moved]: 'http://z.example' }, canonical, [], ['http://z.example; the package has http://x.example/a']], // prettier-ignore
