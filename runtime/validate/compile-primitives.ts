@@ -45,6 +45,9 @@ const NATIVE: ReadonlyMap<string | undefined, (text: string) => boolean> = new M
   ['\\S*', isVisibleText],
   ['[^\\s]+( [^\\s]+)*', isCode],
   ['(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?', isBase64],
+  // Of R4B, as the text above the pattern there has it.
+  ['(\\s*([0-9a-zA-Z\\+/=]){4}\\s*)+', isBase64],
+  ['[ \\r\\n\\t\\S]+', (text) => isString(text) && !OTHER_SPACE.test(text)],
   ['urn:oid:[0-2](\\.(0|[1-9][0-9]*))+', isOid],
   ['([0-9]([0-9]([0-9][1-9]|[1-9]0)|[1-9]00)|[1-9]000)(-(0[1-9]|1[0-2])(-(0[1-9]|[1-2][0-9]|3[0-1]))?)?', isDate],
   [
@@ -57,6 +60,9 @@ const NATIVE: ReadonlyMap<string | undefined, (text: string) => boolean> = new M
   ],
   ['([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)(\\.[0-9]{1,9})?', isTime],
 ]);
+
+/** White space that texts of R4B may not have. */
+const OTHER_SPACE = /[^ \r\n\t\S]/;
 
 /** No pattern that is left to a regular expression needs more; where it does, the native test is missing. */
 const LONGEST_MATCHED = 10_000;
