@@ -1,6 +1,7 @@
 import { FhirError } from '../fhir/errors.js';
 import { FORM, VIEW_PARAMETERS } from '../search/control-parameters.js';
 import type { Call } from './call.js';
+import { quote } from '../fhir/quote.js';
 
 /** Parameters that the specification has, where a server supports them. */
 const OPTIONAL: ReadonlySet<string> = new Set(Object.keys(VIEW_PARAMETERS));
@@ -16,7 +17,7 @@ export function checkParameters(call: Call, known: readonly string[] = []): void
   for (const [name, value] of call.params) {
     if (value === '' || FORM.has(name) || known.includes(name)) continue;
     const valid = [...FORM, ...known].join(', ');
-    const quoted = JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
+    const quoted = quote(name);
     throw new FhirError(
       'parameter-unknown',
       OPTIONAL.has(name)

@@ -242,29 +242,20 @@ export class FhirError extends Error {
   constructor(
     code: ErrorCode,
     text: string = ERRORS[code].text,
-    more: {
-      readonly issue?: string;
-      readonly expression?: string;
-      readonly part?: RequestPart;
-      readonly diagnostics?: string;
+    {
+      headers = {},
+      missingScopes,
+      ...more
+    }: Pick<Issue, 'issue' | 'expression' | 'part' | 'parameter' | 'diagnostics'> & {
       readonly headers?: Readonly<Record<string, string>>;
       readonly missingScopes?: string;
     } = {},
   ) {
     super(text);
     this.name = 'FhirError';
-    this.headers = more.headers ?? {};
-    this.missingScopes = more.missingScopes;
-    this.issues = [
-      {
-        code,
-        text,
-        ...(more.issue === undefined ? {} : { issue: more.issue }),
-        ...(more.expression === undefined ? {} : { expression: more.expression }),
-        ...(more.part === undefined ? {} : { part: more.part }),
-        ...(more.diagnostics === undefined ? {} : { diagnostics: more.diagnostics }),
-      },
-    ];
+    this.headers = headers;
+    this.missingScopes = missingScopes;
+    this.issues = [{ code, text, ...more }];
   }
 
   /** A failure of several issues, each as it is. */

@@ -17,3 +17,13 @@ export interface Resource extends JsonObject {
 export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Decimal);
 }
+
+/** The items of a list; none where it is no list. */
+export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The objects of a list; none where it is no list. */
+export function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
+  return listOf(value).filter(isObject);
+}

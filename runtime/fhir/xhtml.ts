@@ -1,4 +1,5 @@
 import { isXmlCharacter, unwritableAt, unwritableCharacter } from './xml-characters.js';
+import { clip } from './quote.js';
 
 /** The namespace of narratives. https://hl7.org/fhir/R5/narrative.html */
 export const XHTML_NAMESPACE = 'http://www.w3.org/1999/xhtml';
@@ -403,8 +404,4 @@ class Scan {
   private fail(text: string, at: number = this.at): never {
     throw new XhtmlFault(text, at);
   }
-}
-
-function clip(text: string): string {
-  return text.length > 64 ? `${text.slice(0, 64)}…` : text;
 }

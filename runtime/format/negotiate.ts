@@ -1,6 +1,7 @@
 import { FhirError } from '../fhir/errors.js';
 import { HTML_TYPE } from './html.js';
 import { memoize, memoizeWeak } from '../fhir/memory/memoize.js';
+import { quote } from '../fhir/quote.js';
 
 /** A form that resources are written in. https://hl7.org/fhir/R5/formats.html */
 export type FormatName = 'json' | 'xml';
@@ -272,10 +273,6 @@ function readMediaType(text: string): MediaType {
 
 function splitList(header: string): string[] {
   return header.split(',').filter((part) => part.trim() !== '');
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }
 
 /** The same function, which remembers what it made of short texts. */

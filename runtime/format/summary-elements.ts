@@ -3,6 +3,7 @@ import type { Resource } from '../fhir/resource.js';
 import { keepElements } from './summary.js';
 import { markSubsetted } from './summary-tag.js';
 import { elementIndex, type ElementIndex, type FormatTables } from './xml/element-index.js';
+import { quote } from '../fhir/quote.js';
 
 /** The outermost elements that `_elements` asks for, by the type that it names, or `*` where it names none. */
 export type ElementSelection = ReadonlyMap<string, ReadonlySet<string>>;
@@ -74,8 +75,4 @@ function elementOf(index: ElementIndex, types: readonly string[], text: string):
 
 function invalid(text: string): FhirError {
   return new FhirError('parameter-invalid', text);
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);
 }

@@ -3,12 +3,12 @@ import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import { neededFor } from '../core/access/authorize.js';
 import type { Call, Reply } from '../core/call.js';
 import type { Services } from '../core/services.js';
-import { FhirError } from '../fhir/errors.js';
 import { introspectColumns, introspectTables, type StaticResult } from '../hfql/introspect.js';
 import { parseStatement, type RawStatement } from '../hfql/parse-statement.js';
 import { errorCsv, runStatement, staticCsv, type Wanted } from '../hfql/run.js';
 import { StatementError, statementOfJson } from '../hfql/statement.js';
 import { readArguments, valueOf, type Arguments } from './arguments.js';
+import { invalidParameter } from '../fhir/invalid-parameter.js';
 
 /** What the answer is. */
 const HFQL_ANSWER_TYPE = 'text/csv';
@@ -30,7 +30,7 @@ export async function hfqlExecute(call: Call, services: Services): Promise<Reply
   }
   if (action !== 'search' && action !== 'searchContinuation') {
     const text = 'is search, searchContinuation, introspectTables or introspectColumns';
-    throw invalid('action', `${text}, not ${JSON.stringify(action.slice(0, 64))}`);
+    throw invalidParameter('action', `${text}, not ${JSON.stringify(action.slice(0, 64))}`);
   }
   const read = action === 'search' ? readSearch(found, services) : readContinuation(found, services);
   try {
@@ -63,8 +63,8 @@ function readContinuation(found: Arguments, { tables }: Services): Read {
   const statement = required(found, 'statement');
   const searchId = required(found, 'continuation');
   const offset = valueOf(found, 'offset');
-  if (offset === undefined) throw invalid('offset', 'is required for searchContinuation');
-  if (Number(offset) < 0) throw invalid('offset', `is a number from 0, not ${Number(offset)}`);
+  if (offset === undefined) throw invalidParameter('offset', 'is required for searchContinuation');
+  if (Number(offset) < 0) throw invalidParameter('offset', `is a number from 0, not ${Number(offset)}`);
   return {
     statement: () => statementOfJson(statement, tables.resourceTypes),
     wanted: {
@@ -77,7 +77,7 @@ function readContinuation(found: Arguments, { tables }: Services): Read {
 
 function required(found: Arguments, name: string): string {
   const value = valueOf(found, name);
-  if (value === undefined) throw invalid(name, `is required for ${String(valueOf(found, 'action'))}`);
+  if (value === undefined) throw invalidParameter(name, `is required for ${String(valueOf(found, 'action'))}`);
   return String(value);
 }
 
@@ -89,7 +89,8 @@ function limitOf(found: Arguments): number | undefined {
 
 function fetchSizeOf(found: Arguments): number {
   const value = Number(valueOf(found, 'fetchSize') ?? FETCH.initial);
-  if (value < 0 || value > FETCH.most) throw invalid('fetchSize', `is a number from 0 to ${FETCH.most}, not ${value}`);
+  if (value < 0 || value > FETCH.most)
+    throw invalidParameter('fetchSize', `is a number from 0 to ${FETCH.most}, not ${value}`);
   return value === 0 ? FETCH.zero : value;
 }
 
@@ -119,8 +120,4 @@ function introspect(action: string, found: Arguments, call: Call, services: Serv
 
 function csvReply(content: AsyncIterable<string>): Reply {
   return { status: 200, body: { contentType: `${HFQL_ANSWER_TYPE}; charset=UTF-8`, content } };
-}
-
-function invalid(name: string, text: string): FhirError {
-  return new FhirError('parameter-invalid', `The parameter ${JSON.stringify(name)} ${text}`);
 }

@@ -6,6 +6,7 @@ import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
 import { dateInterval, type Interval } from '../search/values/date-interval.js';
 import { readArguments, valueOf } from './arguments.js';
 import { findMatches } from './find-matches.js';
+import { quote } from '../fhir/quote.js';
 
 /**
  * `NamingSystem/$preferred-id`: the identifier of a type (`oid`, `uuid`, `uri` …) of the naming system that another identifier
@@ -123,8 +124,4 @@ function rank({ preferred }: JsonObject): number {
 function ifUnknown(error: unknown): readonly JsonObject[] {
   if (error instanceof FhirError && error.code === 'not-found') return [];
   throw error;
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.slice(0, 128));
 }

@@ -6,6 +6,8 @@ import { FhirError } from '../fhir/errors.js';
 import { isId, whyNoId } from '../fhir/id.js';
 import type { Resource } from '../fhir/resource.js';
 import { execute } from '../interactions/execute.js';
+import { quote } from '../fhir/quote.js';
+import { invalidParameter } from '../fhir/invalid-parameter.js';
 
 /** A resource that an argument names, and perhaps one of its versions. */
 export interface NamedResource {
@@ -31,9 +33,9 @@ export function parseNamed(text: string, name: string, services: Pick<Services, 
   const [type = '', id = '', word, versionId, ...rest] = relative.split('/');
   const hasForm = word === undefined || ((word === '_history' || word === 'version') && versionId !== undefined);
   if (!hasForm || rest.length > 0 || versionId === '' || !services.tables.resourceTypes.includes(type)) {
-    throw invalid(name, `is Type/id or Type/id/_history/version, not ${quote(text)}`);
+    throw invalidParameter(name, `is Type/id or Type/id/_history/version, not ${quote(text)}`);
   }
-  if (!isId(id)) throw invalid(name, `names no id: ${whyNoId(id) ?? 'it is missing'}`);
+  if (!isId(id)) throw invalidParameter(name, `names no id: ${whyNoId(id) ?? 'it is missing'}`);
   return { type, id, ...(versionId !== undefined && { versionId }) };
 }
 
@@ -80,12 +82,4 @@ function readCall({ type, id, versionId }: NamedResource, call: Call): Call {
     params: new URLSearchParams(),
     conditions: {},
   };
-}
-
-function invalid(name: string, text: string): FhirError {
-  return new FhirError('parameter-invalid', `The parameter ${quote(name)} ${text}`);
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 128 ? `${text.slice(0, 128)}…` : text);
 }

@@ -1,6 +1,6 @@
 import { FhirError } from '../fhir/errors.js';
 import { yieldToEventLoop, type Yield } from '../fhir/yield-to-event-loop.js';
-import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
+import { isObject, type JsonObject, type JsonValue, objectsOf, type Resource } from '../fhir/resource.js';
 import { TerminologyFault } from './fault.js';
 
 /** Another name of a concept. https://hl7.org/fhir/R5/codesystem-definitions.html#CodeSystem.concept.designation */
@@ -408,9 +408,4 @@ export function codeIn(value: JsonValue): string {
 
 function isTrue(value: JsonValue): boolean {
   return value === true || value === 'true';
-}
-
-/** The objects of a list; none where it is no list. */
-export function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }

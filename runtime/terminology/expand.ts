@@ -1,6 +1,5 @@
 import { FhirError } from '../fhir/errors.js';
-import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
-import { objectsOf } from './concepts.js';
+import { type JsonObject, type JsonValue, objectsOf, type Resource } from '../fhir/resource.js';
 import { Effort } from './effort.js';
 import { keptMembers, type KeptMembers } from './kept-members.js';
 import { designationsIn, displayIn, isLanguageOf, type Languages } from './systems/languages.js';

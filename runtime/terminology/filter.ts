@@ -1,7 +1,7 @@
 import { FhirError } from '../fhir/errors.js';
-import type { JsonObject } from '../fhir/resource.js';
+import { type JsonObject, objectsOf } from '../fhir/resource.js';
 import { linearRegex, RegexFault } from '../path/library/linear-regex.js';
-import { canonicalOf, codeIn, isFlat, objectsOf, type CodeSystemIndex, type Concept } from './concepts.js';
+import { canonicalOf, codeIn, isFlat, type CodeSystemIndex, type Concept } from './concepts.js';
 import type { Effort } from './effort.js';
 
 /** Longest text that a regular expression is tried on, in characters. */

@@ -21,8 +21,3 @@ export interface CodeIssue {
 export function toOutcomeIssue({ severity, code, type, text, expression }: CodeIssue): JsonObject {
   return { severity, code, details: { coding: [{ system: ISSUE_TYPE, code: type }], text }, expression: [expression] };
 }
-
-/** A text in a message. */
-export function quote(text: string): string {
-  return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
-}

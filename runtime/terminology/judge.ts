@@ -3,7 +3,7 @@ import { latestKnown, type CodeSystemIndex } from './concepts.js';
 import type { Effort } from './effort.js';
 import { TerminologyFault } from './fault.js';
 import { GRAMMARS } from './systems/grammar.js';
-import { quote, type CodeIssue } from './issue.js';
+import type { CodeIssue } from './issue.js';
 import { namesIn, type Languages } from './systems/languages.js';
 import { ruleMember, systemMember } from './member.js';
 import { chosenVersion, supplementsNamedBy } from './resolver.js';
@@ -15,6 +15,7 @@ import {
   type Mismatch,
   type ValueSetContext,
 } from './value-set.js';
+import { quote } from '../fhir/quote.js';
 
 /** A coding as it was sent. */
 export interface Sent {

@@ -1,5 +1,5 @@
-import type { JsonObject, Resource } from '../fhir/resource.js';
-import { objectsOf, type Concept, type Designation } from './concepts.js';
+import { type JsonObject, objectsOf, type Resource } from '../fhir/resource.js';
+import type { Concept, Designation } from './concepts.js';
 import type { Effort } from './effort.js';
 import type { OpenSystem } from './systems/open-system.js';
 import type { Member } from './value-set-context.js';

@@ -1,6 +1,6 @@
 import { FhirError } from '../fhir/errors.js';
-import type { JsonObject, Resource } from '../fhir/resource.js';
-import { indexCodeSystem, objectsOf, type CodeSystemIndex, type Spend } from './concepts.js';
+import { type JsonObject, objectsOf, type Resource } from '../fhir/resource.js';
+import { indexCodeSystem, type CodeSystemIndex, type Spend } from './concepts.js';
 import type { Effort } from './effort.js';
 import { GRAMMARS } from './systems/grammar.js';
 import { implicitValueSet, systemsBehind } from './implicit.js';

@@ -1,7 +1,6 @@
 import { FhirError } from '../fhir/errors.js';
 import { append } from '../fhir/lists.js';
-import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
-import { objectsOf } from './concepts.js';
+import { type JsonObject, type JsonValue, objectsOf, type Resource } from '../fhir/resource.js';
 import { splitCanonical } from './resolver.js';
 import { findMember, type ValueSetContext } from './value-set.js';
 import { isVersion } from './version.js';

@@ -1,6 +1,6 @@
 import { FhirError } from '../fhir/errors.js';
-import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
-import { canonicalOf, objectsOf, type CodeSystemIndex, type Concept, type Designation } from './concepts.js';
+import { isObject, type JsonObject, type JsonValue, objectsOf, type Resource } from '../fhir/resource.js';
+import { canonicalOf, type CodeSystemIndex, type Concept, type Designation } from './concepts.js';
 import { Effort } from './effort.js';
 import { TerminologyFault } from './fault.js';
 import { costOfTests } from './filter.js';

@@ -28,6 +28,7 @@ import { readSearchRequest, type SearchRequest } from './parse/search-request.js
 import type { Services } from '../services.js';
 import type { Matches, WriteView } from '../write/write-plan.js';
 import type { OwnBases } from '../../path/own-bases.js';
+import { quote } from '../../fhir/quote.js';
 
 /** The criteria of a conditional write or reference: a search that decides which resource it is about. */
 export interface Criteria {
@@ -196,8 +197,4 @@ function linked(name: string): FhirError {
 
 function noCriterion(name: string, why: string): FhirError {
   return new FhirError('parameter-invalid', `${quote(name)} ${why}, so it is no criterion for a write; leave it out`);
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);
 }

@@ -1,6 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 import { isId, whyNoId } from '../../fhir/id.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { quote } from '../../fhir/quote.js';
 
 /**
  * The body as a resource of this type. Checks only that it is an object with the right `resourceType`; elements are not
@@ -21,7 +22,7 @@ export function checkResource(
     throw new FhirError('not-a-resource', 'A resource names its type in "resourceType"', { expression: type });
   }
   if (resourceType !== type) {
-    throw new FhirError('type-mismatch', otherwise(show(resourceType)));
+    throw new FhirError('type-mismatch', otherwise(quote(resourceType)));
   }
   return body as Resource;
 }
@@ -38,7 +39,7 @@ export function checkId(resource: Resource, id: string): void {
     throw new FhirError('id-missing', `The body needs the id of the URL, "${id}"`, { expression });
   if (typeof sent !== 'string') throw new FhirError('id-invalid', 'An id is a string', { expression });
   if (sent !== id) {
-    throw new FhirError('id-mismatch', `The body has the id ${show(sent)}, the URL "${id}"`, { expression });
+    throw new FhirError('id-mismatch', `The body has the id ${quote(sent)}, the URL "${id}"`, { expression });
   }
   if (!isId(id)) throw new FhirError('id-invalid', whyNoId(id), { expression });
 }
@@ -55,8 +56,4 @@ export function sentId(resource: Resource): string | undefined {
   if (typeof id !== 'string') throw new FhirError('id-invalid', 'An id is a string', { expression });
   if (!isId(id)) throw new FhirError('id-invalid', whyNoId(id), { expression });
   return id;
-}
-
-function show(text: string): string {
-  return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);
 }

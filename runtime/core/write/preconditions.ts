@@ -1,6 +1,7 @@
 import { FhirError, type RequestPart } from '../../fhir/errors.js';
 import type { StoredVersion } from '../../store/store.js';
 import type { Call, Conditions } from '../call.js';
+import { clip } from '../../fhir/quote.js';
 
 /** Some clients send the number of a version as it is. */
 const ETAG = /^(?:(?:W\/)?"([^"]*)"|([0-9]+))$/;
@@ -62,7 +63,7 @@ export function checkWrite(conditions: Conditions, current: StoredVersion | unde
   if (wanted !== undefined) {
     if (live === undefined) throw failed('ifMatch', 'there is no such resource');
     if (wanted !== '*' && !wanted.includes(String(live.version))) {
-      throw failed('ifMatch', `the current version is W/"${live.version}", not ${cut(ifMatch)}`);
+      throw failed('ifMatch', `the current version is W/"${live.version}", not ${clip(ifMatch ?? '')}`);
     }
   }
   if (wanted === undefined && ifUnmodifiedSince !== undefined && live !== undefined) {
@@ -93,11 +94,6 @@ export function checkRead({ ifMatch, ifUnmodifiedSince }: Conditions, version: L
 
 function failed(part: keyof typeof HEADERS, why: string): FhirError {
   return new FhirError('precondition-failed', `${HEADERS[part]}: ${why}`, { part });
-}
-
-/** A header, shortened for an error message. */
-function cut(header = ''): string {
-  return header.length > 64 ? `${header.slice(0, 64)}…` : header;
 }
 
 /**

@@ -10,6 +10,7 @@ import { XmlRefusal, type XmlParser, type XmlTag } from './open-parser.js';
 import { Places } from './places.js';
 import { parsePrimitive } from './primitive-text.js';
 import { XmlError, xmlIssue } from './xml-error.js';
+import { clip } from '../../fhir/quote.js';
 
 const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
 
@@ -364,10 +365,6 @@ function unknownElement(tag: XmlTag, type: TypeProperties, property: Property | 
 
 function space(tag: XmlTag): string {
   return tag.uri === '' ? 'none' : clip(tag.uri);
-}
-
-function clip(text: string): string {
-  return text.length > 64 ? `${text.slice(0, 64)}…` : text;
 }
 
 function isEmpty(object: JsonObject): boolean {

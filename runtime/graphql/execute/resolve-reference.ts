@@ -5,6 +5,7 @@ import { readReference } from '../../path/reference-text.js';
 import { containedResource } from '../../path/refers.js';
 import type { Execution, Found, Placed, Surroundings } from './context.js';
 import type { TargetKey } from './read-resources.js';
+import { quote } from '../../fhir/quote.js';
 
 /** Where a reference leads: to a resource that is at hand, or to one of the store. */
 export type Resolution = Found<Placed> | { readonly key: TargetKey };
@@ -56,8 +57,4 @@ function entryOf(text: string, { resource: bundle, fullUrl }: NonNullable<Surrou
 
 function none(text: string): { readonly fault: FhirError } {
   return { fault: new FhirError('not-found', text) };
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

@@ -13,6 +13,7 @@ import {
 } from '../../path/library/evaluate.js';
 import { library } from '../../path/library/library.js';
 import { QUERY_LIMITS } from '../request.js';
+import { quote } from '../../fhir/quote.js';
 
 /** Position of a value in its list. https://hl7.org/fhirpath/N1/#index-integer */
 const INDEX = '$index';
@@ -161,8 +162,4 @@ function atIndex(expression: string, index: number): string {
     if (part === ')') depth--;
     return part === INDEX && depth === 0 ? String(index) : part;
   });
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

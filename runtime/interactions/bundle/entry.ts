@@ -6,6 +6,7 @@ import type { EntryRoute } from '../../core/services.js';
 import type { Services } from '../../core/services.js';
 import { entryPath, inEntry } from './entry-error.js';
 import type { OwnBases } from '../../path/own-bases.js';
+import { quote } from '../../fhir/quote.js';
 
 /** When an entry is executed: those of a lower phase before those of a higher. https://hl7.org/fhir/R5/http.html#trules */
 export enum Phase {
@@ -66,7 +67,7 @@ export function readEntry(value: JsonValue, index: number, { entries, limits, ow
   }
   const path = relativeUrl(url, own);
   if (path === undefined) {
-    const shown = JSON.stringify(url.length > 100 ? `${url.slice(0, 100)}…` : url);
+    const shown = quote(url);
     const text = `The URL ${shown} lies under another base than that of this server; name it relative to the base, such as Patient/1`;
     throw new FhirError('bundle-entry', text, { expression });
   }

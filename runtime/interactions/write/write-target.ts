@@ -4,6 +4,7 @@ import type { Conditions } from '../../core/call.js';
 import { matchCriteria, type Criteria } from '../../core/search/criteria.js';
 import { checkWrite, liveVersion } from '../../core/write/preconditions.js';
 import type { WriteTarget, Target, WriteView } from '../../core/write/write-plan.js';
+import { clip } from '../../fhir/quote.js';
 
 /** Greatest number of resources that one conditional delete removes. */
 export const MAX_DELETED = 1000;
@@ -88,7 +89,7 @@ export async function targetByCriteria(
 
 /** The error for criteria that match too many resources. */
 export function several({ text, part }: Pick<Criteria, 'text' | 'part'>, what = 'Several resources fulfil'): FhirError {
-  const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  const shown = clip(text, 200);
   const why = `${what} ${shown}; the criteria have to be more precise`;
   return new FhirError('precondition-failed', why, {
     issue: 'multiple-matches',

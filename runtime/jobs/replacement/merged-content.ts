@@ -3,6 +3,7 @@ import { clientMeta, keepTags, withMeta } from '../../fhir/meta.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import type { OwnBases } from '../../path/own-bases.js';
 import type { ResourceKey } from '../../store/store.js';
+import { invalidParameter } from '../../fhir/invalid-parameter.js';
 
 /** An identifier by which a resource is named. */
 export interface Identifier {
@@ -130,6 +131,5 @@ function listOf(resource: Resource, name: string): JsonValue[] {
 
 function invalid(what: string): FhirError {
   const parameter = 'result-patient';
-  const error = new FhirError('parameter-invalid', `The parameter "${parameter}" ${what}`);
-  return error.map((issue) => ({ ...issue, parameter }));
+  return invalidParameter(parameter, what, { parameter });
 }

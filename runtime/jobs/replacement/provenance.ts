@@ -1,6 +1,6 @@
 import type { Principal } from '../../auth/scopes/principal.js';
 import { formatInstant } from '../../fhir/instant.js';
-import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { isObject, type JsonObject, type JsonValue, listOf, type Resource } from '../../fhir/resource.js';
 import type { ResourceKey } from '../../store/store.js';
 
 /** The resource type that records changes. https://hl7.org/fhir/R5/provenance.html */
@@ -120,8 +120,4 @@ function activityOf(concept: JsonValue | undefined): Activity | undefined {
     .filter((coding): coding is JsonObject => isObject(coding) && coding['system'] === LIFECYCLE)
     .map(({ code }) => code);
   return codes.includes('link') ? 'link' : codes.includes('merge') ? 'merge' : undefined;
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
 }

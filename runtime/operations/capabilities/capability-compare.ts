@@ -1,6 +1,6 @@
 import { FhirError } from '../../fhir/errors.js';
 import { markSubsetted } from '../../format/summary-tag.js';
-import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { isObject, type JsonObject, type JsonValue, listOf, objectsOf, type Resource } from '../../fhir/resource.js';
 
 /** A capability that one statement has and another lacks. */
 export interface Missing {
@@ -203,14 +203,6 @@ function missing(expression: string, what: string): Missing {
 
 function withoutEmpty(rest: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(rest).filter(([, value]) => !Array.isArray(value) || value.length > 0));
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
-  return listOf(value).filter(isObject);
 }
 
 function textsOf(value: JsonValue | undefined): readonly string[] {

@@ -22,6 +22,7 @@ import { Faults } from '../faults.js';
 import { jobsOf, statusUrl } from '../jobs.js';
 import { readFilter, type TypeFilter } from './read-filter.js';
 import { readExportParameters, type ExportParameters } from './read-parameters.js';
+import { quote } from '../../fhir/quote.js';
 
 /** Names under which clients ask for the only format of the files. */
 const FORMATS: ReadonlySet<string> = new Set([NDJSON, 'application/ndjson', 'ndjson']);
@@ -286,8 +287,4 @@ function checkScopes(
   };
   const needed = neededFor(call, content, access, scopeRows);
   if (needed !== undefined) throw scopeMissing(needed, access);
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);
 }

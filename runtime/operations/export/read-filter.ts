@@ -9,6 +9,7 @@ import { readSearchRequest } from '../../core/search/parse/search-request.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { EVERYTHING, type Condition } from '../../search/query/query.js';
+import { quote } from '../../fhir/quote.js';
 
 /** A filter of one type. */
 export interface TypeFilter {
@@ -53,9 +54,5 @@ export async function readFilter(
 }
 
 function invalid(parameter: string, text: string): FhirError {
-  return new FhirError('parameter-invalid', text).map((issue) => ({ ...issue, parameter }));
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);
+  return new FhirError('parameter-invalid', text, { parameter });
 }

@@ -102,5 +102,5 @@ async function openBinary(url: string, id: string, call: Call, services: Service
 }
 
 function invalid(text: string): FhirError {
-  return new FhirError('parameter-invalid', text).map((issue) => ({ ...issue, parameter: 'input' }));
+  return new FhirError('parameter-invalid', text, { parameter: 'input' });
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { type JsonObject, type JsonValue, objectsOf, type Resource } from '../../fhir/resource.js';
 import { fold } from '../../search/values/fold.js';
 
 /** How sure a match is. https://hl7.org/fhir/R5/valueset-match-grade.html */
@@ -83,8 +83,4 @@ function overlap(some: readonly string[], others: readonly string[]): 0 | 1 {
 
 function textsOf(patient: Resource, list: string, member: string): readonly string[] {
   return objectsOf(patient[list]).flatMap((each) => (typeof each[member] === 'string' ? [each[member]] : []));
-}
-
-function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }

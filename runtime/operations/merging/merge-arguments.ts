@@ -8,6 +8,7 @@ import { readArguments, valueOf, valuesOf, type Arguments } from '../arguments.j
 import { findMatches } from '../find-matches.js';
 import { parseNamed } from '../read-argument.js';
 import { hasIdentifier, type Identifier } from '../../jobs/replacement/merged-content.js';
+import { invalidParameter } from '../../fhir/invalid-parameter.js';
 
 /** How a request names one of the two resources: by a reference, which may have an identifier too, or by identifiers. */
 export interface Named {
@@ -131,6 +132,5 @@ function searchValue({ system, value }: Identifier): string {
 }
 
 function invalid(parameter: string, what: string, issue = 'value'): FhirError {
-  const error = new FhirError('parameter-invalid', `The parameter "${parameter}" ${what}`, { issue });
-  return error.map((each) => ({ ...each, parameter }));
+  return invalidParameter(parameter, what, { parameter, issue });
 }

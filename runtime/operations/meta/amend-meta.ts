@@ -12,7 +12,7 @@ import { handOn } from '../../core/write/parsed-bodies.js';
 import { checkWrite, liveVersion, type LiveVersion } from '../../core/write/preconditions.js';
 import { FhirError } from '../../fhir/errors.js';
 import { newId, versionNumber } from '../../fhir/id.js';
-import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { isObject, type JsonObject, type JsonValue, listOf, type Resource } from '../../fhir/resource.js';
 import type { Amendment } from '../../store/store.js';
 import { readArguments, valueOf } from '../arguments.js';
 
@@ -121,10 +121,6 @@ function without(own: readonly JsonValue[], given: readonly JsonValue[]): readon
 /** System and code of a label, whatever its display; the URL of a profile. */
 function identityOf(value: JsonValue): string {
   return isObject(value) ? JSON.stringify([value['system'] ?? null, value['code'] ?? null]) : String(value);
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function reply(read: LiveVersion, valueMeta: JsonObject): Reply {

@@ -2,12 +2,14 @@ import { told } from '../../fhir/operation-outcome.js';
 import { neededOn, uniteNeeded } from '../../auth/access/needed-scopes.js';
 import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
-import { FhirError } from '../../fhir/errors.js';
+import type { FhirError } from '../../fhir/errors.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { REINDEX, type ReindexInput } from '../../jobs/reindex/reindex-job.js';
 import { readArguments, valueOf, valuesOf, type Arguments } from '../arguments.js';
 import { readFilter } from '../export/read-filter.js';
 import { jobsOf, statusUrl } from '../jobs.js';
+import { quote } from '../../fhir/quote.js';
+import { invalidParameter } from '../../fhir/invalid-parameter.js';
 
 const MAX_BATCH = 500;
 
@@ -94,10 +96,5 @@ function choiceOf(found: Arguments, name: string, words: readonly string[]): str
 }
 
 function invalid(parameter: string, what: string): FhirError {
-  const error = new FhirError('parameter-invalid', `The parameter ${quote(parameter)} ${what}`);
-  return error.map((issue) => ({ ...issue, parameter }));
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);
+  return invalidParameter(parameter, what, { parameter });
 }

@@ -1,6 +1,7 @@
 import type { ElementRow, Tables } from '../../contract/index.js';
 import { elementsOf, rowsByName, type TypeRows } from '../../contract/type-rows.js';
 import { FhirError } from '../../fhir/errors.js';
+import { quote } from '../../fhir/quote.js';
 
 const DEFINITIONS = 'http://hl7.org/fhir/StructureDefinition/';
 
@@ -31,8 +32,4 @@ function elementAt(root: string, names: readonly string[], types: TypeRows): Ele
     type = found.types[0] ?? '';
   }
   return found;
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.slice(0, 200));
 }

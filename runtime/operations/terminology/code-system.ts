@@ -1,11 +1,10 @@
 import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
-import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
+import { isObject, type JsonObject, type JsonValue, objectsOf } from '../../fhir/resource.js';
 import {
   ancestorsOf,
   latestKnown,
-  objectsOf,
   subsumesByHierarchy,
   type CodeSystemIndex,
   type Concept,

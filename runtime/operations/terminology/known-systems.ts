@@ -1,8 +1,8 @@
 import type { KnownSystem } from '../../core/services.js';
-import { objectsOf } from '../../terminology/concepts.js';
 import { GRAMMARS } from '../../terminology/systems/grammar.js';
 import { LISTED_SYSTEMS } from '../../terminology/systems/listed-system.js';
 import { shippedResources } from '../../terminology/shipped.js';
+import { objectsOf } from '../../fhir/resource.js';
 
 /** The code systems that anyone may know of: by rule, and of the FHIR package. Stored ones are found by a search for CodeSystems. */
 export function knownSystems(): readonly KnownSystem[] {

@@ -2,10 +2,10 @@ import type { Call, Reply } from '../../core/call.js';
 import { withinBudget } from '../../core/search/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
-import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
-import { objectsOf, type CodeSystemIndex } from '../../terminology/concepts.js';
+import { isObject, type JsonObject, type JsonValue, objectsOf, type Resource } from '../../fhir/resource.js';
+import type { CodeSystemIndex } from '../../terminology/concepts.js';
 import { GRAMMARS } from '../../terminology/systems/grammar.js';
-import { quote, toOutcomeIssue, type CodeIssue } from '../../terminology/issue.js';
+import { toOutcomeIssue, type CodeIssue } from '../../terminology/issue.js';
 import { judgeInSystem, judgeInValueSet, type Judged, type JudgeOptions, type Sent } from '../../terminology/judge.js';
 import { displayIn } from '../../terminology/systems/languages.js';
 import { systemsOf } from '../../terminology/value-set.js';
@@ -20,6 +20,7 @@ import {
   systemAt,
   type TerminologyCall,
 } from './context.js';
+import { quote } from '../../fhir/quote.js';
 
 /**
  * `ValueSet/$validate-code`: whether a code is in a value set. https://hl7.org/fhir/R5/valueset-operation-validate-code.html

@@ -3,7 +3,7 @@ import type { LookupServices, Services } from '../../core/services.js';
 import { ERRORS } from '../../fhir/errors.js';
 import { yieldUntil } from '../../fhir/yield-until.js';
 import type { CodeSystemIndex } from '../../terminology/concepts.js';
-import { quote, type CodeIssue } from '../../terminology/issue.js';
+import type { CodeIssue } from '../../terminology/issue.js';
 import { sameNameTest, judgeInSystem, type JudgeOptions } from '../../terminology/judge.js';
 import { GRAMMARS, type Grammar } from '../../terminology/systems/grammar.js';
 import { ANY_LANGUAGE } from '../../terminology/systems/languages.js';
@@ -13,6 +13,7 @@ import { MOST_CODES, type FoundCodes, type NamedCode } from '../../validate/code
 import type { Fault } from '../../validate/fault.js';
 import { openContext } from '../terminology/context.js';
 import { storedSupplements } from '../terminology/stored-supplements.js';
+import { quote } from '../../fhir/quote.js';
 
 /** Code systems that are looked up for one resource, in each of the versions that it names. */
 const MOST_SYSTEMS = 200;

@@ -8,8 +8,8 @@ import {
   type LinkName,
   type LinkStep,
 } from '../parse/link-step.js';
-import { quote } from '../parse/quote.js';
 import { Words } from './words.js';
+import { quote } from '../../fhir/quote.js';
 
 /**
  * Comparisons in one filter, brackets around each of them, `and`, `or` and `not` around each (stores take conditions of some

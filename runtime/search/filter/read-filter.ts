@@ -9,7 +9,6 @@ import { findPlainRow, compositeTests, missing, toComposite, toCondition } from 
 import type { Criterion } from '../query/query.js';
 import { parseCodes } from '../parse/parse-codes.js';
 import { parseUnion } from '../parse/parse-union.js';
-import { clip, quote } from '../parse/quote.js';
 import { readValue, splitAt } from '../parse/parse-value.js';
 import { countWays, resolveLinks } from '../parse/resolve-links.js';
 import { prefixesOf, takesCodes } from '../parse/modifiers.js';
@@ -23,6 +22,7 @@ import {
   withSystem,
 } from './operators.js';
 import { parseFilter } from './parse-filter.js';
+import { clip, quote } from '../../fhir/quote.js';
 
 /** Name of the parameter. */
 export const FILTER = '_filter';

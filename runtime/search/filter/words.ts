@@ -1,5 +1,5 @@
 import { FhirError } from '../../fhir/errors.js';
-import { clip, quote } from '../parse/quote.js';
+import { clip, quote } from '../../fhir/quote.js';
 
 /** A piece of a filter. `at` is where it begins: characters from its start. */
 export interface Word {

@@ -8,6 +8,7 @@ import { scanPath } from '../../path/patch/fhirpath/fhirpath-scan.js';
 import type { NamedParameter, ParameterContext } from './parameter-context.js';
 import { ParameterError, STORED_LIMITS } from './stored-parameter.js';
 import { memoize } from '../../fhir/memory/memoize.js';
+import { quote } from '../../fhir/quote.js';
 
 /** Types that values count as whose types are unknown, by what they are searched as. */
 const ASSUMED: Readonly<Partial<Record<SearchType, string>>> = {
@@ -129,7 +130,7 @@ function compileOne(
     if (!(error instanceof ExpressionError)) throw error;
     const place = error.at === undefined ? '' : ` (character ${begin + error.at + 1})`;
     const message = error.message.replace(`${root}: ${text}: `, '');
-    const fault = new ParameterError({ kind: 'invalid', text: `${quoted(text)}${place}: ${message}`, path: at });
+    const fault = new ParameterError({ kind: 'invalid', text: `${quote(text)}${place}: ${message}`, path: at });
     if (isOnly || isNamed) throw fault;
     if (fits?.has(text) === false) fits.set(text, fault);
     return undefined;
@@ -145,7 +146,7 @@ export function checkFits(text: string, at: ExpressionPath, { fits }: Pick<Compi
   for (const branch of takeApart(text)) {
     const fit = fits?.get(branch);
     if (fit === true) continue;
-    const fault = `${quoted(branch)} starts from none of the types that base names: leave it out, or name its type there`;
+    const fault = `${quote(branch)} starts from none of the types that base names: leave it out, or name its type there`;
     throw fit ?? new ParameterError({ kind: 'invalid', text: fault, path: at });
   }
 }
@@ -187,12 +188,8 @@ export function compileComponent(
   const [paths, ...others] = roots.map((root) => compileExpression(expression, root, named.type, at, compilation));
   const isAlike = others.every((other) => JSON.stringify(other) === JSON.stringify(paths));
   if (paths === undefined || !isAlike || (roots.length > 1 && paths.some(({ library }) => library))) {
-    const text = `${quoted(expression)} is not the same in all that it is a part of: ${roots.slice(0, 5).join(', ') || 'of no known type'}`;
+    const text = `${quote(expression)} is not the same in all that it is a part of: ${roots.slice(0, 5).join(', ') || 'of no known type'}`;
     throw new ParameterError({ kind: 'invalid', text, path: at });
   }
   return { code: named.code, type: named.type, paths };
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 }

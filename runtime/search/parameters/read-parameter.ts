@@ -2,6 +2,7 @@ import type { ComponentRow, SearchRow, SearchType } from '../../contract/search.
 import { checkFits, compileComponent, compileExpression, type Compilation } from './compile-parameter.js';
 import type { NamedParameter, ParameterContext } from './parameter-context.js';
 import { ParameterError, STORED_LIMITS, type ParameterFault, type StoredParameter } from './stored-parameter.js';
+import { quote } from '../../fhir/quote.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -36,16 +37,16 @@ export function readParameter(
   const code = textOf(resource['code']) ?? '';
   if (!CODE.test(code) || code.length > STORED_LIMITS.code) {
     throw invalid(
-      `${quoted(code)} cannot be the name of a parameter: letters, digits, "-" and "_", a letter first, up to ${STORED_LIMITS.code}`,
+      `${quote(code)} cannot be the name of a parameter: letters, digits, "-" and "_", a letter first, up to ${STORED_LIMITS.code}`,
       'code',
     );
   }
   const type = textOf(resource['type']) ?? '';
-  if (!TYPES.has(type)) throw invalid(`${quoted(type)} is not supported; ${[...TYPES].join(', ')} are`, 'type');
+  if (!TYPES.has(type)) throw invalid(`${quote(type)} is not supported; ${[...TYPES].join(', ')} are`, 'type');
   const mode = resource['processingMode'];
   if (mode !== undefined && mode !== 'normal') {
     throw invalid(
-      `${quoted(mode)} is not supported, only "normal" is; with status "draft" it is kept as it is`,
+      `${quote(String(mode))} is not supported, only "normal" is; with status "draft" it is kept as it is`,
       'processingMode',
     );
   }
@@ -86,7 +87,7 @@ function rowOf(
   const { context, tries } = compilation;
   const paths = compileExpression(expression, base, search, ['expression'], compilation);
   if (paths.length === 0) {
-    throw invalid(`${quoted(expression)} has no branch that starts from ${base}, which base names`, 'expression');
+    throw invalid(`${quote(expression)} has no branch that starts from ${base}, which base names`, 'expression');
   }
   const components =
     type === 'composite' ? { components: componentsOf(resource, paths, { context, tries }, named) } : {};
@@ -110,7 +111,7 @@ function componentsOf(
     const at = ['component', i];
     const found = named(url.replace(/\|.*$/, ''));
     if (found === undefined || found.type === 'composite' || found.type === 'special') {
-      const text = `${quoted(url)} names no parameter that is in effect here and has single values`;
+      const text = `${quote(url)} names no parameter that is in effect here and has single values`;
       throw new ParameterError({ kind: 'invalid', text, path: [...at, 'definition'], isMissing: true });
     }
     return compileComponent(textOf(expression) ?? '', found, paths, [...at, 'expression'], compilation);
@@ -122,7 +123,7 @@ function basesOf({ base }: Json, { isBase }: ParameterContext): string[] {
   if (bases.length === 0) throw invalid('needs a base: the types that it is for', 'base');
   for (const [i, each] of bases.entries()) {
     if (!isBase(each)) {
-      const text = `${quoted(each)} is no resource type here; Resource and DomainResource stand for all that are such`;
+      const text = `${quote(each)} is no resource type here; Resource and DomainResource stand for all that are such`;
       throw new ParameterError({ kind: 'invalid', text, path: ['base', i] });
     }
   }
@@ -133,7 +134,7 @@ function restOf(resource: Json, type: SearchType, { types }: ParameterContext): 
   const targets = arrayOf(resource['target']).map(String);
   for (const [i, each] of targets.entries()) {
     if (!types.isConcreteResource(each) && each !== 'Resource') {
-      throw new ParameterError({ kind: 'invalid', text: `${quoted(each)} is no resource type`, path: ['target', i] });
+      throw new ParameterError({ kind: 'invalid', text: `${quote(each)} is no resource type`, path: ['target', i] });
     }
   }
   const comparators = arrayOf(resource['comparator']).map(String);
@@ -159,9 +160,4 @@ function textOf(value: unknown): string | undefined {
 
 function arrayOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]) : [];
-}
-
-function quoted(value: unknown): string {
-  const text = String(value);
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

@@ -1,6 +1,6 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { LinkName, LinkStep } from './link-step.js';
-import { quote } from './quote.js';
+import { quote } from '../../fhir/quote.js';
 
 /** Links in the name of one parameter, chains and reverse chains together, where the configuration says nothing. */
 export const MAX_LINKS = 8;

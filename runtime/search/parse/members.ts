@@ -2,8 +2,9 @@ import { FhirError } from '../../fhir/errors.js';
 import { isId } from '../../fhir/id.js';
 import type { PlainContext } from './criterion-context.js';
 import type { MembersCriterion } from '../query/query.js';
-import { clip, quote, invalid } from './quote.js';
 import { splitAt, unescape } from './parse-value.js';
+import { invalidParameter } from '../../fhir/invalid-parameter.js';
+import { clip, quote } from '../../fhir/quote.js';
 
 /** How resources of a type list others. */
 export interface Listing {
@@ -55,22 +56,23 @@ export function parseMembership(
       `The parameter ${quote(members)} takes ${valid}; it has :${clip(modifier)}`,
     );
   }
-  if (members === '_in' && hierarchy === undefined) throw invalid(label, 'is asked of one type: [base]/[type]?_in=…');
+  if (members === '_in' && hierarchy === undefined)
+    throw invalidParameter(label, 'is asked of one type: [base]/[type]?_in=…');
   const parts = splitAt(value, ',').map(unescape);
   const most = members === '_in' ? Math.min(MAX_LISTINGS, maxAlternatives) : maxAlternatives;
-  if (parts.length > most) throw invalid(label, `has ${parts.length} values, and may have ${most}`);
+  if (parts.length > most) throw invalidParameter(label, `has ${parts.length} values, and may have ${most}`);
   const types = TAKEN[members];
   const form = members === '_list' ? '42 or List/42' : types.map((type) => `${type}/42`).join(', ');
   const of = parts.map((part) => {
     if (part.startsWith('$'))
-      throw invalid(label, `has ${quote(part)}: there are no functional lists here; name a List`);
+      throw invalidParameter(label, `has ${quote(part)}: there are no functional lists here; name a List`);
     if (members === '_list' && isId(part)) return { type: 'List', id: part };
     const read = own.readLocal(part);
     if (read === undefined || read.version !== undefined || !isResourceType(read.type)) {
-      throw invalid(label, `is ${form}, a resource of this server, not ${quote(part)}`);
+      throw invalidParameter(label, `is ${form}, a resource of this server, not ${quote(part)}`);
     }
     const { type, id } = read;
-    if (!types.includes(type)) throw invalid(label, `is ${form}: resources of type ${type} have no members`);
+    if (!types.includes(type)) throw invalidParameter(label, `is ${form}: resources of type ${type} have no members`);
     return { type, id };
   });
   return { members, ...(hierarchy !== undefined && { type: hierarchy.type }), of, isNot, now };

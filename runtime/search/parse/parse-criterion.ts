@@ -7,9 +7,9 @@ import { isLinkName, MAX_LINKS, splitLinkName } from './link-name.js';
 import { findPlainRow, parsePlain } from './parse-plain.js';
 import { parseUnion } from './parse-union.js';
 import type { Condition, Criterion } from '../query/query.js';
-import { quote } from './quote.js';
 import { countWays, readFound, resolveLinks, type Found } from './resolve-links.js';
 import { splitAt } from './parse-value.js';
+import { quote } from '../../fhir/quote.js';
 
 export type { CriterionContext } from './criterion-context.js';
 export { findPlainRow as findRow } from './parse-plain.js';

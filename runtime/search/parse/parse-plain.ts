@@ -33,10 +33,11 @@ import {
 import { coveringOf } from '../covering.js';
 import type { IndexEntry } from '../entry.js';
 import { localParam, valuesOf, placesOf, isMembership, isWords, takesWords, isSearchable } from '../parameter-kinds.js';
-import { clip, invalid, quote } from './quote.js';
 import { countWords, MOST_WORDS } from '../text/has-words.js';
 import { checkLength, readBeginning, readWords, takeLength, textBudget } from '../text/parse-words.js';
 import { noModifiers, notYet, unknownParameter } from './unknown-parameter.js';
+import { invalidParameter } from '../../fhir/invalid-parameter.js';
+import { clip, quote } from '../../fhir/quote.js';
 
 /**
  * Reads the value of one parameter of one type: no links.
@@ -55,7 +56,7 @@ export function parsePlain(
 ): Criterion {
   const { modifier } = splitName(name);
   const { code } = row;
-  if (value === '') throw invalid(label, 'has no value');
+  if (value === '') throw invalidParameter(label, 'has no value');
   if (isMembership(code)) return parseMembership(code, modifier, value, context, label);
   if (modifier !== '' && !admitsModifier(row, modifier)) throw wrongModifier(label, modifier, row, context);
   if (name.endsWith(':')) throw wrongModifier(label, modifier, row, context);
@@ -65,10 +66,10 @@ export function parsePlain(
   const places = placesOf(row);
   const most = places === undefined ? context.maxAlternatives : Math.min(MAX_PLACES, context.maxAlternatives);
   if (row.single === true && parts.length > 1) {
-    throw invalid(label, `takes one value, and has ${parts.length}: its definition says multipleOr: false`);
+    throw invalidParameter(label, `takes one value, and has ${parts.length}: its definition says multipleOr: false`);
   }
   checkComparators(label, parts, row);
-  if (parts.length > most) throw invalid(label, `has ${parts.length} values, and may have ${most}`);
+  if (parts.length > most) throw invalidParameter(label, `has ${parts.length} values, and may have ${most}`);
   if (places !== undefined) {
     if (modifier !== '') throw wrongModifier(label, modifier, row, context);
     const parse = PLACE_PARSERS[places.kind];
@@ -126,7 +127,7 @@ function readParts(
   const some = parts.map((part) => {
     const test = readValue(label, part, () => read(unescape(part), budget));
     words += countWords(test);
-    if (words > most) throw invalid(label, `has more than ${most} words`);
+    if (words > most) throw invalidParameter(label, `has more than ${most} words`);
     return test;
   });
   budget.known.set(key, some);
@@ -188,7 +189,7 @@ function findParser(name: string, modifier: string, row: SearchRow, context: Pla
   const typed = parsers['[type]'];
   if (typed === undefined || !context.isResourceType(modifier)) throw wrongModifier(name, modifier, row, context);
   if (row.targets !== undefined && !row.targets.includes(modifier)) {
-    throw invalid(name, `never refers to ${modifier}, but to ${row.targets.join(', ')}`);
+    throw invalidParameter(name, `never refers to ${modifier}, but to ${row.targets.join(', ')}`);
   }
   return { parse: typed, target: { ...row, targets: [modifier] } };
 }
@@ -235,7 +236,7 @@ function endsOf({ low, high }: Ends): Ends {
  * https://hl7.org/fhir/R5/search.html#modifiermissing
  */
 export function missing(name: string, value: string, row: SearchRow): Condition {
-  if (value !== 'true' && value !== 'false') throw invalid(name, `is true or false, not ${quote(value)}`);
+  if (value !== 'true' && value !== 'false') throw invalidParameter(name, `is true or false, not ${quote(value)}`);
   const isMissing = value === 'true';
   if (row.code === '_id' || row.code === '_lastUpdated') return isMissing ? NOTHING : EVERYTHING;
   const present: IndexEntry['kind'] | undefined = valuesOf(row);
@@ -268,13 +269,13 @@ export function compositeTests(
   const parts = splitAt(text, '$');
   if (parts.length !== components.length) {
     const form = components.map((component) => component.code).join('$');
-    throw invalid(name, `has ${components.length} parts, ${form}, and not ${parts.length}`);
+    throw invalidParameter(name, `has ${components.length} parts, ${form}, and not ${parts.length}`);
   }
   return components.map((component, i) => {
     const parse = parserOf(component.type);
     if (parse === undefined) throw notYet(name);
     const part = parts[i] ?? '';
-    if (part === '') throw invalid(name, `has no value for its part ${component.code}`);
+    if (part === '') throw invalidParameter(name, `has no value for its part ${component.code}`);
     return [...readValue(name, part, () => parse(part, component, context))];
   });
 }

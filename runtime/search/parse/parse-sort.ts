@@ -3,9 +3,9 @@ import { FhirError } from '../../fhir/errors.js';
 import { nearest } from '../../fhir/nearest.js';
 import { isLinkName } from './link-name.js';
 import type { SortKey } from '../query/query.js';
-import { quote } from './quote.js';
 import { isWords, isSearchable } from '../parameter-kinds.js';
 import { unionOf } from './parse-union.js';
+import { quote } from '../../fhir/quote.js';
 
 /**
  * Reads one key of `_sort`: a parameter, or another name of it, `-` before it for descending. https://hl7.org/fhir/R5/search.html#_sort

@@ -22,7 +22,8 @@ import {
 } from '../query/intervals.js';
 import type { PlainType } from '../parameter-kinds.js';
 import type { SystemTest, TokenTest, ValueTest } from '../query/query.js';
-import { invalid, quote } from './quote.js';
+import { invalidParameter } from '../../fhir/invalid-parameter.js';
+import { quote } from '../../fhir/quote.js';
 
 /** Context in which values are read. */
 export interface ValueContext {
@@ -37,14 +38,14 @@ export interface ValueContext {
 
 /** Reads one value. @throws FhirError `parameter-invalid`, `prefix-unknown` for what cannot be one */
 export function readValue<T>(name: string, text: string, read: () => T): T {
-  if (text === '') throw invalid(name, 'has an empty value between its commas');
+  if (text === '') throw invalidParameter(name, 'has an empty value between its commas');
   try {
     return read();
   } catch (error) {
     if (error instanceof PrefixError) {
       throw new FhirError('prefix-unknown', `The parameter ${quote(name)} ${error.message}; it has ${quote(text)}`);
     }
-    if (error instanceof ValueError) throw invalid(name, `${error.message}; it has ${quote(text)}`);
+    if (error instanceof ValueError) throw invalidParameter(name, `${error.message}; it has ${quote(text)}`);
     throw error;
   }
 }

@@ -5,8 +5,8 @@ import type { LinkContext } from './criterion-context.js';
 import type { ChainStep, Filter, HasStep, LinkName } from './link-step.js';
 import { splitName } from './parse-plain.js';
 import { isMembership, isInline, isSearchable, refersTo } from '../parameter-kinds.js';
-import { quote } from './quote.js';
 import { whyNoChain, whyNoHas, whyNone, whyNoTarget } from './why-no-link.js';
+import { quote } from '../../fhir/quote.js';
 
 /** Meaning of a name with links, or of the rest of it, for one type. Equal parts are one object. */
 export type Found = FoundRow | FoundChain | FoundHas;

@@ -4,8 +4,8 @@ import { nearest } from '../../fhir/nearest.js';
 import { ownMember } from '../../fhir/own-member.js';
 import { FORM, INCLUDE_PARAMETERS, LINK_PARAMETERS, RESULT_PARAMETERS } from '../control-parameters.js';
 import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from '../parameter-kinds.js';
-import { clip, quote } from './quote.js';
 import { memoizeWeak } from '../../fhir/memory/memoize.js';
+import { clip, quote } from '../../fhir/quote.js';
 
 /** What is about the answer as a whole. */
 const OF_THE_ANSWER: readonly string[] = [...Object.keys(RESULT_PARAMETERS), ...FORM];

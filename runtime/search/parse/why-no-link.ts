@@ -3,8 +3,8 @@ import type { SearchDefinitions } from './definitions.js';
 import { isInline, isSearchable, refersTo } from '../parameter-kinds.js';
 import { isMembership } from '../parameter-kinds.js';
 import type { ChainStep, HasStep, LinkStep } from './link-step.js';
-import { quote } from './quote.js';
 import { codesOf, notYet, some, suggest, wordsOf } from './unknown-parameter.js';
+import { quote } from '../../fhir/quote.js';
 
 /** Why a part of a name leads nowhere, and what would be right: words, made where a client is answered. */
 

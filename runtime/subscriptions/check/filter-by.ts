@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../fhir/resource.js';
 import { splitPrefix } from '../../search/query/intervals.js';
 import { splitAt } from '../../search/parse/parse-value.js';
-import { quote } from '../../search/parse/quote.js';
 import { objectsOf, textOf, type Faults } from '../faults.js';
 import type { AllowedFilter, FilterPlan, TopicPlan } from '../plan.js';
 import { readFocusTypes } from '../topic/focus-types.js';
 import { readPairs, type CompileServices } from '../topic/read-criteria.js';
+import { quote } from '../../fhir/quote.js';
 
 /** Greatest number of filters of one Subscription. */
 const MOST_FILTERS = 100;

@@ -6,13 +6,13 @@ import { FILTER } from '../../search/filter/read-filter.js';
 import { isLinkName, MAX_LINKS, splitLinkName } from '../../search/parse/link-name.js';
 import { modifiersOf, prefixesOf } from '../../search/parse/modifiers.js';
 import { findRow } from '../../search/parse/parse-criterion.js';
-import { quote } from '../../search/parse/quote.js';
 import { resolveLinks, type Found } from '../../search/parse/resolve-links.js';
 import { objectsOf, textOf, textsOf, type Faults } from '../faults.js';
 import type { AllowedFilter, FocusTypes, TriggerPlan } from '../plan.js';
 import { readFocusTypes } from './focus-types.js';
 import type { CompileServices } from './read-criteria.js';
 import { MOST_PARTS } from './triggers.js';
+import { quote } from '../../fhir/quote.js';
 
 /** Types of search parameters whose values have prefixes. */
 const COMPARED: ReadonlySet<string> = new Set(['number', 'date', 'quantity']);

@@ -1,7 +1,7 @@
 import { nearest } from '../../fhir/nearest.js';
-import { quote } from '../../search/parse/quote.js';
 import type { ServiceTables } from '../../core/services.js';
 import type { FocusTypes } from '../plan.js';
+import { quote } from '../../fhir/quote.js';
 
 /** Prefix of the URLs of types. https://hl7.org/fhir/R5/subscriptiontopic-definitions.html#SubscriptionTopic.resourceTrigger.resource */
 const DEFINITIONS = 'http://hl7.org/fhir/StructureDefinition/';

@@ -5,8 +5,8 @@ import { TYPES } from '../../core/search/parse/scope.js';
 import { FhirError } from '../../fhir/errors.js';
 import { parseQuery } from '../../fhir/parse-query.js';
 import { FORM, RESULT_PARAMETERS } from '../../search/control-parameters.js';
-import { quote } from '../../search/parse/quote.js';
 import type { FocusTypes, SearchCriteria } from '../plan.js';
+import { quote } from '../../fhir/quote.js';
 
 /** The services that topics and filters are compiled with. */
 export type CompileServices = SearchServices;

@@ -1,6 +1,6 @@
 import { FhirError } from '../../fhir/errors.js';
-import type { JsonObject, JsonValue } from '../../fhir/resource.js';
-import { latestKnown, objectsOf, type CodeSystemIndex } from '../concepts.js';
+import { type JsonObject, type JsonValue, objectsOf } from '../../fhir/resource.js';
+import { latestKnown, type CodeSystemIndex } from '../concepts.js';
 import { TerminologyFault } from '../fault.js';
 import type { Effort } from '../effort.js';
 import { readFilter, type Filter } from '../filter.js';

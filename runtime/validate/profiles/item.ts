@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
+import { isObject, type JsonObject, type JsonValue, listOf } from '../../fhir/resource.js';
 import type { FhirTypes } from './fhir-types.js';
 
 /** One value of an element. */
@@ -54,8 +54,4 @@ function itemOf(value: JsonValue | undefined, beside: JsonValue | undefined, typ
     return { value, beside, type: value['resourceType'] };
   }
   return { value, beside, type };
-}
-
-function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
 }

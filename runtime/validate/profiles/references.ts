@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { isObject, type JsonValue, objectsOf, type Resource } from '../../fhir/resource.js';
 
 /** Where references of a resource lead. https://hl7.org/fhir/R5/references.html */
 export interface Scope {
@@ -89,8 +89,4 @@ export function namedType(reference: string): string | undefined {
 /** A value as a resource, if it is one. */
 export function asResource(value: JsonValue | undefined): Resource | undefined {
   return isObject(value) && typeof value['resourceType'] === 'string' ? (value as Resource) : undefined;
-}
-
-function objectsOf(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }

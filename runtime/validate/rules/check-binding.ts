@@ -2,6 +2,7 @@ import { isJson } from '../../path/evaluate/item.js';
 import { CORE } from '../profiles/definition/structure-definition.js';
 import type { Binding } from './rule-plan.js';
 import type { RuleRun } from './rule-run.js';
+import { clip } from '../../fhir/quote.js';
 
 interface Code {
   readonly system?: string;
@@ -61,10 +62,6 @@ function describe(codes: readonly Code[]): string {
   if (codes.length === 0) return 'it has no code that is in a value set; there is a text at most, and that is';
   const list = codes
     .slice(0, 3)
-    .map(({ code, system }) => `"${cut(system === undefined ? code : `${system}|${code}`)}"`);
+    .map(({ code, system }) => `"${clip(system === undefined ? code : `${system}|${code}`)}"`);
   return `${list.join(', ')}${codes.length > 3 ? ', …' : ''} ${codes.length === 1 ? 'is' : 'are'}`;
-}
-
-function cut(text: string): string {
-  return text.length > 128 ? `${text.slice(0, 128)}…` : text;
 }

@@ -1,3 +1,4 @@
+import { clip } from '../../fhir/quote.js';
 /**
  * The rules of narratives: which elements and attributes of XHTML they may have, and that they say something. The texts have
  * been found well-formed before. https://hl7.org/fhir/R5/narrative.html#xhtml
@@ -82,7 +83,7 @@ function restOf(div: string, at: number): string {
 function forbiddenElement(qualified: string): string | undefined {
   if (ELEMENTS.has(qualified)) return undefined;
   const element = qualified.replace(/^.*:/, '');
-  return ELEMENTS.has(element) ? undefined : `the element "${cut(element)}"`;
+  return ELEMENTS.has(element) ? undefined : `the element "${clip(element)}"`;
 }
 
 function forbiddenTag(qualified: string, attributes: string): string | undefined {
@@ -92,10 +93,10 @@ function forbiddenTag(qualified: string, attributes: string): string | undefined
   for (const [, name = '', quoted, single] of attributes.matchAll(ATTRIBUTE)) {
     if (name.startsWith('xmlns:') || OF_PUBLISHER.test(name)) continue;
     if (!ATTRIBUTES.has(name) && !OWN_ATTRIBUTES.has(`${element}.${name}`)) {
-      return `the attribute "${cut(name)}" of "${element}"`;
+      return `the attribute "${clip(name)}" of "${element}"`;
     }
     if (URLS.has(name) && isHarmful(quoted ?? single ?? '')) {
-      return `the address ${JSON.stringify(cut(quoted ?? single ?? ''))} in "${name}" of "${element}"`;
+      return `the address ${JSON.stringify(clip(quoted ?? single ?? ''))} in "${name}" of "${element}"`;
     }
   }
   return undefined;
@@ -142,7 +143,3 @@ function hasPlainText(div: string): boolean {
 
 const LESS_THAN = 0x3c;
 const AMPERSAND = 0x26;
-
-function cut(text: string): string {
-  return text.length > 64 ? `${text.slice(0, 64)}…` : text;
-}

@@ -2,6 +2,7 @@ import { boundariesOf } from '../../path/evaluate/times.js';
 import { isJson, isNumber, type Json } from '../../path/evaluate/item.js';
 import { forbiddenInNarrative, saysSomething } from './narrative.js';
 import type { RuleRun } from './rule-run.js';
+import { clip } from '../../fhir/quote.js';
 
 /**
  * Whether a rule holds of a value: true, or what is wrong with it (an empty text: nothing to add to the words of the rule).
@@ -41,7 +42,7 @@ export const NATIVE_RULES: ReadonlyMap<string, NativeRule> = new Map<string, Nat
       const reference = member(value, 'reference');
       if (typeof reference !== 'string' || !reference.startsWith('#')) return true;
       if (reference === '#') return holds(run.root !== run.resource);
-      return run.containedById.has(reference.slice(1)) || `the resource contains no ${JSON.stringify(cut(reference))}`;
+      return run.containedById.has(reference.slice(1)) || `the resource contains no ${JSON.stringify(clip(reference))}`;
     },
   ],
   [
@@ -100,7 +101,7 @@ function containedIsReferenced(value: unknown, run: RuleRun): true | string {
     const { id } = each;
     if ((typeof id === 'string' && linked.has(id)) || linking.has(each)) continue;
     // The expression passes over one without an id; nothing can refer to it.
-    return typeof id === 'string' ? `nothing refers to "#${cut(id)}"` : 'one of them has no id';
+    return typeof id === 'string' ? `nothing refers to "#${clip(id)}"` : 'one of them has no id';
   }
   return true;
 }
@@ -138,10 +139,6 @@ function halfStep(number: unknown): number {
   const match = /^-?\d+(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(String(number));
   if (match === null) return 0;
   return 0.5 * 10 ** (Number(match[2] ?? 0) - (match[1] ?? '').length);
-}
-
-function cut(text: string): string {
-  return text.length > 64 ? `${text.slice(0, 64)}…` : text;
 }
 
 /** Whether an entry of a history says that it was patched. */

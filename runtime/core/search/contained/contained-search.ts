@@ -27,6 +27,7 @@ import { readStored } from '../../read-stored.js';
 import type { ResultOptions } from '../parse/result-parameters.js';
 import type { SearchScope } from '../parse/scope.js';
 import type { Services, ServiceTables } from '../../services.js';
+import { quote } from '../../../fhir/quote.js';
 
 /** A search of contained resources. A resource that contains others is a container. https://hl7.org/fhir/R5/search.html#contained */
 export interface ContainedSearch {
@@ -276,8 +277,4 @@ function ofOneType(): FhirError {
 function refused(why: string): FhirError {
   const error = new FhirError('parameter-invalid', `_contained does not go with this search: ${why}`);
   return error.map((issue) => ({ ...issue, parameter: '_contained' }));
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);
 }

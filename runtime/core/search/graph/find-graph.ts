@@ -4,11 +4,11 @@ import { isId } from '../../../fhir/id.js';
 import type { Resource } from '../../../fhir/resource.js';
 import type { OwnBases } from '../../../path/own-bases.js';
 import type { Condition } from '../../../search/query/query.js';
-import { quote } from '../../../search/parse/quote.js';
 import type { Call } from '../../call.js';
 import { readStored } from '../../read-stored.js';
 import type { Services } from '../../services.js';
 import { GRAPH } from './read-graph.js';
+import { quote } from '../../../fhir/quote.js';
 
 /** Longest name, in characters. */
 const LONGEST = 2048;

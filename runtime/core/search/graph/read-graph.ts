@@ -1,9 +1,9 @@
 import type { CompartmentRow } from '../../../contract/search.js';
 import { FhirError } from '../../../fhir/errors.js';
 import { isObject, type JsonObject, type Resource } from '../../../fhir/resource.js';
-import { clip, quote } from '../../../search/parse/quote.js';
 import type { ServiceTables } from '../../services.js';
 import { readGraphPath, type FollowPath } from './graph-path.js';
+import { clip, quote } from '../../../fhir/quote.js';
 
 /** The type whose resources are graphs. https://hl7.org/fhir/R5/graphdefinition.html */
 export const GRAPH = 'GraphDefinition';

@@ -3,9 +3,9 @@ import { FhirError } from '../../../fhir/errors.js';
 import { nearest } from '../../../fhir/nearest.js';
 import type { SearchDefinitions } from '../../../search/parse/definitions.js';
 import { isInline, isSearchable, namesByUrl } from '../../../search/parameter-kinds.js';
-import { clip, quote } from '../../../search/parse/quote.js';
 import { some, suggest } from '../../../search/parse/unknown-parameter.js';
 import type { IncludeDirective } from '../../../store/store.js';
+import { clip, quote } from '../../../fhir/quote.js';
 
 /** Context that includes are read in. */
 export interface IncludeContext {

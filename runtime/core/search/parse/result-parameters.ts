@@ -5,6 +5,7 @@ import { parseSortKey } from '../../../search/parse/parse-sort.js';
 import type { SortKey } from '../../../search/query/query.js';
 import { MAX_SORT_KEYS, type SearchSettings } from '../search-settings.js';
 import type { View } from '../../services.js';
+import { quote } from '../../../fhir/quote.js';
 
 /** How the result is sorted, counted and shown. https://hl7.org/fhir/R5/search.html#modifyingresults */
 export interface ResultOptions {
@@ -121,8 +122,4 @@ function noViews(name: string): FhirError {
 
 function invalid(text: string): FhirError {
   return new FhirError('parameter-invalid', text);
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 32 ? `${text.slice(0, 32)}…` : text);
 }

@@ -4,13 +4,13 @@ import { FhirError } from '../../../fhir/errors.js';
 import { nearest } from '../../../fhir/nearest.js';
 import { searchDefinitions, type SearchDefinitions } from '../../../search/parse/definitions.js';
 import { parseCriterion } from '../../../search/parse/parse-criterion.js';
-import { quote } from '../../../search/parse/quote.js';
 import { some } from '../../../search/parse/unknown-parameter.js';
 import { usedBy, type UsedParameter } from '../../../search/parse/used-by.js';
 import type { Condition, Target } from '../../../search/query/query.js';
 import type { Call } from '../../call.js';
 import type { ServiceTables } from '../../services.js';
 import { searchContext, type SearchInput, type SearchServices } from './search-context.js';
+import { quote } from '../../../fhir/quote.js';
 
 /** The resources that a search looks at. https://hl7.org/fhir/R5/search.html#searchcontexts */
 export interface SearchScope {
@@ -137,5 +137,5 @@ export function membersOf(
 
 function invalid(what: string): FhirError {
   const text = `${TYPES} has names of resource types, separated by commas: ${what}`;
-  return new FhirError('parameter-invalid', text).map((issue) => ({ ...issue, parameter: TYPES }));
+  return new FhirError('parameter-invalid', text, { parameter: TYPES });
 }

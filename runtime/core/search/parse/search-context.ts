@@ -3,10 +3,10 @@ import { searchDefinitions, type SearchDefinitions } from '../../../search/parse
 import { OF_ONE_TYPE } from '../../../search/parameter-kinds.js';
 import { isLinkName } from '../../../search/parse/link-name.js';
 import type { CriterionContext } from '../../../search/parse/parse-criterion.js';
-import { quote } from '../../../search/parse/quote.js';
 import { codesOf } from '../../../search/parse/unknown-parameter.js';
 import type { SearchSettings } from '../search-settings.js';
 import type { Services } from '../../services.js';
+import { quote } from '../../../fhir/quote.js';
 
 /** A parameter as the client sent it. */
 export interface SentParameter {

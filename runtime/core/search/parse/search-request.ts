@@ -249,7 +249,7 @@ function textWithIncludes(): FhirError {
 function scoreOfNothing(): FhirError {
   const text =
     '_score is of words of what is searched: it goes with _text, _content, section-text, :text and :text-advanced, not behind a chain';
-  return new FhirError('parameter-invalid', text).map((issue) => ({ ...issue, parameter: SCORE }));
+  return new FhirError('parameter-invalid', text, { parameter: SCORE });
 }
 
 function tooManyValues(values: number, hasLinks: boolean): FhirError {

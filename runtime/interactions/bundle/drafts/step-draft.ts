@@ -12,6 +12,7 @@ import { findPatchLinks } from '../links/patch-links.js';
 import type { Placeholders } from '../links/placeholders.js';
 import { takeVersionRequest } from '../links/version-request.js';
 import { writeWellFormed } from '../links/well-formed.js';
+import { quote } from '../../../fhir/quote.js';
 
 /** An entry that writes, before any lookup. Its faults are reported together with those found later. */
 export interface Draft {
@@ -74,6 +75,6 @@ async function linksOf(
 }
 
 function unknownPlaceholder(text: string, expression: string): FhirError {
-  const shown = JSON.stringify(text.length > 128 ? `${text.slice(0, 128)}…` : text);
+  const shown = quote(text);
   return new FhirError('bundle-placeholder', `No entry that writes has the fullUrl ${shown}`, { expression });
 }

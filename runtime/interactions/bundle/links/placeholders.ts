@@ -7,6 +7,7 @@ import { entryPath } from '../entry-error.js';
 import { baseKey } from '../../../path/base-key.js';
 import type { OwnBases } from '../../../path/own-bases.js';
 import { isMalformedUrn } from '../../../validate/rules/check-reference.js';
+import { quote } from '../../../fhir/quote.js';
 
 /** Names by which entries refer to each other's resources before the server assigns ids. */
 export interface Placeholders {
@@ -158,8 +159,4 @@ function sameUrl(one: number, other: number, fullUrl: string): FhirError {
 function ambiguous(name: string): FhirError {
   const text = `${quote(name)} may mean several entries; give each a fullUrl, urn:uuid:…, and refer to that`;
   return new FhirError('bundle-placeholder', text);
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 128 ? `${text.slice(0, 128)}…` : text);
 }

@@ -8,6 +8,7 @@ import { locateLink } from './locate.js';
 import { replaceInQuery } from './match-url.js';
 import { inParallel } from '../in-parallel.js';
 import type { Step } from '../steps.js';
+import { quote } from '../../../fhir/quote.js';
 
 /** Number of searches executed concurrently. */
 const WIDTH = 16;
@@ -94,7 +95,7 @@ async function resolve(
   const criteria = await readCriteria(type, replaceInQuery(type, params, nameOf, services.tables), source, services);
   const { found } = await matchCriteria(criteria, view, 2);
   const [only, second] = found;
-  const shown = JSON.stringify(sent.length > 200 ? `${sent.slice(0, 200)}…` : sent);
+  const shown = quote(sent);
   if (only === undefined) throw new FhirError('not-found', `The reference ${shown} finds no resource`);
   if (second !== undefined) {
     const text = `The reference ${shown} finds several resources; it has to find one`;

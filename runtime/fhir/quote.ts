@@ -1,0 +1,9 @@
+/** Quotes text of a client for a message: its first characters as JSON. */
+export function quote(text: string, most = 100): string {
+  return JSON.stringify(clip(text, most));
+}
+
+/** Returns the first characters of a text, for a message. */
+export function clip(text: string, most = 64): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}
