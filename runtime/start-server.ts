@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ownBasesOf } from './config/exposure.js';
 import type { Config } from './config/settings.js';
 import { createExtractionThrottle } from './search/extraction-throttle.js';
@@ -64,8 +65,4 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     await closeAll();
     throw error;
   }
-}
-
-function sleep(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

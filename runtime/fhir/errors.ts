@@ -281,3 +281,10 @@ export class FhirError extends Error {
     return ERRORS[this.code].status;
   }
 }
+
+/** Describes an error for the log, without the text of one that is a defect. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof FhirError)) return 'an internal error';
+  const [{ text, diagnostics }] = error.issues;
+  return diagnostics === undefined ? text : `${text} (${diagnostics})`;
+}

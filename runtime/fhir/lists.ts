@@ -16,3 +16,8 @@ export function least(numbers: Iterable<number>, greatest = Infinity): number {
   for (const each of numbers) found = Math.min(found, each);
   return found;
 }
+
+/** The sum of some numbers. */
+export function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}

@@ -1,6 +1,6 @@
-/** Quotes text of a client for a message: its first characters as JSON. */
-export function quote(text: string, most = 100): string {
-  return JSON.stringify(clip(text, most));
+/** Quotes text of a client for a message: its first 100 characters as JSON. */
+export function quote(text: string): string {
+  return JSON.stringify(clip(text, 100));
 }
 
 /** Returns the first characters of a text, for a message. */

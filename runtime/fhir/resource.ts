@@ -27,3 +27,8 @@ export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
 export function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
   return listOf(value).filter(isObject);
 }
+
+/** The texts of a list; none where it is no list. */
+export function textsOf(value: JsonValue | undefined): readonly string[] {
+  return listOf(value).filter((each) => typeof each === 'string');
+}

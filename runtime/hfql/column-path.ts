@@ -4,8 +4,8 @@ import { compilePath } from '../path/compile-path.js';
 import { compileBranch, type CompiledPath } from '../path/expression/compile.js';
 import { ExpressionError } from '../path/expression/expression-error.js';
 import type { TypeIndex } from '../path/expression/type-index.js';
-import { checkExpression, parseLimited } from '../path/expression/check.js';
-import { givesOne } from '../path/expression/gives-one.js';
+import { checkExpression, parseLimited, typesOf } from '../path/expression/check.js';
+import { givesOne, type ElementName } from '../path/expression/gives-one.js';
 import type { ElementPath } from '../store/store.js';
 import { beginEvaluation, compileLibrary, type Evaluation } from '../path/library/evaluate.js';
 import { StatementError, type ColumnType } from './statement.js';
@@ -130,9 +130,12 @@ function compileByLibrary(text: string, root: string, index: TypeIndex): ColumnP
     throw new StatementError(`${text.slice(0, 200)}: ${error.message}`);
   }
   const run = compileLibrary(text);
-  const isOne = (name: string): boolean => {
-    const element = index.element(root, name);
-    return element !== undefined && element.max !== '*';
+  const isOne = ({ name, of }: ElementName): boolean => {
+    if (of !== undefined && !givesOne(of, isOne)) return false;
+    if (of === undefined && name === root) return true;
+    const all = of === undefined ? [root] : (typesOf(of, root, index) ?? []);
+    const elements = all.flatMap((type) => index.element(type, name) ?? []);
+    return elements.length > 0 && elements.every(({ max }) => max !== '*');
   };
   const isBoolean = types?.length === 1 && types[0] === 'boolean';
   return {

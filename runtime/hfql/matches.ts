@@ -15,6 +15,7 @@ import { holdsLink } from '../search/query/criterion.js';
 import type { CountQuery, CountRow } from '../store/store.js';
 import type { Plan, PlanParameter } from './plan.js';
 import { StatementError } from './statement.js';
+import { attemptOrIgnore } from '../fhir/attempt.js';
 
 /** The search behind a statement, within the scopes of the token. */
 export interface Matches {
@@ -106,19 +107,10 @@ async function readPlan(type: string, { required, helping }: Plan, services: Ser
   const stale = describeStaleIndex(await staleParameters(needed, services));
   if (stale !== undefined) throw new StatementError(stale);
   for (const params of [[...required, ...helping], ...helping.map((each) => [...required, each])]) {
-    const narrowed = tried(() => read(params));
+    const narrowed = attemptOrIgnore(() => read(params));
     if (narrowed !== undefined && (await staleParameters(narrowed, services)).length === 0) return narrowed;
   }
   return needed;
-}
-
-function tried(read: () => SearchRequest): SearchRequest | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof FhirError) return undefined;
-    throw error;
-  }
 }
 
 /** What is wrong with a parameter of `search_match` is an error of the statement. */

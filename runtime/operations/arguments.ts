@@ -10,6 +10,7 @@ import { compilePrimitives } from '../validate/compile-primitives.js';
 import type { PrimitiveTest } from '../validate/plan.js';
 import { memoizeWeak } from '../fhir/memory/memoize.js';
 import { quote } from '../fhir/quote.js';
+import { valueKey } from '../path/diff/diff-value.js';
 
 /** One argument of an operation: a value or a resource, or the arguments of its parts. */
 export type Argument = { readonly value: JsonValue } | { readonly parts: Arguments };
@@ -220,10 +221,6 @@ function add(out: Map<string, Argument[]>, name: string, argument: Argument): vo
 
 function typesOf({ type = 'string', allowedTypes = [] }: OperationParameterRow): readonly string[] {
   return allowedTypes.length > 0 ? allowedTypes : [type];
-}
-
-function valueKey(type: string): string {
-  return `value${type.charAt(0).toUpperCase()}${type.slice(1)}`;
 }
 
 /** A boolean or a number; undefined for any other text. */

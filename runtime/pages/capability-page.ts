@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
+import { isObject, type JsonObject, type JsonValue, objectsOf, textsOf } from '../fhir/resource.js';
 import { displayOf } from './display.js';
 import { template } from './engine.js';
 import type { Paths } from './site.js';
@@ -22,7 +22,7 @@ const render = template<CapabilityPage>('capability');
 
 /** The page of the server's own CapabilityStatement: what each type can do, and where to try it. */
 export function capabilityPage(statement: JsonObject, paths: Paths): string {
-  const [rest = {}] = objectsIn(statement['rest']);
+  const [rest = {}] = objectsOf(statement['rest']);
   const { software, security } = { software: statement['software'], security: rest['security'] };
   const services = isObject(security) ? security['service'] : undefined;
   return render({
@@ -33,16 +33,16 @@ export function capabilityPage(statement: JsonObject, paths: Paths): string {
         value: isObject(software) ? `${displayOf(software['name'])} ${displayOf(software['version'])}` : '',
       },
       { name: 'FHIR', value: displayOf(statement['fhirVersion']) },
-      { name: 'Formats', value: textsIn(statement['format']).join(', ') },
-      { name: 'Patches', value: textsIn(statement['patchFormat']).join(', ') },
-      { name: 'Security', value: objectsIn(services).map(displayOf).join(', ') },
+      { name: 'Formats', value: textsOf(statement['format']).join(', ') },
+      { name: 'Patches', value: textsOf(statement['patchFormat']).join(', ') },
+      { name: 'Security', value: objectsOf(services).map(displayOf).join(', ') },
     ].filter(({ value }) => value !== ''),
     operations: namesIn(rest['operation'], 'name'),
     interactions: namesIn(rest['interaction'], 'code'),
-    types: objectsIn(rest['resource']).map((each) => ({
+    types: objectsOf(rest['resource']).map((each) => ({
       type: displayOf(each['type']),
       interactions: namesIn(each['interaction'], 'code').join(', '),
-      parameters: objectsIn(each['searchParam']).length,
+      parameters: objectsOf(each['searchParam']).length,
       operations: namesIn(each['operation'], 'name')
         .map((name) => `$${name}`)
         .join(', '),
@@ -51,13 +51,5 @@ export function capabilityPage(statement: JsonObject, paths: Paths): string {
 }
 
 function namesIn(value: JsonValue | undefined, member: string): string[] {
-  return objectsIn(value).map((each) => displayOf(each[member]));
-}
-
-function objectsIn(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function textsIn(value: JsonValue | undefined): string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+  return objectsOf(value).map((each) => displayOf(each[member]));
 }

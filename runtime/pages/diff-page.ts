@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
+import { type JsonObject, type JsonValue, objectsOf } from '../fhir/resource.js';
 import { html, template, type Html } from './engine.js';
 import { highlightJson } from './highlight.js';
 import { linksOf, resourcePath, type LinkOf } from './links.js';
@@ -35,7 +35,7 @@ export function diffPage(patch: JsonObject, request: PageRequest, paths: Paths):
     paths,
     sides,
     history: first === undefined ? undefined : `${first.path.replace(/\/_history\/.*$/, '')}/_history`,
-    changes: objectsIn(patch['parameter']).map((each) => changeOf(each, linkOf)),
+    changes: objectsOf(patch['parameter']).map((each) => changeOf(each, linkOf)),
     plain: `${paths.fhir}${request.url}${request.url.includes('?') ? '&' : '?'}_format=json&_pretty=true`,
   });
 }
@@ -56,7 +56,7 @@ function sidesOf({ url, type, id, versionId }: PageRequest, paths: Paths): DiffP
 }
 
 function changeOf(operation: JsonObject, linkOf: LinkOf): Change {
-  const parts = objectsIn(operation['part']);
+  const parts = objectsOf(operation['part']);
   const kind = textOf(parts, 'type');
   const name = textOf(parts, 'name');
   const index = valueOf(parts, 'index');
@@ -90,12 +90,8 @@ function contentOf(part: JsonObject): JsonValue | undefined {
   if (part['resource'] !== undefined) return part['resource'];
   const key = Object.keys(part).find((each) => each.startsWith('value'));
   if (key !== undefined) return part[key];
-  const inner = objectsIn(part['part']);
+  const inner = objectsOf(part['part']);
   return inner.length === 0
     ? undefined
     : Object.fromEntries(inner.map((each) => [String(each['name']), contentOf(each) ?? null]));
-}
-
-function objectsIn(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }

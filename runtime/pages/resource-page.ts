@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type Resource } from '../fhir/resource.js';
+import { isObject, type JsonObject, type Resource, textsOf } from '../fhir/resource.js';
 import { nameOf } from './display.js';
 import { html, template, type Html } from './engine.js';
 import { highlightJson, highlightXml } from './highlight.js';
@@ -69,7 +69,7 @@ export async function resourcePage(
     isVersion: request.versionId !== undefined,
     previous: isIdentified && version !== undefined ? previousOf(type, id, version, paths) : undefined,
     lastUpdated: textIn(facts, 'lastUpdated'),
-    profiles: textsIn(facts['profile']),
+    profiles: textsOf(facts['profile']),
     tags: [...codesIn(facts['tag']), ...codesIn(facts['security'])],
     narrative: narrativeOf(resource, paths),
     isXml: view === 'xml',
@@ -109,10 +109,6 @@ function previousOf(type: string, id: string, version: string, paths: Paths): Re
 function textIn(object: JsonObject, name: string): string | undefined {
   const value = object[name];
   return typeof value === 'string' ? value : undefined;
-}
-
-function textsIn(value: JsonObject[string] | undefined): string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
 function codesIn(value: JsonObject[string] | undefined): string[] {

@@ -393,7 +393,8 @@ function propertiesOf(source: JsonObject): ConceptProperty[] {
   });
 }
 
-function toDesignation({ language, use, value }: JsonObject): Designation {
+/** Reads a designation. */
+export function toDesignation({ language, use, value }: JsonObject): Designation {
   return {
     ...(typeof language === 'string' && { language }),
     ...(isObject(use) && { use }),

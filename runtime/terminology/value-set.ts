@@ -1,6 +1,6 @@
 import { FhirError } from '../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, objectsOf, type Resource } from '../fhir/resource.js';
-import { canonicalOf, type CodeSystemIndex, type Concept, type Designation } from './concepts.js';
+import { canonicalOf, type CodeSystemIndex, type Concept, toDesignation } from './concepts.js';
 import { Effort } from './effort.js';
 import { TerminologyFault } from './fault.js';
 import { costOfTests } from './filter.js';
@@ -538,12 +538,4 @@ function named(member: Member, names: ReadonlyMap<string, Member>): Member {
   if (member.display !== undefined) return member;
   const { display } = names.get(keyOf(member.system, member.code)) ?? {};
   return display === undefined ? member : { ...member, display };
-}
-
-function toDesignation({ language, use, value }: JsonObject): Designation {
-  return {
-    ...(typeof language === 'string' && { language }),
-    ...(isObject(use) && { use }),
-    value: String(value),
-  };
 }

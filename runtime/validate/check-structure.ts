@@ -1,4 +1,3 @@
-import { Decimal } from '../fhir/decimal.js';
 import {
   faultInChoice,
   faultInEither,
@@ -11,6 +10,7 @@ import {
 } from './explain.js';
 import { CONTENT, type Plan, type Property } from './plan.js';
 import type { Run } from './run.js';
+import { isJson } from '../path/evaluate/item.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -22,7 +22,7 @@ const MAX_DEPTH = 100;
 
 /** Checks a value that has to be a resource. The run is where it lies, and reports what is wrong. */
 export function checkResource(value: unknown, run: Run): void {
-  if (!isJsonObject(value) || typeof value['resourceType'] !== 'string' || !run.types.has(value['resourceType'])) {
+  if (!isJson(value) || typeof value['resourceType'] !== 'string' || !run.types.has(value['resourceType'])) {
     faultInResource(run, value);
     return;
   }
@@ -90,7 +90,7 @@ function checkProperty(property: Property, value: unknown, holder: Json, run: Ru
 /** A complex value or a resource; the run is at it. */
 function checkOne(property: Property, value: unknown, run: Run): void {
   if (property.kind === 'resource') checkResource(value, run);
-  else if (isJsonObject(value)) checkObject((property.plan ??= run.find(property.type)), value, run);
+  else if (isJson(value)) checkObject((property.plan ??= run.find(property.type)), value, run);
   else faultOfForm(run, property, value, true);
 }
 
@@ -130,7 +130,7 @@ function checkSiblings(property: Property, siblings: readonly unknown[], holder:
 
 /** Id and extensions of one primitive; the run is at it. */
 function checkSibling(property: Property, sibling: unknown, value: unknown, run: Run): void {
-  if (!isJsonObject(sibling)) {
+  if (!isJson(sibling)) {
     faultOfForm(run, property, sibling, true);
     return;
   }
@@ -146,8 +146,4 @@ function hasOnlyId(object: Json): boolean {
     count++;
   }
   return count > 0;
-}
-
-function isJsonObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Decimal);
 }

@@ -9,6 +9,7 @@ import { Phase, readEntry, relativeUrl, type Entry } from './entry.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { inParallel } from './in-parallel.js';
 import { answerOf, writeEntry, writeFailure } from './response.js';
+import { attempt } from '../../fhir/attempt.js';
 
 /** Number of entries executed concurrently. */
 const WIDTH = 8;
@@ -71,15 +72,6 @@ export function unreadCall(value: JsonValue, { principal, trace }: Call, { entri
     return { ...entries.route(method, path), ...sender };
   } catch (error) {
     if (error instanceof FhirError) return sender;
-    throw error;
-  }
-}
-
-function attempt<T>(work: () => T): T | FhirError {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof FhirError) return error;
     throw error;
   }
 }

@@ -10,6 +10,7 @@ import { cutByMembers } from '../../store/write-contained.js';
 import type { ReindexRecord } from './reindex-record.js';
 import type { Services } from '../../core/services.js';
 import { fitUnlessFitted, parsedIndexEntries, readWithEntries } from '../../core/write/parsed-entries.js';
+import { countEntries } from '../../store/change-pieces.js';
 
 /** Parts that reindexing a page works with. */
 export interface ReindexPageJob extends Pick<Services, 'extract' | 'refit' | 'largeTexts'> {
@@ -130,11 +131,6 @@ export async function reindexPage(
   for (const piece of cutByMembers(items, countEntries)) replaced += await store.reindex(piece);
   const { next } = page;
   return { looked: page.versions.length, replaced, size: nextSize(page), ...(next !== undefined && { next }) };
-}
-
-/** How many entries a resource has with all that is contained in it: very many are handed to a store one resource at a time. */
-function countEntries({ entries, contained = [] }: Reindexed): number {
-  return contained.reduce((sum, each) => sum + each.entries.length, entries.length);
 }
 
 /** Page size at which the next page has about `PAGE_TEXT` characters, if its resources are as large as these. */

@@ -1,6 +1,14 @@
 import { FhirError } from '../../fhir/errors.js';
 import { markSubsetted } from '../../format/summary-tag.js';
-import { isObject, type JsonObject, type JsonValue, listOf, objectsOf, type Resource } from '../../fhir/resource.js';
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  listOf,
+  objectsOf,
+  type Resource,
+  textsOf,
+} from '../../fhir/resource.js';
 
 /** A capability that one statement has and another lacks. */
 export interface Missing {
@@ -203,8 +211,4 @@ function missing(expression: string, what: string): Missing {
 
 function withoutEmpty(rest: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(rest).filter(([, value]) => !Array.isArray(value) || value.length > 0));
-}
-
-function textsOf(value: JsonValue | undefined): readonly string[] {
-  return listOf(value).filter((each) => typeof each === 'string');
 }

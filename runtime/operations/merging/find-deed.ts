@@ -93,6 +93,7 @@ export function noDeed(activity: Activity, { source, target }: Pair): FhirError 
   return new FhirError('not-found', text);
 }
 
-function isSame(a: ResourceKey, b: ResourceKey): boolean {
+/** Whether two keys name one resource. */
+export function isSame(a: ResourceKey, b: ResourceKey): boolean {
   return a.type === b.type && a.id === b.id;
 }

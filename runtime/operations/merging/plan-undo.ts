@@ -7,12 +7,13 @@ import { clientMeta, withMeta } from '../../fhir/meta.js';
 import type { Resource } from '../../fhir/resource.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { ReferenceWalk } from '../../path/reference-walk.js';
-import type { Put, ResourceKey, StoredVersion } from '../../store/store.js';
+import type { Put, StoredVersion } from '../../store/store.js';
 import { isMergedSource, isMergedTarget } from '../../jobs/replacement/merged-content.js';
 import { changeOf, checkReach, checkTypes } from '../../jobs/replacement/plan-replacement.js';
 import { madeBy, type VersionKey } from '../../jobs/replacement/provenance.js';
 import type { RecordedDeed } from '../../jobs/replacement/read-record.js';
 import { renameReferences } from '../../jobs/replacement/rename-references.js';
+import { isSame } from './find-deed.js';
 
 /** Resources that one undo restores at most. */
 export const MOST_RESTORED = 10_000;
@@ -116,10 +117,6 @@ async function isMade(
   if (activity === 'merge' && isSame(current, target)) return isMergedTarget(content, source, own);
   renameReferences(expected, { from: source, to: target, own }, walk);
   return equalJson(comparable(expected), comparable(content));
-}
-
-function isSame(a: ResourceKey, b: ResourceKey): boolean {
-  return a.type === b.type && a.id === b.id;
 }
 
 /** Without version and time, which differ. */

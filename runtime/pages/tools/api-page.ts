@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
+import { isObject, type JsonObject, type JsonValue, objectsOf, textsOf } from '../../fhir/resource.js';
 import { template } from '../engine.js';
 import { framedPage, type Page } from '../framed.js';
 import type { Paths, Site } from '../site.js';
@@ -59,12 +59,12 @@ export function apiPage(name: string, document: JsonObject, site: Site, paths: P
 
 function requestOf(method: string, path: string, operation: JsonObject): RequestLine {
   const { requestBody, security } = operation;
-  const scopes = objectsIn(security).map((each) => membersIn(each['smart']).join(' '));
+  const scopes = objectsOf(security).map((each) => textsOf(each['smart']).join(' '));
   return {
     ...{ method: method.toUpperCase(), path },
     summary: textOf(operation['summary']),
     description: textOf(operation['description']),
-    parameters: objectsIn(operation['parameters']).map(parameterOf),
+    parameters: objectsOf(operation['parameters']).map(parameterOf),
     bodies: isObject(requestBody)
       ? membersOf(requestBody['content'])
           .map(([type]) => type)
@@ -91,7 +91,7 @@ function parameterOf(parameter: JsonObject): Parameter {
 }
 
 function propertiesOf({ properties, required }: JsonObject): Property[] {
-  const needed = membersIn(required);
+  const needed = textsOf(required);
   return membersOf(properties)
     .filter(([name]) => !name.startsWith('_'))
     .map(([name, schema]) => ({ name, type: typeOf(schema), isRequired: needed.includes(name) }));
@@ -100,7 +100,7 @@ function propertiesOf({ properties, required }: JsonObject): Property[] {
 function typeOf({ type, $ref: reference, items, enum: values }: JsonObject): string {
   if (typeof reference === 'string') return lastOf(reference);
   if (isObject(items)) return `${typeOf(items)}[]`;
-  const codes = membersIn(values);
+  const codes = textsOf(values);
   return codes.length > 0 ? codes.join(' | ') : textOf(type);
 }
 
@@ -111,14 +111,6 @@ function lastOf(reference: string): string {
 function membersOf(value: JsonValue | undefined): [string, JsonObject][] {
   if (!isObject(value)) return [];
   return Object.entries(value).filter((entry): entry is [string, JsonObject] => isObject(entry[1]));
-}
-
-function objectsIn(value: JsonValue | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function membersIn(value: JsonValue | undefined): string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }
 
 function textOf(value: JsonValue | undefined): string {

@@ -10,12 +10,12 @@ import type { PatchModel } from '../patch/fhirpath/fhirpath-model.js';
  */
 export function writeValue({ value, twin }: Item, type: string, model: PatchModel): JsonObject {
   if (model.primitive(type) !== undefined) {
-    const key = keyOf(openType(type, model));
+    const key = valueKey(openType(type, model));
     return { ...(value === undefined ? {} : { [key]: value }), ...(twin === undefined ? {} : { [`_${key}`]: twin }) };
   }
   const object = isObject(value) ? value : {};
   if (model.isResource(type)) return { resource: object };
-  return model.open.has(type) ? { [keyOf(type)]: object } : { part: writeParts(object, type, model) };
+  return model.open.has(type) ? { [valueKey(type)]: object } : { part: writeParts(object, type, model) };
 }
 
 function writeParts(object: JsonObject, typeName: string, model: PatchModel): JsonValue[] {
@@ -31,6 +31,7 @@ function openType(type: string, model: PatchModel): string {
   return model.open.has(type) ? type : 'string';
 }
 
-function keyOf(type: string): string {
+/** The name of a part's value of a type: `valueString`. */
+export function valueKey(type: string): string {
   return `value${type.charAt(0).toUpperCase()}${type.slice(1)}`;
 }

@@ -71,3 +71,12 @@ function compareQuantities({ value: a, type }: Item, { value: b, type: other }: 
   if (!isLiteral && a['unit'] !== b['unit']) return undefined;
   return isSame ? Number(a['value']) - Number(b['value']) : undefined;
 }
+
+/** The first of each that are equal. */
+export function distinct(input: Items): Items {
+  const seen = new Set<string>();
+  return input.filter((item) => {
+    const { size } = seen;
+    return seen.add(itemKey(item)).size > size;
+  });
+}

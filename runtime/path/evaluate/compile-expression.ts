@@ -4,7 +4,7 @@ import { spend, type Environment, type VersionVariable } from './environment.js'
 import type { Evaluate } from './function-types.js';
 import { FUNCTIONS } from './functions.js';
 import { Item, NONE, ofBoolean, ofNumber, ofText, type Items } from './item.js';
-import { itemKey } from './compare.js';
+import { distinct } from './compare.js';
 import { OPERATORS } from './operators.js';
 import { isOfType } from './types.js';
 
@@ -176,14 +176,6 @@ function compileUnion(parts: readonly Evaluate[]): Evaluate {
     const all = parts.flatMap((part) => part(focus, environment));
     return all.length < 2 ? all : distinct(all);
   };
-}
-
-function distinct(items: Items): Items {
-  const seen = new Set<string>();
-  return items.filter((item) => {
-    const { size } = seen;
-    return seen.add(itemKey(item)).size > size;
-  });
 }
 
 function compileVariable(name: string): Evaluate {

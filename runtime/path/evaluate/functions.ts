@@ -1,6 +1,6 @@
 import type { Evaluate, MakeFunction } from './function-types.js';
 import { spend, type Environment } from './environment.js';
-import { itemKey } from './compare.js';
+import { distinct, itemKey } from './compare.js';
 import { Item, isNumber, NONE, ofBoolean, ofNumber, ofText, toBoolean, toNumber, toText, type Items } from './item.js';
 import { TEXT_FUNCTIONS } from './text-functions.js';
 
@@ -178,14 +178,6 @@ function at(item: Item, index: number, environment: Environment): Items {
 function combined(input: Items, other: Items, environment: Environment): Items {
   spend(environment, input.length + other.length);
   return [...input, ...other];
-}
-
-function distinct(input: Items): Items {
-  const seen = new Set<string>();
-  return input.filter((item) => {
-    const { size } = seen;
-    return seen.add(itemKey(item)).size > size;
-  });
 }
 
 function childrenOf(input: Items, environment: Environment): Item[] {

@@ -90,7 +90,12 @@ const PORTABLE: Vocabulary = {
  * @throws ExpressionError `wrong`, with the place, or `too-large`
  */
 export function checkExpression(text: string, root: string, types: TypeIndex): Types {
-  return checkNames(parseLimited(text), root, types, PORTABLE);
+  return typesOf(parseLimited(text), root, types);
+}
+
+/** Types of the values of an expression, or of a part of it; contract as `checkExpression`. */
+export function typesOf(expression: Expression, root: string, types: TypeIndex): Types {
+  return checkNames(expression, root, types, PORTABLE);
 }
 
 /** Checks the names in an expression; contract as `checkExpression`. */

@@ -1,5 +1,8 @@
 import type { Expression } from './parse.js';
 
+/** The name of an element, and what it is of. */
+export type ElementName = Extract<Expression, { kind: 'name' }>;
+
 /** Functions whose result is one value at most, whatever they are called on; `iif` has those of its branches. */
 const FUNCTIONS: ReadonlySet<string> = new Set([
   ...['empty', 'exists', 'not', 'all', 'allTrue', 'anyTrue', 'allFalse', 'anyFalse', 'count', 'isDistinct', 'is'],
@@ -18,10 +21,10 @@ const KINDS: ReadonlySet<Expression['kind']> = new Set([
 /**
  * Whether an expression gives one value at most, by its last step.
  *
- * @param isOne whether an element of the type that it starts from has one value at most
+ * @param isOne whether an element has one value at most, and what it is of
  */
-export function givesOne(expression: Expression, isOne: (name: string) => boolean): boolean {
-  if (expression.kind === 'name') return expression.of === undefined && isOne(expression.name);
+export function givesOne(expression: Expression, isOne: (element: ElementName) => boolean): boolean {
+  if (expression.kind === 'name') return isOne(expression);
   if (expression.kind !== 'call') return KINDS.has(expression.kind);
   const { name, of, args } = expression;
   if (name !== 'iif') return FUNCTIONS.has(name);

@@ -3,6 +3,7 @@ import { checkFits, compileComponent, compileExpression, type Compilation } from
 import type { NamedParameter, ParameterContext } from './parameter-context.js';
 import { ParameterError, STORED_LIMITS, type ParameterFault, type StoredParameter } from './stored-parameter.js';
 import { quote } from '../../fhir/quote.js';
+import { textOf } from '../values/json.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -152,10 +153,6 @@ function restOf(resource: Json, type: SearchType, { types }: ParameterContext): 
 function invalid(text: string, element: string): ParameterError {
   const fault: ParameterFault = { kind: 'invalid', text, path: [element] };
   return new ParameterError(fault);
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 function arrayOf(value: unknown): readonly unknown[] {

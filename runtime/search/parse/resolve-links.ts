@@ -7,6 +7,8 @@ import { splitName } from './parse-plain.js';
 import { isMembership, isInline, isSearchable, refersTo } from '../parameter-kinds.js';
 import { whyNoChain, whyNoHas, whyNone, whyNoTarget } from './why-no-link.js';
 import { quote } from '../../fhir/quote.js';
+import { attempt } from '../../fhir/attempt.js';
+import { sum } from '../../fhir/lists.js';
 
 /** Meaning of a name with links, or of the rest of it, for one type. Equal parts are one object. */
 export type Found = FoundRow | FoundChain | FoundHas;
@@ -148,10 +150,6 @@ function nextOf(link: FoundChain | FoundHas): readonly Found[] {
   return link.is === 'has' ? [link.found] : link.targets.map(({ found }) => found);
 }
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, each) => total + each, 0);
-}
-
 function tooManyWays(name: string, found: Found): FhirError {
   const { param = '', targets = [] } = untypedOf(found) ?? {};
   const example = `${param}:${targets[0]?.type ?? ''}`;
@@ -216,13 +214,4 @@ function createReader<C extends Criterion>(readers: EndReaders<C>) {
 /** What leads to conditions is one. */
 function link<C extends Criterion>(criterion: LinkCriterion): C {
   return criterion as Criterion as C;
-}
-
-function attempt<C>(read: () => C): C | FhirError {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof FhirError) return error;
-    throw error;
-  }
 }

@@ -1,5 +1,6 @@
 import { countWords } from '../text/has-words.js';
 import type { CoveredLeaf, Criterion, Leaf, LinkCriterion } from './query.js';
+import { sum } from '../../fhir/lists.js';
 
 /** Whether hierarchies, membership or sets of codes are in it: then the store has to be asked before it is a condition. */
 export function isUnresolved(criterion: Criterion): boolean {
@@ -59,8 +60,4 @@ function weightOfLeaf(condition: Leaf): number {
   if ('places' in condition) return condition.places.length;
   if ('words' in condition) return countWords(condition.words);
   return 'composite' in condition ? sum(condition.composite.map((parts) => parts.length)) : 1;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, each) => total + each, 0);
 }

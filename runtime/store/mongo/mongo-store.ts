@@ -1,6 +1,6 @@
 import { Timestamp } from 'mongodb';
 
-import { FhirError } from '../../fhir/errors.js';
+import { describeError } from '../../fhir/errors.js';
 import { plainType } from '../contained-resources.js';
 import { toLinePage } from '../line-page.js';
 import type { Store } from '../store.js';
@@ -146,7 +146,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
         await reader.look(CHECK_TIME);
         return { ok: true };
       } catch (error) {
-        return { ok: false, detail: describe(error) };
+        return { ok: false, detail: describeError(error) };
       }
     },
     async close() {
@@ -158,10 +158,4 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
       await client.close();
     },
   };
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof FhirError)) return 'an internal error';
-  const [{ text, diagnostics }] = error.issues;
-  return diagnostics === undefined ? text : `${text} (${diagnostics})`;
 }

@@ -1,6 +1,6 @@
 import { SqliteError } from 'better-sqlite3';
 
-import { FhirError } from '../../fhir/errors.js';
+import { describeError, FhirError } from '../../fhir/errors.js';
 import { yieldInLongTurn } from '../../fhir/yield-to-event-loop.js';
 import { stampBody } from '../body.js';
 import { sizeOf } from '../change-pieces.js';
@@ -223,7 +223,7 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
         failed = undefined;
         return { ok: true };
       } catch (error) {
-        return { ok: false, detail: describe(error) };
+        return { ok: false, detail: describeError(error) };
       }
     },
     async close() {
@@ -242,10 +242,4 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
 function toVersion({ type, id, body }: Change, { version, lastUpdated }: Stamp): StoredVersion {
   const stored = { type, id, version, lastUpdated };
   return body === undefined ? stored : { ...stored, json: stampBody(body, version, lastUpdated) };
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof FhirError)) return 'an internal error';
-  const [{ text, diagnostics }] = error.issues;
-  return diagnostics === undefined ? text : `${text} (${diagnostics})`;
 }

@@ -1,4 +1,5 @@
 import { Decimal } from '../../fhir/decimal.js';
+import { isJson } from '../../path/evaluate/item.js';
 
 /** Whether a value is exactly the one that a profile fixes; the order of properties does not count, 1.0 is 1. */
 export function isFixed(value: unknown, fixed: unknown): boolean {
@@ -6,7 +7,7 @@ export function isFixed(value: unknown, fixed: unknown): boolean {
   if (Array.isArray(fixed)) {
     return Array.isArray(value) && value.length === fixed.length && fixed.every((each, i) => isFixed(value[i], each));
   }
-  if (!isRecord(value) || !isRecord(fixed)) return false;
+  if (!isJson(value) || !isJson(fixed)) return false;
   const names = Object.keys(fixed);
   return names.length === Object.keys(value).length && names.every((name) => isFixed(value[name], fixed[name]));
 }
@@ -17,7 +18,7 @@ export function fitsPattern(value: unknown, pattern: unknown): boolean {
   if (Array.isArray(pattern)) {
     return Array.isArray(value) && pattern.every((each) => value.some((item) => fitsPattern(item, each)));
   }
-  if (!isRecord(value) || !isRecord(pattern)) return false;
+  if (!isJson(value) || !isJson(pattern)) return false;
   return Object.keys(pattern).every((name) => fitsPattern(value[name], pattern[name]));
 }
 
@@ -40,8 +41,4 @@ function isSame(value: unknown, other: unknown): boolean {
 
 function numberOf(value: unknown): number | undefined {
   return value instanceof Decimal ? Number(value.text) : typeof value === 'number' ? value : undefined;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Decimal);
 }

@@ -3,7 +3,7 @@ import { scopeMissing } from '../../../auth/access/refuse.js';
 import { OPEN_ACCESS } from '../../../auth/scopes/principal.js';
 import { FhirError } from '../../../fhir/errors.js';
 import { isLink, isUnresolved } from '../../../search/query/criterion.js';
-import { NOTHING, type CodeSet, type Condition, type Target } from '../../../search/query/query.js';
+import { type CodeSet, type Condition, isEverything, NOTHING, type Target } from '../../../search/query/query.js';
 import type { FindMultiTypeQuery, FindPage, FindQuery, PageQuery, Store } from '../../../store/store.js';
 import { checkConstraintIndexes } from '../../access/constraint-index-status.js';
 import type { Call } from '../../call.js';
@@ -125,10 +125,6 @@ function both(one: Condition, other: Condition): Condition {
   if (isEverything(other)) return one;
   if (isEverything(one)) return other;
   return { all: [...('all' in one ? one.all : [one]), other] };
-}
-
-function isEverything(condition: Condition): boolean {
-  return 'all' in condition && condition.all.length === 0;
 }
 
 /** All members, so that one that is new cannot be left out where they are written out: to spread a query takes several times as long. */

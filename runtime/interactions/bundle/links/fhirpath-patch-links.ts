@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue, type Resource } from '../../../fhir/resource.js';
+import { type JsonObject, objectsOf, type Resource } from '../../../fhir/resource.js';
 import { fhirPathSpot, type NamedSpot } from './fhirpath-spot.js';
 import { childSpot, rootSpot, spotTarget, type Spot } from './link-spot.js';
 import { visit, walkResource, type Link, type LinkFinder } from './links.js';
@@ -14,8 +14,8 @@ const VALUE = 'value';
  */
 export function findFhirPathPatchLinks(parameters: Resource, type: string, finder: LinkFinder): Link[] {
   const links: Link[] = [];
-  for (const { part } of objectsIn(parameters['parameter'])) {
-    const parts = new Map(objectsIn(part).map((each) => [each['name'], each]));
+  for (const { part } of objectsOf(parameters['parameter'])) {
+    const parts = new Map(objectsOf(part).map((each) => [each['name'], each]));
     const value = parts.get(VALUE);
     if (value === undefined) continue;
     const { spot, name } = targetSpot(parts, value, type, finder);
@@ -44,7 +44,7 @@ function walkPart(part: JsonObject, spot: Spot, name: string, finder: LinkFinder
     const place = places?.get(key);
     if (key === 'resource') walkResource(value, finder, out);
     else if (key === 'part') {
-      for (const each of objectsIn(value)) {
+      for (const each of objectsOf(value)) {
         const own = typeof each['name'] === 'string' ? each['name'] : '';
         walkPart(each, childSpot(spot, own, suffixOf(each)), own, finder, out);
       }
@@ -64,8 +64,4 @@ function suffixOf(part: JsonObject): string | undefined {
 function textOf(part: JsonObject | undefined): string {
   const value = part?.[`${VALUE}${suffixOf(part) ?? ''}`];
   return typeof value === 'string' ? value : '';
-}
-
-function objectsIn(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }

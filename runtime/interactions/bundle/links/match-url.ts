@@ -1,6 +1,6 @@
-import { FhirError } from '../../../fhir/errors.js';
 import { searchDefinitions, type SearchTables } from '../../../search/parse/definitions.js';
 import { isLinkName, splitLinkName } from '../../../search/parse/link-name.js';
+import { attemptOrIgnore } from '../../../fhir/attempt.js';
 
 /** Looks up a placeholder: its entry, or the text that replaces it. */
 export type Lookup<T> = (text: string) => T | undefined;
@@ -64,7 +64,7 @@ function endOfLinks(
   tables: SearchTables,
 ): { readonly types: readonly string[]; readonly last: string } {
   const { rowsOf, resourceTypes } = searchDefinitions(tables);
-  const link = attempt(() => splitLinkName(name, Infinity));
+  const link = attemptOrIgnore(() => splitLinkName(name, Infinity));
   if (link === undefined) return { types: [], last: '' };
   let types: readonly string[] = type === undefined ? [] : [type];
   for (const step of link.steps) {
@@ -75,14 +75,4 @@ function endOfLinks(
     }
   }
   return { types, last: link.last };
-}
-
-/** Ignores faults of a parameter name, which are reported when the search is parsed. */
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof FhirError) return undefined;
-    throw error;
-  }
 }

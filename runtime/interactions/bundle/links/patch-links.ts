@@ -1,8 +1,8 @@
-import { FhirError } from '../../../fhir/errors.js';
 import type { SentPatch } from '../../../core/call.js';
 import { findFhirPathPatchLinks } from './fhirpath-patch-links.js';
 import { findJsonPatchLinks } from './json-patch-links.js';
 import type { Link, LinkFinder } from './links.js';
+import { attemptOrIgnore } from '../../../fhir/attempt.js';
 
 /**
  * Links in the values of a patch, not in its paths. A value has the links that it would have in a resource of the type; if
@@ -41,19 +41,9 @@ async function findXmlPatchLinks(
     const tree = readTree(patch.text);
     return { tree, operations: readXmlOperations(tree, limits.MAX_PATCH_OPERATIONS) };
   };
-  const sent = orNothing(read);
+  const sent = attemptOrIgnore(read);
   const links = sent?.operations.flatMap((operation) => findXmlLinks(operation, type, finder)) ?? [];
   if (sent === undefined || links.length === 0) return [];
   const print = (): string => writeTree(sent.tree);
   return [...links, { holder: patch, key: 'text', text: patch.text, to: { print } }];
-}
-
-/** Ignores faults of a patch, which are reported when it is applied. */
-function orNothing<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof FhirError) return undefined;
-    throw error;
-  }
 }

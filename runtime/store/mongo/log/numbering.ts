@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { COMMIT_DELAY } from '../../version-log.js';
 import type { Causal } from '../read/causal.js';
 import { BY_TIME } from '../indexes.js';
@@ -220,7 +221,7 @@ export function openNumbering(parts: NumberingParts): Numbering {
         if (now() - state.needed.getTime() > keep && (await end(state))) return;
         if (written.length === 0) continue;
         appended();
-        if (written.length < AT_ONCE) await pause(LOG_TIMES.batch);
+        if (written.length < AT_ONCE) await sleep(LOG_TIMES.batch);
       }
     } finally {
       signal.removeEventListener('abort', stop);
@@ -256,10 +257,6 @@ export function openNumbering(parts: NumberingParts): Numbering {
       return true;
     },
   };
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
 function beforeOf(each: Written): string {
