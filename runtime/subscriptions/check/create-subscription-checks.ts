@@ -66,7 +66,7 @@ async function checkSubscription(
 async function checkTopic(
   topic: Resource,
   { id }: CheckedWrite,
-  { prefer, signal }: CheckedCall,
+  { prefer, principal, signal }: CheckedCall,
   services: Services,
   ports: SubscriptionPorts,
 ): Promise<Resource> {
@@ -74,7 +74,8 @@ async function checkTopic(
   if (isUsable(topic)) {
     refuse(prefer?.handling === 'lenient' ? faults : [...faults, ...optional]);
     const lookups = new Faults(SUBSCRIPTION_TOPIC, 'topic-refused');
-    await checkLookups(criteriaIn(plan), OPEN_ACCESS, lookups, services, signal);
+    // A refusal must not tell that the store has a value set that the client may not read.
+    await checkLookups(criteriaIn(plan), principal.access, lookups, services, signal);
     refuse(lookups.issues);
   }
   const broken = await countBroken(id, plan, services, ports);

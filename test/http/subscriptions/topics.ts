@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { codeOf, type Answer } from '../server.js';
+import { serveWith } from '../auth/support.js';
 import { useBundleServer } from '../bundles/bundle-server.js';
 import { word } from '../write-server.js';
 import { checksWith, subscription, topic, TOPIC, triggered } from './samples.js';
@@ -15,9 +16,9 @@ const placesOf = (answer: Answer): string[] =>
 /** Writes of SubscriptionTopics. https://hl7.org/fhir/R5/subscriptiontopic.html */
 export function topics(store: Store): void {
   const live = new Map<string, Resource[]>();
-  const server = useBundleServer(store, {
-    subscriptions: checksWith({ liveOn: (id) => Promise.resolve(live.get(id) ?? []) }),
-  });
+  const options = { subscriptions: checksWith({ liveOn: (id) => Promise.resolve(live.get(id) ?? []) }) };
+  const server = useBundleServer(store, options);
+  const guarded = serveWith(store, options);
   const create = (body: object, headers = {}) => server.send('POST', '/SubscriptionTopic', body, headers);
 
   it.each(REFUSED)('refuses %s and names the element', async (_, body, place, word) => {
@@ -38,6 +39,17 @@ export function topics(store: Store): void {
     const answer = await create(triggered({ queryCriteria: { previous: 'code:in=http://example.org/none' } }));
     expect([answer.status, codeOf(answer)], answer.text).toEqual([422, 'topic-refused']);
     expect(placesOf(answer)).toEqual(['SubscriptionTopic.resourceTrigger[0].queryCriteria.previous']);
+  });
+
+  it('a topic tells of no value set that its author may not read', async () => {
+    const write = async (scopes: string, url: string) => {
+      const body = triggered({ queryCriteria: { current: `code:in=${url}` } });
+      const { status, text } = await guarded.as(scopes).send('POST', '/SubscriptionTopic', body);
+      return `${status} ${status === 201 ? '' : text.replaceAll(url, 'it')}`;
+    };
+    const [own, none] = ['http://example.org/vs', 'http://example.org/none'];
+    expect(await write('system/SubscriptionTopic.c', own)).toBe(await write('system/SubscriptionTopic.c', none));
+    expect(await write('system/SubscriptionTopic.c system/ValueSet.rs system/CodeSystem.rs', own)).toBe('201 ');
   });
 
   it.each(TAKEN)('takes %s', async (_, body) => {

@@ -129,6 +129,20 @@ const ARGUMENTS: Readonly<Record<string, Maker>> = {
   import: ({ random, known }) => [['input', [['url', UPLOADED], ...maybe(random, 0.4, ['type', random.pick(known)])]]],
   'export-poll-status': job,
   'import-poll-status': job,
+  'Subscription-status': ({ random }) => [
+    ...maybe(random, 0.3, ['id', random.pick(idsOfType('Subscription'))]),
+    ...maybe(random, 0.3, ['status', random.pick(['active', 'off'])]),
+  ],
+  'Subscription-events': ({ random }) => [
+    ...maybe(random, 0.5, ['content', random.pick(['empty', 'id-only', 'full-resource'])]),
+    ...maybe(random, 0.3, ['eventsSinceNumber', String(random.below(40))]),
+    ...maybe(random, 0.3, ['eventsUntilNumber', String(40 + random.below(40))]),
+  ],
+  changes: (m) => [
+    ...maybe(m.random, 0.8, ['_since', `@${m.random.below(100)}@`]),
+    ...maybe(m.random, 0.4, ['_type', types(m)]),
+    ...maybe(m.random, 0.4, ['_count', m.random.pick([1, 3, 50])]),
+  ],
   'reindex-status': (m, type) => [...job(m, type), ...maybe(m.random, 0.5, ['_return', 'report'])],
 };
 

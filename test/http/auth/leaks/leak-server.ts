@@ -14,6 +14,7 @@ import { STORED } from './leak-parameters.js';
 import { PROFILES } from './leak-profiles.js';
 import { UPLOADED } from './leak-operations.js';
 import type { LeakRequest } from './leak-requests.js';
+import { caughtUp, subscribe } from './leak-subscriptions.js';
 import type { Draft } from './leak-world.js';
 import { EVERYTHING, type GuardedServer } from '../support.js';
 
@@ -58,12 +59,14 @@ export interface Asked {
  * A server with these resources, and no others but the parameters of the store, on a store.
  *
  * @param definitions those of the store, once it is open
+ * @param told the resources that the events of Subscriptions are about, which the store need not have
  * @param integrity what references of clients have to lead to; absent: anything
  */
 export function twinOn(
   store: Store,
   drafts: readonly Draft[],
   definitions: () => Definitions,
+  told: readonly Draft[],
   integrity?: Integrity,
 ): Twin {
   const options = { baseUrl: BASE, live: () => definitions().current() };
@@ -97,6 +100,7 @@ export function twinOn(
       .replace(/"meta":\{"lastUpdated":"[^"]+"\},"type":"(searchset|history)"/g, '"type":"$1"')
       .replace(INSTANT, (instant) => names.get(instant.replaceAll('%3A', ':')) ?? 'later')
       .replace(/_page=[\w-]+/g, '_page=some')
+      .replace(/_cursor=[\w.-]+/g, '_cursor=some')
       .replace(/Duration: [\d.]+ s| \(\d+ per second\)/g, '')
       .replace(ASSIGNED, (id) => `id${ids.includes(id) ? ids.indexOf(id) : ids.push(id) - 1}`);
   };
@@ -121,7 +125,9 @@ export function twinOn(
     server,
     instants,
     async arrange() {
+      await store.log.end();
       await write(open, drafts);
+      await subscribe(store, open, told);
       const history = await open.send('GET', '/_history?_count=1000');
       const found = new Map<string, string>();
       for (const { fullUrl, response } of history.json().entry as HistoryEntry[]) {
@@ -157,6 +163,7 @@ export function twinOn(
     },
     async ask({ method, path, body, headers, upload: lines }, scopes) {
       const who = server.as(scopes);
+      if (path.includes('$changes')) await caughtUp(store, open);
       const uploaded = lines === undefined ? 'Binary/none' : await upload(who, lines);
       const sent = body === undefined ? undefined : fill(body).replace(UPLOADED, uploaded);
       const answer = await who.send(method, fill(path), sent, { ...headers });

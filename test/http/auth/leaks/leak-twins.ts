@@ -40,8 +40,8 @@ export const POLICIES: readonly Policy[] = [
   { name: 'a part of a type', scopes: `system/Observation.rs?${LAB} ${ADMIN}`, all: [], open: ['Observation'] },
   {
     name: 'parts of types',
-    scopes: `system/Observation.rs?${LAB} ${SOME.map((type) => `system/${type}.rs?${OPEN}`).join(' ')} system/Binary.rs ${ADMIN}`,
-    all: ['Binary'],
+    scopes: `system/Observation.rs?${LAB} ${SOME.map((type) => `system/${type}.rs?${OPEN}`).join(' ')} system/Binary.rs system/Subscription.rs ${ADMIN}`,
+    all: ['Binary', 'Subscription'],
     open: ['Observation', ...SOME],
   },
   {
@@ -52,8 +52,8 @@ export const POLICIES: readonly Policy[] = [
   },
   {
     name: 'types and parts of types',
-    scopes: `system/Patient.rs system/Encounter.rs system/Condition.rs system/Group.rs system/GraphDefinition.rs system/Observation.rs?${LAB} ${ADMIN}`,
-    all: ['Patient', 'Encounter', 'Condition', 'Group', 'GraphDefinition'],
+    scopes: `system/Patient.rs system/Encounter.rs system/Condition.rs system/Group.rs system/GraphDefinition.rs system/Subscription.rs system/Observation.rs?${LAB} ${ADMIN}`,
+    all: ['Subscription', 'Patient', 'Encounter', 'Condition', 'Group', 'GraphDefinition'],
     open: ['Observation'],
   },
   {

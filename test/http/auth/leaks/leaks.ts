@@ -33,7 +33,7 @@ export function leaksNothing(subject: Place, seed: number, requests: number): vo
   describe.each(POLICIES.map((policy, n) => ({ ...policy, n })))('what $name does not show', ({ n: at, ...policy }) => {
     const { writes, scopes } = policy;
     const one = writes === undefined ? shared : useTwin(subject, makeWorld(seed, writes), seed);
-    const other = useTwin(subject, makeTwin(policy, one.drafts, seed), seed, false);
+    const other = useTwin(subject, makeTwin(policy, one.drafts, seed), seed, one.drafts);
     const twins = [one.twin, other.twin] as const;
 
     beforeAll(() => {
@@ -84,21 +84,21 @@ function namesOf(instants: Instants): Names {
 /**
  * A twin whose server runs, with these resources, while the tests of the suite run.
  *
- * @param hasOthers there are jobs of another client
+ * @param told what events of Subscriptions are about; absent: its own resources, and there are jobs of another client
  */
 function useTwin(
   subject: Place,
   drafts: readonly Draft[],
   seed: number,
-  hasOthers = true,
+  told?: readonly Draft[],
 ): { readonly twin: Twin; readonly drafts: readonly Draft[] } {
   const { store, definitions } = useStore(subject);
   // Where deletions are refused too, they tell that others refer, by intent.
-  const twin = twinOn(store, drafts, definitions, seed % 3 === 2 ? WRITTEN : undefined);
+  const twin = twinOn(store, drafts, definitions, told ?? drafts, seed % 3 === 2 ? WRITTEN : undefined);
   beforeAll(async () => {
     await twin.arrange();
     await settleIndex(store, definitions(), seed % 2 === 0 ? undefined : 'Encounter.x-when');
-    await twin.startJobs(hasOthers);
+    await twin.startJobs(told === undefined);
   }, PATIENCE);
   return { twin, drafts };
 }
