@@ -11,13 +11,18 @@ const SYSTEMS: ReadonlyMap<string, string> = new Map([
   ['2.16.840.1.113883.5.25', 'http://terminology.hl7.org/CodeSystem/v3-Confidentiality'],
 ]);
 
+/** Characters of a header that are read: the main thread reads it. */
+const MOST = 500_000;
+
 /**
- * Returns the header of a CDA document. Undefined: the XML is no ClinicalDocument. HL7 Clinical Document Architecture R2, 4.2
+ * Returns the header of a CDA document, whose body is not looked at. Undefined: the XML is no ClinicalDocument, or has a header of more than
+ * 500,000 characters. HL7 Clinical Document Architecture R2, 4.2
  *
  * @throws FhirError `xml-syntax`, `xml-forbidden`, `xml-depth`
  */
 export function readCdaHeader(text: string): DocumentHeader | undefined {
-  const [root] = elementsIn(readTree(text));
+  const head = withoutBody(text);
+  const [root] = head.length > MOST ? [] : elementsIn(readTree(head));
   if (root === undefined || root.name.local !== 'ClinicalDocument') return undefined;
   const at = (...path: readonly string[]): readonly XmlElement[] => descend(root, path);
   const [identifier] = at('id').flatMap(identifierOf);
@@ -47,6 +52,18 @@ export function readCdaHeader(text: string): DocumentHeader | undefined {
       ...(language !== undefined && { language }),
     },
   };
+}
+
+/** A comment, a CDATA section, or where the body begins. */
+const PIECES = /<!--[^]*?-->|<!\[CDATA\[[^]*?\]\]>|<((?:[\w.-]+:)?)component[\s/>]/g;
+
+/** The document up to its body, whose root element is closed there. */
+function withoutBody(text: string): string {
+  for (const piece of text.slice(0, 2 * MOST).matchAll(PIECES)) {
+    const prefix = piece[1];
+    if (prefix !== undefined) return `${text.slice(0, piece.index)}</${prefix}ClinicalDocument>`;
+  }
+  return text;
 }
 
 /** A person, or the organization where no person is named. */

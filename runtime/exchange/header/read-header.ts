@@ -37,6 +37,8 @@ export function readHeader(document: Resource, services: Services): StructuredDo
 
 function headerOfBytes(bytes: Buffer | undefined, contentType: string, services: Services): DocumentHeader {
   if (bytes === undefined) throw invalid('The Binary has no data');
+  if (/^application\/fhir/i.test(contentType) && bytes.length > services.limits.resource)
+    throw invalid(`A FHIR document may have ${services.limits.resource} bytes`);
   const read = readFhirDocument(contentType, bytes, services) as JsonValue | undefined;
   if (read !== undefined) return headerOfBundle(read);
   const header = /xml/i.test(contentType) ? readCdaHeader(decodeUtf8(bytes)) : undefined;

@@ -1,14 +1,16 @@
-import { get, many, parameters, put, send, type StallCase } from './stall-case.js';
+import { get, many, parameters, put, send, type HostileRequest, type StallCase } from './stall-case.js';
 
 const LOINC = 'http://loinc.org';
 
+/** Whom the record is about. */
+const SUBJECT = put({
+  ...{ resourceType: 'Patient', id: 'record', birthDate: '1970-01-01' },
+  ...{ name: [{ family: 'Record', given: ['Anna'] }], identifier: [{ system: 'urn:oid:1.2.40', value: 'record' }] },
+});
+
 /** A record of some thousand resources. */
 const RECORD = [
-  put({
-    resourceType: 'Patient',
-    id: 'record',
-    ...{ name: [{ family: 'Record', given: ['Anna'] }], birthDate: '1970-01-01' },
-  }),
+  SUBJECT,
   ...many(2, (page) =>
     send('POST', '/', {
       resourceType: 'Bundle',
@@ -28,6 +30,48 @@ const RECORD = [
     }),
   ),
 ];
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const generate = (document: object): HostileRequest =>
+  parameters('/DocumentReference/$generate-metadata', [{ name: 'document', resource: document }]);
+
+/** A CDA document about the patient of the record, of so many characters. */
+const cda = (size: number): string => `<ClinicalDocument xmlns="urn:hl7-org:v3"><id root="1.2.3"/>
+  <code code="34133-9" codeSystem="2.16.840.1.113883.6.1"/><title>x</title><effectiveTime value="20240101"/>
+  <recordTarget><patientRole><id root="1.2.40" extension="record"/></patientRole></recordTarget>
+  <component><structuredBody>${'<component><section><text>says little</text></section></component>'.repeat(size / 66)}</structuredBody></component>
+</ClinicalDocument>`;
+
+/** A FHIR document about the same, of so many characters. */
+const fhirDocument = (size: number): object => ({
+  ...{ resourceType: 'Bundle', type: 'document', timestamp: '2024-01-01T00:00:00Z' },
+  identifier: { system: 'urn:ietf:rfc:3986', value: 'urn:uuid:0c3151bd-1cbf-4d64-b04d-cd9187a4c6e1' },
+  entry: [
+    {
+      fullUrl: 'http://hospital.example/fhir/Composition/c',
+      resource: {
+        ...{
+          resourceType: 'Composition',
+          id: 'c',
+          status: 'final',
+          type: { text: 'x' },
+          date: '2024-01-01',
+          title: 'x',
+        },
+        ...{ author: [{ display: 'x' }], subject: [{ reference: 'Patient/record' }] },
+        section: [{ title: 'x', entry: many(size / 400, (n) => ({ reference: `Observation/o${n}` })) }],
+      },
+    },
+    ...many(size / 400, (n) => ({
+      fullUrl: `http://hospital.example/fhir/Observation/o${n}`,
+      resource: {
+        ...{ resourceType: 'Observation', id: `o${n}`, status: 'final', subject: { reference: 'Patient/record' } },
+        code: { coding: [{ system: LOINC, code: `code-${n % 2000}` }] },
+        valueQuantity: { value: n, unit: 'mg', system: 'http://unitsofmeasure.org', code: 'mg' },
+      },
+    })),
+  ],
+});
 
 /** Subscriptions that are off, which may name a topic that is not there. */
 const SUBSCRIPTIONS = send('POST', '/', {
@@ -333,6 +377,36 @@ export const OPERATION_CASES: readonly StallCase[] = [
       ]),
     ],
     status: 200,
+  },
+  {
+    name: '$generate-metadata of a CDA document of 30 MB',
+    before: () => [SUBJECT],
+    requests: () => [generate({ resourceType: 'Binary', contentType: 'text/xml', data: base64(cda(30_000_000)) })],
+    status: 200,
+  },
+  {
+    name: '$generate-metadata of a FHIR document of 10 MB',
+    before: () => [SUBJECT],
+    requests: () => [generate(fhirDocument(10_000_000))],
+    status: 200,
+  },
+  {
+    name: 'a published FHIR document of 10 MB',
+    before: () => [SUBJECT],
+    requests: () => [
+      send('POST', '/DocumentReference', {
+        ...{ resourceType: 'DocumentReference', status: 'current', subject: { reference: 'Patient/record' } },
+        content: [
+          {
+            attachment: {
+              contentType: 'application/fhir+json',
+              data: base64(JSON.stringify(fhirDocument(10_000_000))),
+            },
+          },
+        ],
+      }),
+    ],
+    status: 201,
   },
   { name: 'List/$find', requests: () => [get('/List/$find?patient=record&name=current-problems')], status: 404 },
   { name: '$meta of everything', requests: () => [get('/$meta'), get('/Patient/$meta')], status: 200 },

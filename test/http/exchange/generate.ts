@@ -185,6 +185,7 @@ export function generatingMetadata(store: Store): void {
       ['XML of another kind', () => binary('<a/>'), 'document-invalid'],
       ['broken XML', () => binary('<ClinicalDocument'), 'document-invalid'],
       ['entities', () => binary('<!DOCTYPE a [<!ENTITY b "c">]><ClinicalDocument>&b;</ClinicalDocument>'), 'document-invalid'], // prettier-ignore
+      ['a header without end', () => binary(cda('nobody', `<a>${'x'.repeat(600_000)}</a>`)), 'document-invalid'],
       ['no bytes', () => ({ resourceType: 'Binary', contentType: 'text/xml' }), 'document-invalid'],
       ['a Bundle of another type', () => bundle({}, {}, { type: 'collection' }), 'document-invalid'],
       [
