@@ -74,6 +74,7 @@ export function openBodyWorkers(start: () => Worker, options: BodyWorkerOptions)
     enter: (size, signal) => ofOurs.enter(size, signal),
     parse: (json, depth, purpose) =>
       onThread((thread) => readOn(thread, { bytes: Buffer.from(json), format: 'json', purpose, depth }, NEVER)),
+    take: (bytes, format) => onThread((thread) => readOn(thread, { bytes, format, purpose: 'create' }, NEVER)),
     write: (json, depth, form) =>
       onThread(async (thread) => {
         const job: Job = { bytes: Buffer.from(json), format: 'json', purpose: 'parse', depth, form };

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhi
 import { elementsAt, hasCode, objectsOf, textOf } from './elements.js';
 import { EXTENSIONS, LIST_TYPES, PROVIDE_PROFILES } from './mhd.js';
 import { brokenRules, fault, type ExchangeRule } from './rules.js';
-import { faultsOfBytes } from './sent-document.js';
+import { faultsOfBytes, sha1 } from './sent-document.js';
 
 /** How much metadata a Bundle has to bring. */
 type Level = keyof typeof PROVIDE_PROFILES;
@@ -192,7 +192,9 @@ function faultsOfDocuments(all: readonly ProvidedEntry[]): readonly Issue[] {
 
 function faultsOfDocument(attachment: JsonObject, { data }: Resource, at: string): readonly Issue[] {
   try {
-    return faultsOfBytes(attachment, decodeData(data) ?? Buffer.alloc(0), at);
+    const bytes = decodeData(data) ?? Buffer.alloc(0);
+    const hash = attachment['hash'] === undefined ? '' : sha1(bytes);
+    return faultsOfBytes(attachment, { size: bytes.length, hash }, at);
   } catch {
     // The creation of the Binary says so.
     return [];

@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, webcrypto } from 'node:crypto';
 
 import { FhirError, type Issue } from '../fhir/errors.js';
 import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
+import type { FormatName } from '../format/negotiate.js';
 import { readJson } from '../format/read-json.js';
 import { decodeUtf8 } from '../format/utf8.js';
 import { readXml } from '../format/xml/read-xml.js';
@@ -9,6 +10,8 @@ import { decodeData, isMediaType } from '../core/binary/binary-content.js';
 import type { Call } from '../core/call.js';
 import type { Services } from '../core/services.js';
 import { checkResource } from '../core/write/check-resource.js';
+import { LARGE_BODY } from '../core/write/large-bodies.js';
+import { handOn, parsedBodyOf } from '../core/write/parsed-bodies.js';
 import { validateWritten } from '../core/write/validate-written.js';
 import { elementsAt, textOf } from './elements.js';
 import { refusal } from './refusal.js';
@@ -26,22 +29,29 @@ export interface SentDocument {
 
 const ATTACHMENT = 'DocumentReference.content[0].attachment';
 
-/** Reads a FHIR document, by its media type without parameters. */
-const READERS: ReadonlyMap<string, (bytes: Buffer, services: Services) => unknown> = new Map<
-  string,
-  (bytes: Buffer, services: Services) => unknown
->([
-  ['application/fhir+json', (bytes) => readJson(decodeUtf8(bytes))],
-  ['application/fhir+xml', (bytes, { tables }) => readXml(bytes, tables)],
+/** Formats of FHIR documents, by media type without parameters. */
+const FORMATS: ReadonlyMap<string, FormatName> = new Map([
+  ['application/fhir+json', 'json'],
+  ['application/fhir+xml', 'xml'],
 ]);
 
+/** Returns the format of a FHIR document by its media type; undefined: the media type is not one of FHIR. */
+export function documentFormat(contentType: string): FormatName | undefined {
+  return FORMATS.get(essenceOf(contentType));
+}
+
 /**
- * Returns what the bytes of a FHIR document say, unchecked. Undefined: the media type is not one of FHIR.
+ * Reads a FHIR document. `parsedBodyOf` returns what a worker found of a large one.
  *
- * @throws FhirError as the readers of JSON and XML
+ * @param bytes must not be used any more where they are many
+ * @throws FhirError `resource-too-large`, and as the readers of JSON and XML
  */
-export function readFhirDocument(contentType: string, bytes: Buffer, services: Services): unknown {
-  return READERS.get(essenceOf(contentType))?.(bytes, services);
+export async function readFhirDocument(bytes: Buffer, format: FormatName, services: Services): Promise<JsonValue> {
+  const { limits, largeTexts, tables } = services;
+  if (bytes.length > limits.resource)
+    throw new FhirError('resource-too-large', `A FHIR document may have ${limits.resource} bytes`);
+  if (bytes.length > LARGE_BODY && largeTexts !== undefined) return largeTexts.take(bytes, format);
+  return format === 'json' ? (readJson(decodeUtf8(bytes)) as JsonValue) : readXml(bytes, tables);
 }
 
 /**
@@ -53,42 +63,50 @@ export async function readSentDocument(resource: Resource, call: Call, services:
   const [attachment] = elementsAt(resource, ['content', 'attachment']);
   const element = (attachment?.element ?? {}) as JsonObject;
   const bytes = decodeSent(element['data']);
-  const [wrong] = faultsOfBytes(element, bytes, ATTACHMENT);
+  // Elsewhere than on this thread, which would stand meanwhile.
+  const digest = await webcrypto.subtle.digest('SHA-1', bytes);
+  const hash = Buffer.from(digest).toString('base64');
+  const [wrong] = faultsOfBytes(element, { size: bytes.length, hash }, ATTACHMENT);
   if (wrong !== undefined) throw FhirError.of([wrong]);
   const contentType = textOf(attachment?.element, 'contentType') ?? '';
   if (!isMediaType(contentType)) {
     const text = `${ATTACHMENT}.contentType: it is no media type`;
     throw refusal('publication-invalid', 'XDSRegistryMetadataError', text, `${ATTACHMENT}.contentType`);
   }
-  const read = READERS.get(essenceOf(contentType));
-  const hash = sha1(bytes);
-  if (read === undefined) return { contentType, bytes, hash };
-  if (bytes.length > services.limits.resource) {
-    const text = `A FHIR document may have ${services.limits.resource} bytes`;
-    throw new FhirError('resource-too-large', text, { expression: `${ATTACHMENT}.data` });
-  }
+  const format = documentFormat(contentType);
+  if (format === undefined) return { contentType, bytes, hash };
   const bundle = await inElement(async () => {
-    const { id: _id, ...rest } = checkResource(read(bytes, services) as Resource, 'Bundle', notABundle);
-    if (rest['type'] !== 'document') throw new FhirError('document-invalid', 'Bundle.type has to be document');
+    const parsed = checkResource(await readFhirDocument(bytes, format, services), 'Bundle', notABundle);
+    const { id: _id, ...rest } = parsed;
     const { text: _text, ...withoutText } = call;
-    await validateWritten(rest as Resource, withoutText, services);
-    return rest as Resource;
+    const document = handOn(parsed, rest as Resource);
+    const isWhole = (parsedBodyOf(document)?.faults ?? []).length === 0;
+    // Of one with faults there may be no more than its head.
+    if (isWhole && document['type'] !== 'document')
+      throw new FhirError('document-invalid', 'Bundle.type has to be document');
+    await validateWritten(document, withoutText, services);
+    return document;
   });
   return { contentType, bytes, hash, bundle };
 }
 
 /** Returns what an attachment says of its document that is not so: its size, its hash. @param at where the attachment is */
-export function faultsOfBytes({ size, hash }: JsonObject, bytes: Buffer, at: string): readonly Issue[] {
-  const isSize = size === undefined || (typeof size !== 'object' && String(size) === String(bytes.length));
-  const isHash = hash === undefined || hash === sha1(bytes);
+export function faultsOfBytes(
+  { size, hash }: JsonObject,
+  document: { readonly size: number; readonly hash: string },
+  at: string,
+): readonly Issue[] {
+  const isSize = size === undefined || (typeof size !== 'object' && String(size) === String(document.size));
+  const isHash = hash === undefined || hash === document.hash;
   const code = 'XDSRepositoryMetadataError';
   return [
-    ...(isSize ? [] : [fault(`${at}.size`, `the document has ${bytes.length} bytes`, code)]),
+    ...(isSize ? [] : [fault(`${at}.size`, `the document has ${document.size} bytes`, code)]),
     ...(isHash ? [] : [fault(`${at}.hash`, 'it is not the SHA-1 of the document, in base64', code)]),
   ];
 }
 
-function sha1(bytes: Buffer): string {
+/** Returns the SHA-1 of bytes, in base64. */
+export function sha1(bytes: Buffer): string {
   return createHash('sha1').update(bytes).digest('base64');
 }
 

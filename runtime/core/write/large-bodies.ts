@@ -41,6 +41,13 @@ export interface LargeTexts {
   enter(size: number, signal: AbortSignal): Promise<() => void>;
   /** Parses a text. `parsedBodyOf` returns what else the worker found. @throws FhirError as `LargeBodies.read` */
   parse(json: string, depth: number, purpose: StoredPurpose): Promise<JsonValue>;
+  /**
+   * Parses a resource that came within another one, like the body of a create. `parsedBodyOf` returns what the worker found.
+   *
+   * @param bytes are transferred to the worker: the caller must not use them any more
+   * @throws FhirError as `LargeBodies.read`
+   */
+  take(bytes: Uint8Array, format: FormatName): Promise<JsonValue>;
   /** Writes a resource in another form. @throws FhirError as its codec */
   write(json: string, depth: number, form: TextForm): Promise<string>;
   /**

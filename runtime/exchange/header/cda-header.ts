@@ -12,7 +12,7 @@ const SYSTEMS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Characters of a header that are read: the main thread reads it. */
-const MOST = 500_000;
+export const MOST_OF_HEADER = 500_000;
 
 /**
  * Returns the header of a CDA document, whose body is not looked at. Undefined: the XML is no ClinicalDocument, or has a header of more than
@@ -22,7 +22,7 @@ const MOST = 500_000;
  */
 export function readCdaHeader(text: string): DocumentHeader | undefined {
   const head = withoutBody(text);
-  const [root] = head.length > MOST ? [] : elementsIn(readTree(head));
+  const [root] = head.length > MOST_OF_HEADER ? [] : elementsIn(readTree(head));
   if (root === undefined || root.name.local !== 'ClinicalDocument') return undefined;
   const at = (...path: readonly string[]): readonly XmlElement[] => descend(root, path);
   const [identifier] = at('id').flatMap(identifierOf);
@@ -54,14 +54,19 @@ export function readCdaHeader(text: string): DocumentHeader | undefined {
   };
 }
 
-/** A comment, a CDATA section, or where the body begins. */
-const PIECES = /<!--[^]*?-->|<!\[CDATA\[[^]*?\]\]>|<((?:[\w.-]+:)?)component[\s/>]/g;
+/** Where a comment, a CDATA section or the body begins, and the ends of the first two. */
+const BEGINNING = /<!--|<!\[CDATA\[|<((?:[\w.-]{1,64}:)?)component[\s/>]/g;
+const ENDS: Readonly<Record<string, string>> = { '<!--': '-->', '<![CDATA[': ']]>' };
 
 /** The document up to its body, whose root element is closed there. */
 function withoutBody(text: string): string {
-  for (const piece of text.slice(0, 2 * MOST).matchAll(PIECES)) {
-    const prefix = piece[1];
-    if (prefix !== undefined) return `${text.slice(0, piece.index)}</${prefix}ClinicalDocument>`;
+  const beginning = new RegExp(BEGINNING);
+  for (let found = beginning.exec(text); found !== null; found = beginning.exec(text)) {
+    const end = ENDS[found[0]];
+    if (end === undefined) return `${text.slice(0, found.index)}</${found[1] ?? ''}ClinicalDocument>`;
+    const at = text.indexOf(end, beginning.lastIndex);
+    if (at < 0) return text;
+    beginning.lastIndex = at;
   }
   return text;
 }

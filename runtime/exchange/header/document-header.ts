@@ -1,4 +1,4 @@
-import type { JsonObject, Resource } from '../../fhir/resource.js';
+import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { IDENTIFIER_TYPES, PROFILES } from '../mhd.js';
 
 /** What the header of a structured document says of it. Absent: the header is silent. */
@@ -31,8 +31,14 @@ export interface DocumentSubject {
  *
  * @param attachment media type and bytes of the document, in base64
  * @param subject reference to the patient
+ * @param sent `meta` of the document: its labels and tags decide who may see what is made of it
  */
-export function referenceFrom(header: DocumentHeader, attachment: JsonObject, subject: string): Resource {
+export function referenceFrom(
+  header: DocumentHeader,
+  attachment: JsonObject,
+  subject: string,
+  sent: JsonValue | undefined,
+): Resource {
   const { identifier, authors, custodian, elements } = header;
   const contained: Resource[] = [];
   const refer = (party: JsonObject): JsonObject => {
@@ -46,7 +52,7 @@ export function referenceFrom(header: DocumentHeader, attachment: JsonObject, su
   const type = { coding: [{ system: IDENTIFIER_TYPES, code: 'uniqueId' }] };
   return {
     resourceType: 'DocumentReference',
-    meta: { profile: [PROFILES.minimalReference] },
+    meta: { profile: [PROFILES.minimalReference], ...labelsOf(sent) },
     ...(contained.length > 0 && { contained }),
     ...(identifier !== undefined && { identifier: [{ ...identifier, type }] }),
     status: 'current',
@@ -56,4 +62,9 @@ export function referenceFrom(header: DocumentHeader, attachment: JsonObject, su
     ...(custodianReference !== undefined && { custodian: custodianReference }),
     content: [{ attachment: { ...attachment, ...header.attachment } }],
   };
+}
+
+function labelsOf(meta: JsonValue | undefined): JsonObject {
+  const { security, tag } = isObject(meta) ? meta : {};
+  return { ...(security !== undefined && { security }), ...(tag !== undefined && { tag }) };
 }

@@ -2,12 +2,11 @@ import { decodeData } from '../../core/binary/binary-content.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
-import { decodeUtf8 } from '../../format/utf8.js';
 import { writeJson } from '../../format/write-json.js';
 import { textOf } from '../elements.js';
 import { refusal } from '../refusal.js';
-import { readFhirDocument } from '../sent-document.js';
-import { readCdaHeader } from './cda-header.js';
+import { documentFormat, readFhirDocument } from '../sent-document.js';
+import { MOST_OF_HEADER, readCdaHeader } from './cda-header.js';
 import { readCompositionHeader } from './composition-header.js';
 import type { DocumentHeader } from './document-header.js';
 
@@ -25,25 +24,36 @@ const AT = "Parameters.parameter.where(name = 'document').resource";
  *
  * @throws FhirError `document-invalid` for what has no header that can be read
  */
-export function readHeader(document: Resource, services: Services): StructuredDocument {
+export async function readHeader(document: Resource, services: Services): Promise<StructuredDocument> {
   if (document.resourceType === 'Bundle') {
     const data = Buffer.from(writeJson(document)).toString('base64');
     return { header: headerOfBundle(document), attachment: { contentType: 'application/fhir+json', data } };
   }
   const contentType = textOf(document, 'contentType') ?? '';
-  const header = inDocument(() => headerOfBytes(decodeData(document['data']), contentType, services));
+  const header = await inDocument(() => headerOfBinary(document['data'], contentType, services));
   return { header, attachment: { contentType, data: document['data'] ?? '' } };
 }
 
-function headerOfBytes(bytes: Buffer | undefined, contentType: string, services: Services): DocumentHeader {
-  if (bytes === undefined) throw invalid('The Binary has no data');
-  if (/^application\/fhir/i.test(contentType) && bytes.length > services.limits.resource)
-    throw invalid(`A FHIR document may have ${services.limits.resource} bytes`);
-  const read = readFhirDocument(contentType, bytes, services) as JsonValue | undefined;
-  if (read !== undefined) return headerOfBundle(read);
-  const header = /xml/i.test(contentType) ? readCdaHeader(decodeUtf8(bytes)) : undefined;
+async function headerOfBinary(
+  data: JsonValue | undefined,
+  contentType: string,
+  services: Services,
+): Promise<DocumentHeader> {
+  if (typeof data !== 'string') throw invalid('The Binary has no data');
+  const format = documentFormat(contentType);
+  if (format !== undefined) {
+    const bytes = decodeData(data) ?? Buffer.alloc(0);
+    return headerOfBundle(await readFhirDocument(bytes, format, services));
+  }
+  const header = /xml/i.test(contentType) ? readCdaHeader(startOf(data)) : undefined;
   if (header !== undefined) return header;
   throw invalid(`${contentType} with no ClinicalDocument has no header; a CDA or FHIR document is needed`);
+}
+
+/** The text with which base64 begins, as far as a header may reach. What is no base64 or UTF-8 is refused when it is published. */
+function startOf(data: string): string {
+  const bytes = Buffer.from(data.slice(0, Math.ceil(MOST_OF_HEADER / 3) * 4), 'base64');
+  return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
 }
 
 function headerOfBundle(bundle: JsonValue): DocumentHeader {
@@ -55,10 +65,11 @@ function headerOfBundle(bundle: JsonValue): DocumentHeader {
 }
 
 /** Reports what cannot be read as a fault of the document. */
-function inDocument<T>(read: () => T): T {
+async function inDocument<T>(read: () => Promise<T>): Promise<T> {
   try {
-    return read();
+    return await read();
   } catch (error) {
+    if (error instanceof TypeError) throw invalid('The document is not encoded as UTF-8');
     if (!(error instanceof FhirError) || error.code === 'document-invalid') throw error;
     throw invalid(error.issues[0].text);
   }

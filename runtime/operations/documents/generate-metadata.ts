@@ -18,9 +18,9 @@ const REFERENCE = 'DocumentReference';
  */
 export async function generateMetadata(call: Call, services: Services): Promise<Reply> {
   const document = valueOf(readArguments(call, services), 'document') as Resource;
-  const { header, attachment } = readHeader(document, services);
+  const { header, attachment } = await readHeader(document, services);
   const subject = await findDocumentPatient(header.subject, call, services);
-  const reply = await publish(referenceFrom(header, attachment, subject), call, services);
+  const reply = await publish(referenceFrom(header, attachment, subject, document['meta']), call, services);
   const { location = '' } = reply;
   const id = /^DocumentReference\/([^/]+)/.exec(location)?.[1] ?? '';
   const reference = { reference: `${REFERENCE}/${id}` };

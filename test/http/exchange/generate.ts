@@ -118,7 +118,7 @@ export function generatingMetadata(store: Store): void {
     it('makes the metadata of a CDA document, and stores it byte for byte', async () => {
       const { reference, identifier } = await patient();
       const before = await counts();
-      const text = cda(identifier.value);
+      const text = cda(identifier.value, '<!-- <component/> --><!-- -->');
       const found = await generated(binary(text, 'application/xml'));
       expect(await counts()).toEqual(before.map((n, i) => n + [1, 1, 0, 1][i]!));
       expect(found).toMatchObject({
@@ -173,6 +173,13 @@ export function generatingMetadata(store: Store): void {
       });
       const stored = (await documentOf(made)).json();
       expect([stored.resourceType, stored.type, stored.entry.length]).toEqual(['Bundle', 'document', 3]);
+    });
+
+    it('keeps the labels of the document, by which scopes show it or not', async () => {
+      const { reference } = await patient();
+      const meta = { security: [{ system: 'urn:labels', code: 'R' }], tag: [{ system: 'urn:tags', code: 't' }] };
+      const made = await generated({ ...bundle({}, { subject: [{ reference }] }), meta });
+      expect(made).toMatchObject({ meta });
     });
 
     it('takes the patient by reference where the document does not have them', async () => {

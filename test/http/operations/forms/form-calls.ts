@@ -38,6 +38,7 @@ const CODES = 'http://form.example/codes';
 /** A document about the patient of the world. */
 const DOCUMENT = {
   ...{ resourceType: 'Bundle', type: 'document', timestamp: '2024-01-01T00:00:00Z' },
+  meta: { tag: [{ system: 'http://form.example/tags', code: 'in' }] },
   identifier: { system: 'urn:ietf:rfc:3986', value: 'urn:uuid:0c3151bd-1cbf-4d64-b04d-cd9187a4c6e1' },
   entry: [
     {
