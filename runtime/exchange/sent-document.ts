@@ -63,7 +63,7 @@ export async function readSentDocument(resource: Resource, call: Call, services:
   const [attachment] = elementsAt(resource, ['content', 'attachment']);
   const element = (attachment?.element ?? {}) as JsonObject;
   const bytes = decodeSent(element['data']);
-  // Elsewhere than on this thread, which would stand meanwhile.
+  // On a thread of Node, so that this one goes on.
   const digest = await webcrypto.subtle.digest('SHA-1', bytes);
   const hash = Buffer.from(digest).toString('base64');
   const [wrong] = faultsOfBytes(element, { size: bytes.length, hash }, ATTACHMENT);
