@@ -104,7 +104,10 @@ async function readIncludes(
   if (directives.length === 0) return [];
   const include = { directives, most: MOST_INCLUDED, rounds: search.includeRounds };
   const query = { type, where: { ids: [id] }, sort: [], count: 1, total: 'none', include } as const;
-  const { included = [] } = await store.find(query, looking.signal);
+  const { versions, included = [] } = await store.find(query, looking.signal);
+  // They are found by the references of the current version, which may be hidden where that of the event is not.
+  const [current] = versions;
+  if (current === undefined || !(await isVisible(current, 'rs', looking, services))) return [];
   const shown: StoredVersion[] = [];
   for (const version of included) if (await isShown(version, looking, services)) shown.push(version);
   return shown;
