@@ -1,4 +1,3 @@
-import { createYoungCollector } from '../../fhir/collect-young.js';
 import type { BlobStore } from '../../store/store.js';
 
 /** A piece of a file. */
@@ -26,14 +25,12 @@ export async function writeFile(blobs: BlobStore, key: string, pieces: AsyncIter
     // The store copies what it gets before it asks for more.
     const room = new Uint8Array(PIECE);
     let filled = 0;
-    const garbage = createYoungCollector();
     for await (const piece of pieces) {
       count += piece.count;
       if (piece.lines instanceof Uint8Array) {
         if (filled > 0) yield room.subarray(0, filled);
         filled = 0;
         if (piece.lines.length > 0) yield piece.lines;
-        garbage(piece.lines.length);
         continue;
       }
       for (const line of piece.lines) {

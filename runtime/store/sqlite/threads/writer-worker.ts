@@ -3,7 +3,6 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { FhirError } from '../../../fhir/errors.js';
 import { collectWhenIdle } from '../../../observe/collect-when-idle.js';
 import { openAmender } from '../write/amend.js';
-import { createYoungCollector } from '../../../fhir/collect-young.js';
 import { openVersionAppender } from '../write/append-version.js';
 import { openBlobWriter } from '../write/blob-tables.js';
 import { openPreconditionCheck } from '../write/check-preconditions.js';
@@ -53,7 +52,6 @@ const log = openLogKeeper(db);
 const statistics = openStatistics(db);
 
 const staging = openStaging();
-const garbage = createYoungCollector();
 
 /** Result of a write; `broken`: the place of a precondition that does not hold, and nothing was written. */
 export type Written = { readonly stamps: readonly Stamp[] } | { readonly broken: number };
@@ -89,7 +87,6 @@ const operations = {
   beginBlob: () => blobs.begin(Date.now()),
   addPiece(blob: number, n: number, bytes: Uint8Array): void {
     blobs.piece(blob, n, bytes, Date.now());
-    garbage(bytes.length);
     fault('piece');
   },
   finishBlob: blobs.finish,
