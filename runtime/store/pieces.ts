@@ -1,5 +1,71 @@
+import { createHash } from 'node:crypto';
+
+import { FhirError } from '../fhir/errors.js';
+
+/** Size of a piece of a blob, in bytes: what one write adds, one read holds, and all that is kept in memory of a stream. */
+export const PIECE = 256 * 1024;
+
+/** Pieces of an upload that may be under way to the store. */
+const AHEAD = 3;
+
+/** A content that was sent as a whole. */
+export interface SentBlob {
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/**
+ * Sends a content in pieces, of which few are under way at a time.
+ *
+ * @param send stores the piece with a number, from 0 on; its memory is not used any more
+ * @throws FhirError `body-too-large` for more bytes than `limit`; what `send` throws
+ */
+export async function sendPieces(
+  content: AsyncIterable<Uint8Array>,
+  limit: number,
+  send: (bytes: Uint8Array, n: number) => Promise<void>,
+): Promise<SentBlob> {
+  const hash = createHash('sha256');
+  const underWay: Promise<void>[] = [];
+  let size = 0;
+  let n = 0;
+  for await (const bytes of cutPieces(content, PIECE)) {
+    size += bytes.length;
+    if (size > limit) throw new FhirError('body-too-large', `At most ${limit} bytes are taken`);
+    hash.update(bytes);
+    const sent = send(bytes, n++);
+    // Awaited later; meanwhile it may fail.
+    sent.catch(() => {});
+    underWay.push(sent);
+    if (underWay.length >= AHEAD) await underWay.shift();
+  }
+  await Promise.all(underWay);
+  return { size, sha256: hash.digest('hex') };
+}
+
+/**
+ * Reads bytes of a blob, a piece at a time, each when it is wanted.
+ *
+ * @param size of the whole blob
+ * @param read returns the piece with a number; undefined: it was removed
+ * @throws FhirError `store-unavailable` where the blob is removed while it is read
+ */
+export async function* readPieces(
+  size: number,
+  range: { readonly from?: number; readonly to?: number } | undefined,
+  read: (n: number) => Promise<Uint8Array | undefined>,
+): AsyncGenerator<Uint8Array> {
+  const from = Math.max(0, range?.from ?? 0);
+  const to = Math.min(range?.to ?? Infinity, size - 1);
+  for (let n = Math.floor(from / PIECE); n * PIECE <= to; n++) {
+    const piece = await read(n);
+    if (piece === undefined) throw new FhirError('store-unavailable', 'The content was removed while it was read');
+    yield piece.subarray(Math.max(0, from - n * PIECE), Math.min(piece.length, to - n * PIECE + 1));
+  }
+}
+
 /** The bytes of a stream anew, in pieces of equal size but the last, each in memory of its own. */
-export async function* cutPieces(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
+async function* cutPieces(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   let piece: Uint8Array = Buffer.allocUnsafeSlow(size);
   let filled = 0;
   for await (const chunk of content) {

@@ -1,6 +1,6 @@
 import { MaxKey, MinKey, type ClientSession } from 'mongodb';
 
-import { FhirError } from '../../../fhir/errors.js';
+import { readMapPlace, writeMapPlace } from '../../map-place.js';
 import type { AtomicMaps, MapEntry, MapStep } from '../../store.js';
 import type { Causal } from './causal.js';
 import type { Collections, MapDocument } from '../bson/documents.js';
@@ -24,6 +24,12 @@ export function openMaps(
 ): AtomicMaps {
   const read = <T>(work: (session: ClientSession) => Promise<T>): Promise<T> => answered(time, causal.read(work));
   const write = <T>(work: (session: ClientSession) => Promise<T>): Promise<T> => answered(time, causal.write(work));
+
+  /** Entries that fulfil a filter, by map and key. @param limit 0: all */
+  function some(filter: object, limit = 0): Promise<MapDocument[]> {
+    const alike = { ...filter, ...alive(now()) } as object;
+    return read((session) => entries.find(alike, { session, maxTimeMS: time }).sort({ _id: 1 }).limit(limit).toArray());
+  }
 
   async function swap(
     { map, key, value, expires }: MapEntry,
@@ -82,29 +88,14 @@ export function openMaps(
       return transactions.run((_session, given) => swapAll(steps, given), performance.now() + time);
     },
     async range(map, after, limit) {
-      const _id = { $gt: { map, key: after }, $lte: { map, key: new MaxKey() } } as object;
-      const found = await read((session) =>
-        entries
-          .find({ _id, ...alive(now()) } as object, { session, maxTimeMS: time })
-          .sort({ _id: 1 })
-          .limit(limit)
-          .toArray(),
-      );
-      return new Map(found.map((entry) => [entry._id.key, entry.value]));
+      return toMap(await some({ _id: { $gt: { map, key: after }, $lte: { map, key: new MaxKey() } } }, limit));
     },
     async get(map, key) {
       const filter = { _id: { map, key }, ...alive(now()) };
       return (await read((session) => entries.findOne(filter, { session, maxTimeMS: time })))?.value;
     },
     async entries(map) {
-      const _id = { $gte: { map, key: new MinKey() }, $lte: { map, key: new MaxKey() } } as object;
-      const found = await read((session) =>
-        entries
-          .find({ _id, ...alive(now()) } as object, { session, maxTimeMS: time })
-          .sort({ _id: 1 })
-          .toArray(),
-      );
-      return new Map(found.map((entry) => [entry._id.key, entry.value]));
+      return toMap(await some({ _id: { $gte: { map, key: new MinKey() }, $lte: { map, key: new MaxKey() } } }));
     },
     swap: (map, key, expected, value, expires) =>
       write((session) => swap({ map, key, value, ...(expires === undefined ? {} : { expires }) }, expected, session)),
@@ -112,33 +103,17 @@ export function openMaps(
       await write((session) => entries.deleteOne({ _id: { map, key } }, { session }));
     },
     async scan(after, limit) {
-      const beyond = after === undefined ? {} : { _id: { $gt: readPlace(after) } };
-      const documents = await read((session) =>
-        entries
-          .find({ ...beyond, ...alive(now()) } as object, { session, maxTimeMS: time })
-          .sort({ _id: 1 })
-          .limit(limit)
-          .toArray(),
-      );
+      const documents = await some(after === undefined ? {} : { _id: { $gt: readMapPlace(after) } }, limit);
       const last = documents.at(-1);
-      return {
-        entries: documents.map(toEntry),
-        ...(last === undefined ? {} : { next: JSON.stringify([last._id.map, last._id.key]) }),
-      };
+      return { entries: documents.map(toEntry), ...(last !== undefined && { next: writeMapPlace(last._id) }) };
     },
   };
 }
 
-function toEntry({ _id: { map, key }, value, expires }: MapDocument): MapEntry {
-  return { map, key, value, ...(expires === undefined ? {} : { expires: expires.getTime() }) };
+function toMap(documents: readonly MapDocument[]): Map<string, string> {
+  return new Map(documents.map(({ _id, value }) => [_id.key, value]));
 }
 
-function readPlace(text: string): MapDocument['_id'] {
-  try {
-    const [map, key] = JSON.parse(text) as unknown[];
-    if (typeof map === 'string' && typeof key === 'string') return { map, key };
-  } catch {
-    // The error is thrown below.
-  }
-  throw new FhirError('parameter-invalid', 'This is no place in the maps');
+function toEntry({ _id: { map, key }, value, expires }: MapDocument): MapEntry {
+  return { map, key, value, ...(expires === undefined ? {} : { expires: expires.getTime() }) };
 }

@@ -1,21 +1,14 @@
 import { Binary, ObjectId, type ClientSession } from 'mongodb';
-import { createHash } from 'node:crypto';
 
 import { FhirError } from '../../../fhir/errors.js';
 import type { BlobStore } from '../../store.js';
-import { cutPieces } from '../../pieces.js';
+import { PIECE, readPieces, sendPieces, type SentBlob } from '../../pieces.js';
 import type { Causal } from '../read/causal.js';
-import type { Collections, FileDocument } from '../bson/documents.js';
+import type { Collections } from '../bson/documents.js';
 import type { Fault } from '../fault.js';
 import { translateMongoError } from '../mongo-errors.js';
 import type { Transactions } from './transaction.js';
 import { answered } from '../read/answered.js';
-
-/** Size of a piece, in bytes: what one insert adds, one read holds, and all that is kept in memory of a stream. */
-const PIECE = 256 * 1024;
-
-/** Pieces of an upload that may be under way to the server. */
-const AHEAD = 3;
 
 /** Unwanted blobs that one clean-up removes. */
 const AT_ONCE = 5000;
@@ -89,43 +82,21 @@ export function openBlobs({
     );
   }
 
-  async function upload(
-    _id: ObjectId,
-    content: AsyncIterable<Uint8Array>,
-    limit: number,
-  ): Promise<{ readonly size: number; readonly sha256: string }> {
-    const hash = createHash('sha256');
-    const underWay: Promise<unknown>[] = [];
+  function upload(_id: ObjectId, content: AsyncIterable<Uint8Array>, limit: number): Promise<SentBlob> {
     let touched = performance.now();
-    let size = 0;
-    let n = 0;
-    for await (const bytes of cutPieces(content, PIECE)) {
-      size += bytes.length;
-      if (size > limit) throw new FhirError('body-too-large', `At most ${limit} bytes are taken`);
-      hash.update(bytes);
-      const sent = chunks.insertOne({ files_id: _id, n: n++, data: new Binary(bytes) }).then(() => fault('piece'));
-      // Awaited later; meanwhile it may fail.
-      sent.catch(() => {});
-      underWay.push(sent);
-      if (underWay.length >= AHEAD) await answered(time, underWay.shift()!);
+    return sendPieces(content, limit, async (bytes, n) => {
+      const sent = chunks.insertOne({ files_id: _id, n, data: new Binary(bytes) }).then(() => fault('piece'));
       if (performance.now() - touched > grace / 4) {
         touched = performance.now();
-        await answered(time, touch(_id));
-      }
-    }
-    await answered(time, Promise.all(underWay));
-    return { size, sha256: hash.digest('hex') };
+        await Promise.all([answered(time, touch(_id)), answered(time, sent)]);
+      } else await answered(time, sent);
+    });
   }
 
-  async function* read({ _id, length }: FileDocument, from: number, to: number): AsyncGenerator<Uint8Array> {
-    const last = Math.min(to, length - 1);
-    for (let n = Math.floor(from / PIECE); n * PIECE <= last; n++) {
-      const find = (session: ClientSession) => chunks.findOne({ files_id: _id, n }, { session, maxTimeMS: time });
-      const piece = await answered(time, causal.read(find));
-      if (piece === null) throw new FhirError('store-unavailable', 'The content was removed while it was read');
-      const { buffer, position } = piece.data;
-      yield buffer.subarray(Math.max(0, from - n * PIECE), Math.min(position, last - n * PIECE + 1));
-    }
+  async function readPiece(_id: ObjectId, n: number): Promise<Uint8Array | undefined> {
+    const find = (session: ClientSession) => chunks.findOne({ files_id: _id, n }, { session, maxTimeMS: time });
+    const piece = await answered(time, causal.read(find));
+    return piece?.data.buffer.subarray(0, piece.data.position);
   }
 
   return {
@@ -148,7 +119,7 @@ export function openBlobs({
       const find = (session: ClientSession) => files.findOne({ filename: key }, { session, maxTimeMS: time });
       const found = await answered(time, causal.read(find));
       if (found === null) return undefined;
-      return { size: found.length, stream: read(found, Math.max(0, range?.from ?? 0), range?.to ?? Infinity) };
+      return { size: found.length, stream: readPieces(found.length, range, (n) => readPiece(found._id, n)) };
     },
 
     delete: (key) =>

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
-import { FhirError } from '../../../fhir/errors.js';
+import { readMapPlace, writeMapPlace } from '../../map-place.js';
 import type { MapEntry, MapScan, MapStep } from '../../store.js';
 
 /** Reads of the small maps. What has expired is not there. */
@@ -31,7 +31,7 @@ export interface MapWriter {
 const AT_ONCE = 500;
 
 /** Before every entry: names of maps are not empty. */
-const FIRST = ['', ''] as const;
+const FIRST = { map: '', key: '' };
 
 interface MapRow {
   readonly map: string;
@@ -42,19 +42,6 @@ interface MapRow {
 
 function toEntry({ map, key, value, expires }: MapRow): MapEntry {
   return expires === null ? { map, key, value } : { map, key, value, expires };
-}
-
-function readCursor(text: string): readonly [string, string] {
-  let read: unknown;
-  try {
-    read = JSON.parse(text);
-  } catch {
-    read = undefined;
-  }
-  if (Array.isArray(read) && read.length === 2 && read.every((part) => typeof part === 'string')) {
-    return [read[0] as string, read[1] as string];
-  }
-  throw new FhirError('parameter-invalid', 'This is no place in a scan');
 }
 
 /** Prepares the reads. */
@@ -80,10 +67,11 @@ export function openMapReader(db: Database): MapReader {
     get: (map, key, now) => one.get(map, key, now),
     entries: (map, now) => new Map(all.all(map, now).map(({ key, value }) => [key, value])),
     scan(from, limit, now) {
-      const rows = some.all(...(from === undefined ? FIRST : readCursor(from)), now, limit);
+      const { map, key } = from === undefined ? FIRST : readMapPlace(from);
+      const rows = some.all(map, key, now, limit);
       const last = rows.at(-1);
       const entries = rows.map(toEntry);
-      return last === undefined ? { entries } : { entries, next: JSON.stringify([last.map, last.key]) };
+      return last === undefined ? { entries } : { entries, next: writeMapPlace(last) };
     },
   };
 }

@@ -2,9 +2,6 @@ import type { Database } from 'better-sqlite3';
 
 import type { ListedBlob } from '../../store.js';
 
-/** Size of a piece, in bytes: what one write adds, one read holds, and all that is kept in memory of a stream. */
-export const PIECE = 256 * 1024;
-
 /** Pieces that one clean-up step removes. */
 const AT_ONCE = 32;
 
