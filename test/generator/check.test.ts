@@ -16,6 +16,7 @@ vi.mock('../../generator/generate.js', async (original) => {
   return {
     ...real,
     makeModel: async () => (made.model ??= await real.makeModel()),
+    makeGuided: async () => ({ model: (made.model ??= await real.makeModel()), guides: [], withoutEffect: [] }),
     makeFiles: (model: Model) => (made.files ??= real.makeFiles(model)),
     outputFolder: (out: string | undefined) => out ?? made.own,
   };
