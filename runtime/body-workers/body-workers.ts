@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
 
+import { openAdmission, type Admission } from '../fhir/admission.js';
+import { FhirError } from '../fhir/errors.js';
 import type { JsonValue, Resource } from '../fhir/resource.js';
 import type { LargeBodies } from '../core/write/large-bodies.js';
-import { openBodyQueue } from './body-queue.js';
 import { takeBody } from './collect.js';
 import type { Job } from './messages.js';
 import { packPatch } from './patch-text.js';
@@ -33,26 +34,23 @@ const NEVER = new AbortController().signal;
 /** @param start starts a thread */
 export function openBodyWorkers(start: () => Worker, options: BodyWorkerOptions): BodyWorkers {
   const { threads = availableParallelism() > 2 ? 2 : 1, idle = IDLE, body } = options;
-  const admission = openBodyQueue({ inside: 2 * body, waiting: 4 * body });
-  const ofOurs = openBodyQueue(
-    { inside: body, waiting: 2 * body },
-    'Too many large resources are being patched; try again',
-  );
+  const bodies = admit(2 * body, 'Too many large bodies wait to be read; try again');
+  const patched = admit(body, 'Too many large resources are being patched; try again');
+  const turns = openAdmission({ inside: threads });
   const free = Array.from({ length: threads }, () => openBodyWorker(start));
   const all = [...free];
-  const waiting: ((thread: BodyWorker) => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
 
   /** The one that was busy last is taken first, so that the others may end. */
   async function onThread<T>(work: (thread: BodyWorker) => Promise<T>): Promise<T> {
+    const leave = await turns.enter();
     clearTimeout(timer);
-    const thread = free.pop() ?? (await new Promise<BodyWorker>((resolve) => waiting.push(resolve)));
+    const thread = free.pop()!;
     try {
       return await work(thread);
     } finally {
-      const next = waiting.shift();
-      if (next === undefined) free.push(thread);
-      else next(thread);
+      free.push(thread);
+      leave();
       if (free.length === threads) timer = setTimeout(() => void endAll(), idle).unref();
     }
   }
@@ -63,7 +61,7 @@ export function openBodyWorkers(start: () => Worker, options: BodyWorkerOptions)
 
   return {
     async read(bytes, how, signal) {
-      const release = await admission.enter(bytes.length, signal);
+      const release = await bodies.enter(bytes.length, { signal });
       try {
         return { body: await onThread((thread) => readOn(thread, { bytes, ...how }, signal)), release };
       } catch (error) {
@@ -71,7 +69,7 @@ export function openBodyWorkers(start: () => Worker, options: BodyWorkerOptions)
         throw error;
       }
     },
-    enter: (size, signal) => ofOurs.enter(size, signal),
+    enter: (size, signal) => patched.enter(size, { signal }),
     parse: (json, depth, purpose) =>
       onThread((thread) => readOn(thread, { bytes: Buffer.from(json), format: 'json', purpose, depth }, NEVER)),
     take: (bytes, format) => onThread((thread) => readOn(thread, { bytes, format, purpose: 'create' }, NEVER)),
@@ -89,6 +87,17 @@ export function openBodyWorkers(start: () => Worker, options: BodyWorkerOptions)
       await endAll();
     },
   };
+}
+
+/** Admits so many bytes at a time, and lets twice as many wait. */
+function admit(inside: number, text: string): Admission {
+  return openAdmission(
+    { inside, waiting: 2 * inside },
+    {
+      refused: () => new FhirError('server-busy', text, { headers: { 'Retry-After': '5' } }),
+      left: () => new FhirError('body-incomplete', 'The client left'),
+    },
+  );
 }
 
 async function readOn(thread: BodyWorker, job: Job, signal: AbortSignal): Promise<JsonValue> {

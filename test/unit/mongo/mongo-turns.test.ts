@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
 
-import { openTurns } from '../../../runtime/store/mongo/query/turns.js';
+import { openAdmission } from '../../../runtime/fhir/admission.js';
 
-const late = (): Error => new Error('late');
+const within = (time: number) => ({ time, late: () => new Error('late') });
 
 it('no more have a turn than may, in the order in which they came', async () => {
-  const turns = openTurns(2);
+  const turns = openAdmission({ inside: 2 });
   const order: number[] = [];
   let now = 0;
   let most = 0;
   const work = async (n: number): Promise<void> => {
-    const end = await turns.begin(1000, late);
+    const end = await turns.enter(1, { patience: within(1000) });
     order.push(n);
     most = Math.max(most, ++now);
     await new Promise(setImmediate);
@@ -25,27 +25,29 @@ it('no more have a turn than may, in the order in which they came', async () => 
 });
 
 it('who gives up waiting takes no turn', async () => {
-  const turns = openTurns(1);
-  const end = await turns.begin();
-  await expect(turns.begin(5, late)).rejects.toThrow('late');
+  const turns = openAdmission({ inside: 1 });
+  const end = await turns.enter();
+  await expect(turns.enter(1, { patience: within(5) })).rejects.toThrow('late');
   const controller = new AbortController();
-  const left = turns.begin(1000, late, controller.signal);
+  const left = turns.enter(1, { patience: within(1000), signal: controller.signal });
   controller.abort(new Error('left'));
   await expect(left).rejects.toThrow('left');
-  await expect(turns.begin(1000, late, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
-  const next = turns.begin(1000, late);
+  await expect(
+    turns.enter(1, { patience: within(1000), signal: AbortSignal.abort(new Error('gone')) }),
+  ).rejects.toThrow('gone');
+  const next = turns.enter(1, { patience: within(1000) });
   end();
   (await next)();
-  (await turns.begin(0, late))();
+  (await turns.enter(1, { patience: within(0) }))();
 });
 
 it('the newest is next where that is asked for, and a free turn is given without waiting', async () => {
-  const turns = openTurns(1, 'newest');
-  const end = turns.tryBegin();
-  expect(turns.tryBegin()).toBeUndefined();
+  const turns = openAdmission({ inside: 1, next: 'newest' });
+  const end = turns.tryEnter();
+  expect(turns.tryEnter()).toBeUndefined();
   const order: number[] = [];
   const work = async (n: number): Promise<void> => {
-    const over = await turns.begin(1000, late);
+    const over = await turns.enter(1, { patience: within(1000) });
     order.push(n);
     over();
   };
@@ -53,5 +55,5 @@ it('the newest is next where that is asked for, and a free turn is given without
   end!();
   await all;
   expect(order).toEqual([3, 2, 1]);
-  expect(turns.tryBegin()).toBeDefined();
+  expect(turns.tryEnter()).toBeDefined();
 });

@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
 
-import { openBodyQueue } from '../../../runtime/body-workers/body-queue.js';
+import { openAdmission } from '../../../runtime/fhir/admission.js';
 
 const nobodyLeaves = new AbortController().signal;
+const errors = { refused: () => new Error('refused'), left: () => new Error('left') };
 
 describe('admission of large bodies', () => {
   it('lets so many bytes in at a time, the others in their order', async () => {
-    const admission = openBodyQueue({ inside: 10, waiting: 100 });
+    const admission = openAdmission({ inside: 10, waiting: 100 }, errors);
     const inside: string[] = [];
     const enter = async (name: string, size: number): Promise<() => void> => {
-      const release = await admission.enter(size, nobodyLeaves);
+      const release = await admission.enter(size, { signal: nobodyLeaves });
       inside.push(name);
       return release;
     };
@@ -28,10 +29,10 @@ describe('admission of large bodies', () => {
   });
 
   it('lets one in alone that is larger than all that may be in', async () => {
-    const admission = openBodyQueue({ inside: 10, waiting: 100 });
-    const release = await admission.enter(50, nobodyLeaves);
+    const admission = openAdmission({ inside: 10, waiting: 100 }, errors);
+    const release = await admission.enter(50, { signal: nobodyLeaves });
     let isIn = false;
-    const next = admission.enter(1, nobodyLeaves).then(() => (isIn = true));
+    const next = admission.enter(1, { signal: nobodyLeaves }).then(() => (isIn = true));
     await Promise.resolve();
     expect(isIn).toBe(false);
     release();
@@ -39,14 +40,14 @@ describe('admission of large bodies', () => {
   });
 
   it('refuses where too many wait, and forgets who leaves', async () => {
-    const admission = openBodyQueue({ inside: 10, waiting: 20 });
-    const release = await admission.enter(10, nobodyLeaves);
+    const admission = openAdmission({ inside: 10, waiting: 20 }, errors);
+    const release = await admission.enter(10, { signal: nobodyLeaves });
     const leaver = new AbortController();
-    const gone = admission.enter(15, leaver.signal);
-    await expect(admission.enter(6, nobodyLeaves)).rejects.toMatchObject({ code: 'server-busy', status: 503 });
+    const gone = admission.enter(15, { signal: leaver.signal });
+    await expect(admission.enter(6, { signal: nobodyLeaves })).rejects.toThrow('refused');
     leaver.abort();
-    await expect(gone).rejects.toMatchObject({ code: 'body-incomplete' });
-    const next = admission.enter(20, nobodyLeaves);
+    await expect(gone).rejects.toThrow('left');
+    const next = admission.enter(20, { signal: nobodyLeaves });
     release();
     await next;
   });

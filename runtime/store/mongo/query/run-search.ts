@@ -1,8 +1,8 @@
+import { openAdmission, type Admission } from '../../../fhir/admission.js';
 import { FhirError } from '../../../fhir/errors.js';
 import { storeBusy, tooCostly } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot, Snapshots } from '../read/snapshot.js';
 import { openSlowQueryCache, type SlowQueryCache } from '../../slow-query-cache.js';
-import { openTurns, type Turns } from './turns.js';
 
 /** Commands that one search has under way at a time: a page and its total; one by one where it takes long. */
 const COMMANDS = 2;
@@ -18,7 +18,7 @@ const [SHORT_TIME, MIDDLE_TIME, LONG_TIME] = [100, 250, 1000];
 
 /** Searches of a level run together; what takes longer than the time of its level, in milliseconds, goes on in the next. */
 interface Level {
-  readonly turns: Turns;
+  readonly turns: Admission;
   /** Of each search, at a time. */
   readonly commands: number;
   readonly time: number;
@@ -37,7 +37,7 @@ export function openSearchTurns(poolSize: number): SearchTurns {
   const isSmall = poolSize < FEW_CONNECTIONS;
   const short = isSmall ? 1 : Math.floor(poolSize / FOR_SHORT / COMMANDS);
   const long = isSmall ? 1 : Math.max(1, Math.floor(poolSize / FOR_LONG));
-  const first = { turns: openTurns(short), commands: isSmall ? 1 : COMMANDS, time: SHORT_TIME };
+  const first = { turns: openAdmission({ inside: short }), commands: isSmall ? 1 : COMMANDS, time: SHORT_TIME };
   return {
     levels: [first, ...(isSmall ? [Infinity] : [MIDDLE_TIME, LONG_TIME, Infinity]).map((time) => toLong(long, time))],
     likeLong: isSmall ? first : toLong(1, MIDDLE_TIME),
@@ -46,7 +46,7 @@ export function openSearchTurns(poolSize: number): SearchTurns {
 }
 
 function toLong(most: number, time: number): Level {
-  return { turns: openTurns(most, 'newest'), commands: 1, time };
+  return { turns: openAdmission({ inside: most, next: 'newest' }), commands: 1, time };
 }
 
 /**
@@ -66,7 +66,8 @@ export async function runSearch<T>(
   const levels = longShapes.has(query) ? [likeLong, all.at(-1)!] : all;
   for (let from = 0; ;) {
     const { turns, commands } = levels[from]!;
-    const turn = await turns.begin(deadline - performance.now(), from === 0 ? storeBusy : tooCostly, signal);
+    const patience = { time: deadline - performance.now(), late: from === 0 ? storeBusy : tooCostly };
+    const turn = await turns.enter(1, { signal, patience });
     const run = passLevels(levels, from, turn);
     const begun = performance.now();
     let isOver = false;
@@ -98,7 +99,7 @@ function passLevels(
   let next = from + 1;
   for (; next < levels.length; next++) {
     const { turns, time: more } = levels[next]!;
-    const end = turns.tryBegin();
+    const end = turns.tryEnter();
     if (end === undefined) break;
     timers.push(setTimeout(ends.at(-1)!, time));
     ends.push(end);
@@ -120,12 +121,12 @@ function inTurn(
   most: number,
   isOver: () => boolean,
 ): Snapshot {
-  const turns = openTurns(most);
+  const turns = openAdmission({ inside: most });
   const bounded =
     <A extends unknown[], R>(command: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {
       // What runs before it ends by the budget.
-      const end = await turns.begin();
+      const end = await turns.enter();
       try {
         if (isOver()) throw storeBusy();
         return await command(...args);
