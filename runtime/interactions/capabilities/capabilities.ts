@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 
 import type { Interaction, OperationRow, RouteRow } from '../../contract/index.js';
 import { FhirError } from '../../fhir/errors.js';
-import { formatInstant } from '../../fhir/instant.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
 import { MEDIA_TYPES, PAGE_NAMES } from '../../format/negotiate.js';
@@ -17,7 +16,7 @@ import { describeStaleIndex } from '../../core/definitions/index-status.js';
 import { checkParameters, singleParameter } from '../../core/parameters.js';
 import { isKnown } from '../../core/write/preconditions.js';
 import { includableOf } from '../../core/search/parse/read-include.js';
-import { composeTerminology } from './terminology-capabilities.js';
+import { BEGUN, composeTerminology } from './terminology-capabilities.js';
 import { patchTypes } from '../../core/patch/sent-patch.js';
 import type { ActorClaim } from '../../core/actors.js';
 import type { Services } from '../../core/services.js';
@@ -104,7 +103,7 @@ export async function capabilities(call: Call, services: Services): Promise<Repl
   let replies = cache.get(services);
   const { base } = call;
   if (replies === undefined || replies.currency !== currency) {
-    const text = writeJson(composeStatement(services, currency, BASE, new Date()));
+    const text = writeJson(composeStatement(services, currency, BASE));
     replies = { ...composedFor(base, text), currency };
     cache.set(services, replies);
   } else if (replies.base !== base) {
@@ -141,7 +140,7 @@ const terminologyReplies = new WeakMap<Services, Reply>();
 function terminologyReply(services: Services): Reply {
   const known = terminologyReplies.get(services);
   if (known !== undefined) return known;
-  const made = lastingReply(writeJson(composeTerminology(services, new Date())));
+  const made = lastingReply(writeJson(composeTerminology(services)));
   terminologyReplies.set(services, made);
   return made;
 }
@@ -162,7 +161,7 @@ function lastingReply(json: string): Reply {
  * The CapabilityStatement: types from the tables, interactions that have a route and are wired, and nothing else.
  * https://hl7.org/fhir/R5/capabilitystatement.html
  */
-function composeStatement(services: Services, currency: string | undefined, base: string, now: Date): Resource {
+function composeStatement(services: Services, currency: string | undefined, base: string): Resource {
   const { tables, wired, formats, baseUrl } = services;
   const routed = new Set(tables.routes.filter(({ interaction }) => wired.has(interaction)).map(routeKey));
   const operations = tables.operations.filter(({ id }) => services.operations.has(id));
@@ -201,7 +200,7 @@ function composeStatement(services: Services, currency: string | undefined, base
     title: 'Kiln FHIR server',
     status: 'active',
     ...describeActors(services),
-    date: formatInstant(now.getTime()),
+    date: BEGUN,
     kind: 'instance',
     software: PRODUCT,
     implementation: { description: 'Kiln FHIR server', ...(baseUrl === undefined ? {} : { url: baseUrl }) },

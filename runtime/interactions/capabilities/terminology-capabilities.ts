@@ -3,15 +3,18 @@ import { formatInstant } from '../../fhir/instant.js';
 import { PRODUCT } from '../../fhir/product.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
 
+/** Date of the statements: when this process began, so that the same statement is the same text. */
+export const BEGUN = formatInstant(Date.now());
+
 /** Composes the TerminologyCapabilities of the terminology operations. https://hl7.org/fhir/R5/terminologycapabilities.html */
-export function composeTerminology({ baseUrl, knownSystems, operations, tables }: Services, now: Date): Resource {
+export function composeTerminology({ baseUrl, knownSystems, operations, tables }: Services): Resource {
   const expand = tables.operations.find(({ id }) => id === 'ValueSet-expand');
   return {
     resourceType: 'TerminologyCapabilities',
     name: 'KilnTerminology',
     title: 'Kiln FHIR server: terminology',
     status: 'active',
-    date: formatInstant(now.getTime()),
+    date: BEGUN,
     description:
       'Code systems, value sets and concept maps of the FHIR package, stored ones, and those that come with a request. By ' +
       'rule: UCUM, BCP 47, media types, ISO 4217, ISO 3166 and IANA time zones. Stored code systems are not listed here: ' +

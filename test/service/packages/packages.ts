@@ -33,10 +33,9 @@ export function packages(store: string, folder: string): void {
   });
 
   const kiln = (...args: string[]) => command('package', ...args, '--store', store);
-  /** What a server claims, apart from when it says so. */
+  /** What a server claims, to the letter but for its URL. */
   const statement = async ({ send }: Client): Promise<string> => {
-    const { date: _date, ...rest } = (await send('GET', 'metadata')).body;
-    return JSON.stringify(rest)
+    return JSON.stringify((await send('GET', 'metadata')).body)
       .replaceAll(one.server.url, '')
       .replaceAll(other?.server.url ?? '-', '');
   };
