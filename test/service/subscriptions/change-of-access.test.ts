@@ -13,8 +13,8 @@ let folder: string;
 let receiver: Receiver;
 let kiln: KilnProcess | undefined;
 
-const serve = (auth: string): KilnProcess =>
-  startKiln(['serve', '--port', '0', '--auth', auth, '--store', storeOf(), '--subscriptions-allow', '127.0.0.1']);
+const serve = (auth: string, ...more: readonly string[]): KilnProcess =>
+  startKiln(['serve', '--port', '0', '--auth', auth, '--store', storeOf(), '--subscriptions-allow', '127.0.0.1', ...more]); // prettier-ignore
 const storeOf = (): string => `sqlite:${join(folder, 'kiln.db')}`;
 async function stop(): Promise<void> {
   kiln?.child.kill('SIGTERM');
@@ -53,4 +53,25 @@ it('a Subscription that nobody owns is sent nothing once authorization is on', {
   const waiting = { eventsSinceSubscriptionStart: '2', error: [{ coding: [{ code: 'no-access' }] }] };
   await vi.waitFor(async () => expect(await status()).toMatchObject(waiting), EVENTUALLY);
   expect(receiver.numbers('s')).not.toContain(2);
+});
+
+it('one batch does not pass the limit of a client, nor a transaction', { timeout: 120_000 }, async () => {
+  await stop();
+  kiln = serve('smart', '--subscriptions-per-client', '3');
+  const base = await kiln.started;
+  const { out: token } = await command('token', '--port', new URL(base).port, '--store', storeOf());
+  const headers = { authorization: `Bearer ${token.trim()}`, 'content-type': 'application/fhir+json' };
+  const send = async (type: string, count: number) => {
+    const { id: _id, ...resource } = subscription('any', receiver.url);
+    const entry = Array.from({ length: count }, () => ({ resource, request: { method: 'POST', url: 'Subscription' } }));
+    const body = JSON.stringify({ resourceType: 'Bundle', type, entry });
+    const answer = await fetch(base, { method: 'POST', headers, body });
+    const { entry: entries = [] } = (await answer.json()) as { entry?: readonly { response: { status: string } }[] };
+    return {
+      status: answer.status,
+      created: entries.filter(({ response }) => response.status.startsWith('201')).length,
+    };
+  };
+  expect(await send('batch', 5)).toEqual({ status: 200, created: 3 });
+  expect(await send('transaction', 2)).toEqual({ status: 422, created: 0 });
 });
