@@ -59,13 +59,16 @@ export function openWrittenStream({ resource }: Pick<Collections, 'resource'>, p
   let failure: { readonly error: unknown } | undefined;
   let wake: (() => void) | undefined;
   let isFull: (() => void) | undefined;
+  let ask: (() => void) | undefined;
 
   async function pump(): Promise<void> {
     try {
       for (;;) {
+        // The server answers with the first event that comes. Asked only when those before were taken, it answers with many under load.
+        if (events.length > 0 && stream.bufferedCount() === 0) await new Promise<void>((resolve) => (ask = resolve));
         const event = (await stream.next()) as unknown as { _id: unknown; fullDocument: Written };
         events.push({ written: event.fullDocument, token: event._id });
-        wake?.();
+        if (stream.bufferedCount() === 0 || events.length >= AHEAD) wake?.();
         if (events.length >= AHEAD) await new Promise<void>((resolve) => (isFull = resolve));
       }
     } catch (error) {
@@ -78,6 +81,7 @@ export function openWrittenStream({ resource }: Pick<Collections, 'resource'>, p
   return {
     async take(most, wait) {
       if (events.length === 0 && failure === undefined) {
+        ask?.();
         let timer: NodeJS.Timeout | undefined;
         await new Promise<void>((resolve) => {
           wake = resolve;
