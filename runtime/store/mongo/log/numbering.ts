@@ -19,7 +19,7 @@ const LOG_TIMES = {
   /** Between two signs of life where nothing is written. */
   beat: 3000,
   /** Between two batches under load. */
-  batch: 50,
+  batch: 100,
 };
 
 /** Versions that are numbered together. */
