@@ -1,3 +1,5 @@
+import type { Access } from '../auth/scopes/access.js';
+import type { Reach } from '../auth/scopes/reach.js';
 import type { Call } from '../core/call.js';
 import type { Services } from '../core/services.js';
 import { liveVersion, type LiveVersion } from '../core/write/preconditions.js';
@@ -34,10 +36,20 @@ export async function findKnown(
 ): Promise<LiveVersion | undefined> {
   const live = liveVersion(await view.read(type, id));
   if (live === undefined) return undefined;
-  const given = (letters: string): string[] =>
-    [...letters].filter((letter) => call.principal.access.on(type, letter) !== 'nothing');
-  const showing = given('rs');
-  const letters = showing.length > 0 ? showing : given('cud');
+  const letters = knownBy(call.principal.access, type);
   if (letters.length === 0) return live;
   return (await isShown(live, call, services, letters)) ? live : undefined;
+}
+
+/** Returns where resources of a type lie that `findKnown` knows. */
+export function knownReach(access: Access, type: string): Reach {
+  const letters = knownBy(access, type);
+  return letters.length === 0 ? 'everything' : access.onAny(type, letters);
+}
+
+/** The letters of which one has to show a resource; none: all are known. */
+function knownBy(access: Access, type: string): readonly string[] {
+  const given = (letters: string): string[] => [...letters].filter((letter) => access.on(type, letter) !== 'nothing');
+  const showing = given('rs');
+  return showing.length > 0 ? showing : given('cud');
 }

@@ -12,6 +12,7 @@ import { parsedBodyOf } from '../core/write/parsed-bodies.js';
 import type { Decided, Target, WritePlan, WritePlanner } from '../core/write/write-plan.js';
 import type { Change } from '../store/store.js';
 import { checkPublishRules, isPublication } from './publish-rules.js';
+import { withLabelsOf } from './labels.js';
 import { openRelated } from './related.js';
 import { inElement, readSentDocument, type SentDocument } from './sent-document.js';
 import { openSubject, type FoundSubject } from './subject.js';
@@ -52,7 +53,7 @@ async function planPublication(
   const related = openRelated(sent, call, services);
   const patient = await openSubject(sent, call, services);
   const document = await readSentDocument(sent, call, services);
-  const held = holdDocument(document, services);
+  const held = holdDocument(document, sent, services);
   const placement = { url: `${call.base}/${held.type}/${held.id}`, uniqueId: `urn:uuid:${randomUUID()}` };
   const inner = await planner({ ...call, body: storedReference(sent, document, placement) }, services);
   let subject: FoundSubject | undefined;
@@ -82,7 +83,7 @@ async function planPublication(
       if (writeTarget.exists === true || own === undefined) return decided;
       if (missing !== undefined) throw missing;
       const superseded = await related.supersede(replaced, reference);
-      const submissionSet = submissionSetOf(reference, own.id, sourceOf(call, services));
+      const submissionSet = withLabelsOf(submissionSetOf(reference, own.id, sourceOf(call, services)), sent);
       const list = await composePut(submissionSet, newId(), undefined, services);
       const added = [await held.compose(), list].filter((change) => change !== undefined);
       return { ...decided, changes: [...decided.changes.map(withFound), ...added, ...superseded] };
@@ -111,11 +112,13 @@ interface HeldDocument extends Pick<Target, 'id'> {
   drop(): Promise<void>;
 }
 
-function holdDocument({ contentType, bytes, bundle }: SentDocument, services: Services): HeldDocument {
+/** @param sent the DocumentReference, whose labels the document has too */
+function holdDocument({ contentType, bytes, bundle }: SentDocument, sent: Resource, services: Services): HeldDocument {
   const { store, limits } = services;
   const id = newId();
   if (bundle !== undefined) {
-    const compose = () => inElement(() => composePut(bundle, id, undefined, services));
+    const content = withLabelsOf(bundle, sent);
+    const compose = () => inElement(() => composePut(content, id, undefined, services));
     return { type: bundle.resourceType, id, compose, drop: () => Promise.resolve() };
   }
   let pointer: Pointer | undefined;
@@ -123,7 +126,8 @@ function holdDocument({ contentType, bytes, bundle }: SentDocument, services: Se
     ...{ type: BINARY, id },
     async compose() {
       pointer ??= await storeContent(store.blobs, id, once(bytes), limits.body);
-      return composeBinary({ resourceType: BINARY, contentType }, pointer, id, undefined, services);
+      const resource = withLabelsOf({ resourceType: BINARY, contentType }, sent);
+      return composeBinary(resource, pointer, id, undefined, services);
     },
     async drop() {
       if (pointer !== undefined) await store.blobs.delete(blobKey(id, pointer.name)).catch(() => {});

@@ -1,3 +1,4 @@
+import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
 import type { XmlElement, XmlParent } from '../../fhir/xml-tree.js';
 import { readTree } from '../../format/xml/read-tree.js';
@@ -14,6 +15,9 @@ const SYSTEMS: ReadonlyMap<string, string> = new Map([
 /** Characters of a header that are read: the main thread reads it. */
 export const MOST_OF_HEADER = 500_000;
 
+/** Tags of a header that are read. */
+const MOST_TAGS = 20_000;
+
 /**
  * Returns the header of a CDA document, whose body is not looked at. Undefined: the XML is no ClinicalDocument, or has a header of more than
  * 500,000 characters. HL7 Clinical Document Architecture R2, 4.2
@@ -22,12 +26,13 @@ export const MOST_OF_HEADER = 500_000;
  */
 export function readCdaHeader(text: string): DocumentHeader | undefined {
   const head = withoutBody(text);
-  const [root] = head.length > MOST_OF_HEADER ? [] : elementsIn(readTree(head));
-  if (root === undefined || root.name.local !== 'ClinicalDocument') return undefined;
+  if (head.length > MOST_OF_HEADER || head.split('<', MOST_TAGS).length === MOST_TAGS) return undefined;
+  const [root] = elementsIn(readTree(head));
+  if (root === undefined || root.name.local !== 'ClinicalDocument' || !isOfCda(root)) return undefined;
   const at = (...path: readonly string[]): readonly XmlElement[] => descend(root, path);
   const [identifier] = at('id').flatMap(identifierOf);
   const [type] = at('code').flatMap(conceptOf);
-  const labels = at('confidentialityCode').flatMap(conceptOf);
+  const labels = at('confidentialityCode').flatMap(labelOf);
   const period = periodOf(at('documentationOf', 'serviceEvent', 'effectiveTime')[0]);
   const [title] = at('title').map(textIn);
   const creation = at('effectiveTime').flatMap((each) => dateTimeOf(attribute(each, 'value')) ?? [])[0];
@@ -36,6 +41,7 @@ export function readCdaHeader(text: string): DocumentHeader | undefined {
   return {
     ...(identifier !== undefined && { identifier }),
     subject: {
+      count: at('recordTarget').length,
       identifiers: at('recordTarget', 'patientRole', 'id').flatMap(identifierOf),
       at: 'ClinicalDocument/recordTarget/patientRole/id',
     },
@@ -118,9 +124,17 @@ function urnOf(root: string): string {
   return /^[0-9.]+$/.test(root) ? `urn:oid:${root}` : `urn:uuid:${root.toLowerCase()}`;
 }
 
+/** A label decides who may see the document, so that one that cannot be read is no reason to go on. */
+function labelOf(code: XmlElement): readonly JsonObject[] {
+  const labels = [code, ...descend(code, ['translation'])].flatMap(conceptOf);
+  if (labels.length > 0 || (attribute(code, 'nullFlavor') !== undefined && attribute(code, 'code') === undefined))
+    return labels;
+  throw new FhirError('document-invalid', 'confidentialityCode needs a code and a codeSystem');
+}
+
 function conceptOf(code: XmlElement): readonly JsonObject[] {
   const [value, system, display] = ['code', 'codeSystem', 'displayName'].map((name) => attribute(code, name));
-  if (value === undefined || system === undefined) return [];
+  if (value === undefined || /\s/.test(value) || system === undefined || !/^[\w.-]+$/.test(system)) return [];
   const url = SYSTEMS.get(system) ?? urnOf(system);
   return [{ coding: [{ system: url, code: value, ...(display !== undefined && { display }) }] }];
 }
@@ -137,18 +151,32 @@ function periodOf(interval: XmlElement | undefined): JsonObject | undefined {
 function dateTimeOf(value: string | undefined): string | undefined {
   const parts = /^(\d{4})(\d{2})?(\d{2})?(?:(\d{2})(\d{2})(\d{2})?(\.\d+)?([+-]\d{2})(\d{2}))?/.exec(value ?? '');
   if (parts === null) return undefined;
+  // An odd time is no reason to refuse the document.
+  if (Number(parts[2] ?? 1) > 12 || Number(parts[3] ?? 1) > 31 || Number(parts[4] ?? 0) > 23) return undefined;
   const [, year = '', month, day, hour, minute, second = '00', fraction = '', zoneHour, zoneMinute] = parts;
   const date = [year, month, day].filter((part) => part !== undefined).join('-');
   if (day === undefined || hour === undefined) return date;
   return `${date}T${hour}:${minute}:${second}${fraction}${zoneHour}:${zoneMinute}`;
 }
 
-/** The elements at a path of local names: the header of CDA has one namespace, and extensions have other names. */
+/** The namespace of CDA; elements of extensions have others. */
+const CDA = 'urn:hl7-org:v3';
+
+/** The elements of CDA at a path of local names. */
 function descend(element: XmlElement, path: readonly string[]): readonly XmlElement[] {
   return path.reduce<readonly XmlElement[]>(
-    (found, local) => found.flatMap((each) => elementsIn(each).filter(({ name }) => name.local === local)),
+    (found, local) =>
+      found.flatMap((each) => elementsIn(each).filter((child) => child.name.local === local && isOfCda(child))),
     [element],
   );
+}
+
+function isOfCda(element: XmlElement): boolean {
+  for (let at: XmlParent | undefined = element; at?.kind === 'element'; at = at.parent) {
+    const namespace = at.namespaces.get(element.name.prefix);
+    if (namespace !== undefined) return namespace === CDA;
+  }
+  return false;
 }
 
 function elementsIn({ children }: XmlParent): readonly XmlElement[] {

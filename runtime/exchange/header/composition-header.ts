@@ -3,7 +3,9 @@ import { objectsOf, textOf } from '../elements.js';
 import type { DocumentHeader, DocumentSubject } from './document-header.js';
 
 /** Elements of an author or custodian that a DocumentReference has of them; without others, which may refer to what it does not contain. */
-const KEPT_OF_PARTY = ['identifier', 'name', 'telecom', 'address', 'active'];
+const KEPT_OF_PARTY = ['identifier', 'name'];
+
+const PATIENT = 'Patient';
 
 /** Types of authors that have a name of their own. */
 const PARTIES: ReadonlySet<string> = new Set(['Practitioner', 'Organization', 'Patient', 'RelatedPerson']);
@@ -17,14 +19,19 @@ export function readCompositionHeader(bundle: Resource): DocumentHeader | undefi
   const composition = first?.['resource'];
   if (!isObject(composition) || composition['resourceType'] !== 'Composition') return undefined;
   const find = entriesBy(bundle, textOf(first, 'fullUrl'));
-  const parties = (name: string): readonly JsonObject[] =>
-    [composition[name]].flat().flatMap((party) => (isObject(party) ? partyOf(party, find) : []));
+  const parties = (name: string): readonly JsonObject[] => {
+    const named = [composition[name]].flat().filter(isObject);
+    // Each once, however often it is named.
+    const distinct = new Map(named.map((party) => [textOf(party, 'reference') ?? party, party]));
+    return [...distinct.values()].flatMap((party) => partyOf(party, find));
+  };
   const [custodian] = parties('custodian');
   const labels = [composition, bundle].flatMap(({ meta }) => objectsOf(meta, 'security'));
   const period = objectsOf(composition, 'event').find(({ period: of }) => isObject(of))?.['period'];
   const { identifier } = bundle;
   return {
     ...(isObject(identifier) && { identifier }),
+    meta: bundle['meta'],
     subject: subjectOf(composition, find),
     authors: parties('author'),
     ...(custodian !== undefined && { custodian }),
@@ -57,14 +64,19 @@ function entriesBy(bundle: Resource, own: string | undefined): (reference: strin
 
 function subjectOf(composition: JsonObject, find: (reference: string) => FoundEntry | undefined): DocumentSubject {
   const at = 'Composition.subject';
-  const [subject] = [composition['subject']].flat();
+  const subjects = [composition['subject']].flat().filter(isObject);
+  const [subject] = subjects;
+  const none = { count: subjects.length, identifiers: [], at };
+  const type = textOf(subject, 'type');
+  if (subject === undefined || (type !== undefined && type !== PATIENT)) return none;
   const reference = textOf(subject, 'reference');
-  const logical = isObject(subject) && isObject(subject['identifier']) ? [subject['identifier']] : [];
-  if (reference === undefined) return { identifiers: logical, at };
+  const logical = isObject(subject['identifier']) ? [subject['identifier']] : [];
+  if (reference === undefined) return { ...none, identifiers: logical };
   const entry = find(reference);
-  if (entry === undefined) return { reference, identifiers: logical, at };
+  if (entry === undefined) return { ...none, reference, identifiers: logical };
+  if (entry.resource['resourceType'] !== PATIENT) return none;
   const identifiers = [...logical, ...objectsOf(entry.resource, 'identifier')];
-  return { reference: entry.fullUrl, isEnclosed: true, identifiers, at };
+  return { ...none, reference: entry.fullUrl, isEnclosed: true, identifiers };
 }
 
 /** The resource that a party is, or a reference that only names it. */

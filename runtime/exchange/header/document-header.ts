@@ -1,8 +1,11 @@
-import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
+import { labelsIn } from '../labels.js';
 import { IDENTIFIER_TYPES, PROFILES } from '../mhd.js';
 
 /** What the header of a structured document says of it. Absent: the header is silent. */
 export interface DocumentHeader {
+  /** Labels and tags of the document itself. */
+  readonly meta?: JsonValue | undefined;
   /** Identifier of the document. */
   readonly identifier?: JsonObject;
   readonly subject: DocumentSubject;
@@ -17,6 +20,8 @@ export interface DocumentHeader {
 
 /** The patient of a document, by what the document knows of them. */
 export interface DocumentSubject {
+  /** Patients that the document is about; of several none is taken. */
+  readonly count: number;
   /** Reference to a patient, which may be of this server. */
   readonly reference?: string;
   /** Whether the patient is in the document, so that a reference of another server says nothing of who it is here. */
@@ -31,7 +36,7 @@ export interface DocumentSubject {
  *
  * @param attachment media type and bytes of the document, in base64
  * @param subject reference to the patient
- * @param sent `meta` of the document: its labels and tags decide who may see what is made of it
+ * @param sent `meta` of the resource that brought the document: labels and tags decide who may see what is made of it
  */
 export function referenceFrom(
   header: DocumentHeader,
@@ -52,7 +57,7 @@ export function referenceFrom(
   const type = { coding: [{ system: IDENTIFIER_TYPES, code: 'uniqueId' }] };
   return {
     resourceType: 'DocumentReference',
-    meta: { profile: [PROFILES.minimalReference], ...labelsOf(sent) },
+    meta: { profile: [PROFILES.minimalReference], ...labelsIn([sent, header.meta]) },
     ...(contained.length > 0 && { contained }),
     ...(identifier !== undefined && { identifier: [{ ...identifier, type }] }),
     status: 'current',
@@ -62,9 +67,4 @@ export function referenceFrom(
     ...(custodianReference !== undefined && { custodian: custodianReference }),
     content: [{ attachment: { ...attachment, ...header.attachment } }],
   };
-}
-
-function labelsOf(meta: JsonValue | undefined): JsonObject {
-  const { security, tag } = isObject(meta) ? meta : {};
-  return { ...(security !== undefined && { security }), ...(tag !== undefined && { tag }) };
 }

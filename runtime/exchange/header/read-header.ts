@@ -1,5 +1,7 @@
 import { decodeData } from '../../core/binary/binary-content.js';
+import { parsedBodyOf } from '../../core/write/parsed-bodies.js';
 import type { Services } from '../../core/services.js';
+import { refuse } from '../../core/write/validate-resource.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
@@ -17,6 +19,9 @@ export interface StructuredDocument {
   readonly attachment: JsonObject;
 }
 
+/** Characters of what a header amounts to: the main thread works on it. */
+const MOST = 256 * 1024;
+
 const AT = "Parameters.parameter.where(name = 'document').resource";
 
 /**
@@ -25,6 +30,10 @@ const AT = "Parameters.parameter.where(name = 'document').resource";
  * @throws FhirError `document-invalid` for what has no header that can be read
  */
 export async function readHeader(document: Resource, services: Services): Promise<StructuredDocument> {
+  if (document['securityContext'] !== undefined)
+    throw invalid(
+      'A Binary with a securityContext is stored by a request of its own: what is made of it would show more',
+    );
   if (document.resourceType === 'Bundle') {
     const data = Buffer.from(writeJson(document)).toString('base64');
     return { header: headerOfBundle(document), attachment: { contentType: 'application/fhir+json', data } };
@@ -57,10 +66,14 @@ function startOf(data: string): string {
 }
 
 function headerOfBundle(bundle: JsonValue): DocumentHeader {
+  // Of a large one with faults there is no more than its head.
+  if (isObject(bundle)) refuse(parsedBodyOf(bundle as Resource)?.faults ?? []);
   const isDocument = isObject(bundle) && bundle['resourceType'] === 'Bundle' && bundle['type'] === 'document';
   if (!isDocument) throw invalid('A FHIR document is a Bundle of type document');
   const header = readCompositionHeader(bundle as Resource);
   if (header === undefined) throw invalid('The first entry of a FHIR document is its Composition');
+  const { meta: _meta, ...made } = header;
+  if (JSON.stringify(made).length > MOST) throw invalid(`The header of a document may have ${MOST} characters`);
   return header;
 }
 

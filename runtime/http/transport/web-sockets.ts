@@ -13,7 +13,7 @@ import { PeerConnection } from './peer-connection.js';
 /** Web sockets in one process, bound or not. */
 const MOST = 2000;
 
-/** Those of them that were not bound yet. */
+/** Those of them that were not bound yet; of more the oldest is closed, so that nobody keeps others out. */
 const MOST_UNBOUND = 1000;
 
 /** Bytes of a message of a client: binding ones are short. */
@@ -61,7 +61,8 @@ export function createWebSockets({ fhirPath, corsOrigins, admit, bind, log }: We
     autoPong: false,
   });
   let isClosing = false;
-  let unbound = 0;
+  /** Those that are not bound yet, the oldest first. */
+  const unbound = new Set<PeerConnection>();
 
   function check(req: IncomingMessage): void {
     if (isClosing) throw new FhirError('not-open', 'The server is shutting down');
@@ -73,19 +74,18 @@ export function createWebSockets({ fhirPath, corsOrigins, admit, bind, log }: We
     const isAllowed =
       origin === undefined || corsOrigins.includes(origin) || origin.replace(/^https?:\/\//, '') === host;
     if (!isAllowed) throw new FhirError('access-denied', 'Pages of this origin may not connect (cors.origins)');
-    if (server.clients.size >= MOST || unbound >= MOST_UNBOUND)
-      throw new FhirError('not-open', 'The server has as many web sockets as it can');
+    if (server.clients.size >= MOST) throw new FhirError('not-open', 'The server has as many web sockets as it can');
   }
 
   function accept(socket: WebSocket): void {
     const peer = new PeerConnection(socket);
     const timer = setTimeout(() => peer.close(...CLOSE.unbound), UNBOUND);
-    let isWaiting = true;
-    unbound++;
+    const [oldest] = unbound;
+    if (unbound.size >= MOST_UNBOUND) oldest?.close(...CLOSE.unbound);
+    unbound.add(peer);
     const waitNoMore = (): void => {
       clearTimeout(timer);
-      if (isWaiting) unbound--;
-      isWaiting = false;
+      unbound.delete(peer);
     };
     peer.ended.addEventListener('abort', waitNoMore, { once: true });
     socket.on('message', (data, isBinary) => {

@@ -3,6 +3,8 @@ import type { Services } from '../../core/services.js';
 import { referenceFrom } from '../../exchange/header/document-header.js';
 import { findDocumentPatient } from '../../exchange/header/find-patient.js';
 import { readHeader } from '../../exchange/header/read-header.js';
+import { FhirError } from '../../fhir/errors.js';
+import { newId } from '../../fhir/id.js';
 import type { Resource } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
 import { execute } from '../../interactions/execute.js';
@@ -19,8 +21,16 @@ const REFERENCE = 'DocumentReference';
 export async function generateMetadata(call: Call, services: Services): Promise<Reply> {
   const document = valueOf(readArguments(call, services), 'document') as Resource;
   const { header, attachment } = await readHeader(document, services);
-  const subject = await findDocumentPatient(header.subject, call, services);
-  const reply = await publish(referenceFrom(header, attachment, subject, document['meta']), call, services);
+  const publishFor = (subject: string): Promise<Reply> =>
+    publish(referenceFrom(header, attachment, subject, document['meta']), call, services);
+  const subject = await findDocumentPatient(header.subject, call, services).catch(async (error: unknown) => {
+    // A constraint on what may be created is judged first, so that the answer does not tell whether a patient outside of it is there.
+    await publishFor(`Patient/${newId()}`).catch((refused: unknown) => {
+      if (!(refused instanceof FhirError) || refused.code !== 'patient-unknown') throw refused;
+    });
+    throw error;
+  });
+  const reply = await publishFor(subject);
   const { location = '' } = reply;
   const id = /^DocumentReference\/([^/]+)/.exec(location)?.[1] ?? '';
   const reference = { reference: `${REFERENCE}/${id}` };

@@ -83,13 +83,34 @@ const bundle = (patient: object, composition: object = {}, more: object = {}): R
 /** A document about a patient of the server, as it is sent. */
 export const generatedDocument = (reference: string): object => asked(bundle({}, { subject: [{ reference }] }));
 
+/** A patient of the server. */
+interface Known {
+  readonly reference: string;
+  readonly identifier: { readonly system: string; readonly value: string };
+}
+
+/** Entries of a document whose subject is a resource of a type with an identifier. */
+const entriesAbout = (resourceType: string, identifier: object): readonly object[] => [
+  {
+    fullUrl: 'http://hospital.example/fhir/Composition/c',
+    resource: {
+      ...{ resourceType: 'Composition', id: 'c', status: 'final', type: { text: 'x' }, date: '2024-01-01', title: 'x' },
+      ...{ author: [{ display: 'x' }], subject: [{ reference: `${resourceType}/x` }] },
+    },
+  },
+  {
+    fullUrl: `http://hospital.example/fhir/${resourceType}/x`,
+    resource: { resourceType, id: 'x', name: 'x', identifier: [identifier] },
+  },
+];
+
 /** Metadata made of documents, whatever the store. IHE MHD 5.1.0, 2:3.106 */
 export function generatingMetadata(store: Store): void {
   const server = scopedServer(store);
   const { all } = server;
   const without = scopedServer(store, { exchange: { documents: false, actors: NO_ACTORS } });
   let made = 0;
-  const patient = async (): Promise<{ readonly reference: string; readonly identifier: { value: string } }> => {
+  const patient = async (): Promise<Known> => {
     const value = `generated-${(made += 1)}`;
     const identifier = { system: 'urn:oid:1.2.40', value };
     const answer = await all.send('POST', '/Patient', { resourceType: 'Patient', identifier: [identifier] });
@@ -178,8 +199,14 @@ export function generatingMetadata(store: Store): void {
     it('keeps the labels of the document, by which scopes show it or not', async () => {
       const { reference } = await patient();
       const meta = { security: [{ system: 'urn:labels', code: 'R' }], tag: [{ system: 'urn:tags', code: 't' }] };
-      const made = await generated({ ...bundle({}, { subject: [{ reference }] }), meta });
-      expect(made).toMatchObject({ meta });
+      const document = { ...bundle({}, { subject: [{ reference }] }), meta };
+      for (const each of [document, binary(JSON.stringify(document), 'application/fhir+json')]) {
+        const made = await generated(each);
+        expect(made).toMatchObject({ meta });
+        expect((await documentOf(made)).json()).toMatchObject({ meta });
+        const list = await all.send('GET', `/List?item=DocumentReference/${String(made['id'])}`);
+        expect(list.json().entry[0].resource).toMatchObject({ meta });
+      }
     });
 
     it('takes the patient by reference where the document does not have them', async () => {
@@ -224,6 +251,66 @@ export function generatingMetadata(store: Store): void {
       expect(issue.details.coding[0].code).toBe(code);
       expect(issue.details.coding.at(-1).code).toMatch(/^(?:InvalidDocumentContent|XDSUnknownPatientId)$/);
       expect(await counts()).toEqual(before);
+    });
+
+    it.each<[string, (one: Known, other: Known) => object]>([
+      [
+        'a subject that is no patient',
+        (one) => bundle({}, {}, { entry: entriesAbout('Organization', one.identifier) }),
+      ],
+      ['a subject of another type', (one) => bundle({}, { subject: [{ type: 'Group', identifier: one.identifier }] })],
+      ['two subjects', (one, other) => bundle({}, { subject: [one, other].map(({ reference }) => ({ reference })) })],
+      ['a patient of two identifiers that two patients have', (one, other) => bundle({ identifier: [one.identifier, other.identifier] })], // prettier-ignore
+      ['a CDA document about two', (one, other) => binary(cda(one.identifier.value).replace('</recordTarget>', `</recordTarget><recordTarget><patientRole><id root="1.2.40" extension="${other.identifier.value}"/></patientRole></recordTarget>`))], // prettier-ignore
+      ['an id of another namespace', ({ identifier: { value } }) => binary(cda(value).replace(`<id root="1.2.40" extension="${value}"/>`, `<e:id xmlns:e="urn:x" root="1.2.40" extension="${value}"/>`))], // prettier-ignore
+    ])('takes no patient from %s', async (_name, document) => {
+      const answer = await all.send('POST', PATH, asked(document(await patient(), await patient())));
+      expect(answer.status, answer.text).toBe(422);
+      expect(answer.json().issue[0].details.coding[0].code).toBe('patient-unknown');
+    });
+
+    it.each<[string, (known: Known) => object]>([
+      ['a confidentiality without a code system', ({ identifier }) => binary(cda(identifier.value).replace('code="R" codeSystem="2.16.840.1.113883.5.25"', 'code="R"'))], // prettier-ignore
+      ['a Binary that another resource protects', ({ identifier, reference }) => ({ ...binary(cda(identifier.value)), securityContext: { reference } })], // prettier-ignore
+      ['a header of 30,000 elements', ({ identifier }) => binary(cda(identifier.value, '<y/>'.repeat(30_000)))],
+      ['400 kB of authors', ({ reference }) => bundle({}, { subject: [{ reference }], author: [{ display: 'x'.repeat(400_000) }] })], // prettier-ignore
+    ])('refuses %s', async (_name, document) => {
+      const before = await counts();
+      const answer = await all.send('POST', PATH, asked(document(await patient())));
+      expect([answer.status, answer.json().issue[0].details.coding[0].code], answer.text).toEqual([422, 'document-invalid']); // prettier-ignore
+      expect(await counts()).toEqual(before);
+    });
+
+    it('contains an author once, however often they are named, and passes over an odd time', async () => {
+      const { reference, identifier } = await patient();
+      const author = Array.from({ length: 500 }, () => ({ reference: 'Practitioner/p' }));
+      expect(await generated(bundle({}, { subject: [{ reference }], author }))).toMatchObject({
+        author: [{ reference: '#party-1' }],
+      });
+      const made = await generated(binary(cda(identifier.value).replace('20240203040506+0100', '20231399')));
+      expect(JSON.stringify(made)).not.toContain('creation');
+    });
+
+    it('judges a constraint on what may be created first, whoever the patient is', async () => {
+      const [mine, other] = [await patient(), await patient()];
+      const client = server.as(`system/DocumentReference.c?patient=${mine.reference}`);
+      const statuses: number[] = [];
+      for (const subject of [mine.reference, other.reference, 'Patient/nobody'])
+        statuses.push(
+          (await client.send('POST', PATH, asked(bundle({}, { subject: [{ reference: subject }] })))).status,
+        );
+      expect(statuses).toEqual([200, 403, 403]);
+    });
+
+    it('looks at none of the patients that the token does not show, however many there are', async () => {
+      const { reference, identifier } = await patient();
+      for (let n = 0; n < 22; n++) await all.send('POST', '/Patient', { resourceType: 'Patient', gender: 'male', identifier: [identifier] }); // prettier-ignore
+      await all.send('PUT', `/${reference}`, { resourceType: 'Patient', id: reference.split('/')[1], gender: 'female', identifier: [identifier] }); // prettier-ignore
+      const client = server.as('system/DocumentReference.c system/Patient.rs?gender=female');
+      const answer = await client.send('POST', PATH, asked(binary(cda(identifier.value))));
+      expect(answer.status, answer.text).toBe(200);
+      await all.send('POST', '/Patient', { resourceType: 'Patient', gender: 'female', identifier: [identifier] });
+      expect((await client.send('POST', PATH, asked(binary(cda(identifier.value))))).status).toBe(422);
     });
 
     it('refuses an identifier that several patients have', async () => {

@@ -163,6 +163,15 @@ export function publishing(store: Store): void {
       expect(content[0].attachment.data).toBeUndefined();
     });
 
+    it('has the labels of its DocumentReference on all that is stored', async () => {
+      const labels = { security: [{ system: 'urn:labels', code: 'R' }], tag: [{ system: 'urn:tags', code: 't' }] };
+      const answer = await published(publication(await patientId(), { meta: { profile: [CLAIM], ...labels } }));
+      const { url } = answer.json().content[0].attachment;
+      const binary = await all.send('GET', pathOf(url), undefined, { accept: 'application/fhir+json' });
+      expect(binary.json().meta).toMatchObject(labels);
+      expect(await listOf(answer.json().id)).toMatchObject({ meta: labels });
+    });
+
     it('claims the minimal profile in the version of what it claimed', async () => {
       const answer = await published(
         publication(await patientId(), { meta: { profile: [`${CLAIM}|5.1.0`, 'http://x.org/p'] } }),
