@@ -13,7 +13,7 @@ import { PeerConnection } from './peer-connection.js';
 /** Web sockets in one process, bound or not. */
 const MOST = 2000;
 
-/** Those of them that were not bound yet; of more the oldest is closed, so that nobody keeps others out. */
+/** Those of them that were not bound yet; of more the oldest is closed, so that one client does not keep others out. */
 const MOST_UNBOUND = 1000;
 
 /** Bytes of a message of a client: binding ones are short. */
