@@ -11,6 +11,7 @@ import type { Activity } from '../../jobs/replacement/provenance.js';
 import { isHidden } from '../../jobs/replacement/read-live.js';
 import { readPair, type Pair } from './read-pair.js';
 import { referenceWalk } from '../../core/references/reference-walk.js';
+import { readMergedPair } from './merge-arguments.js';
 
 /**
  * `undo-replace-references`: restores what the last replacement with these two resources changed, all of it or nothing.
@@ -23,8 +24,22 @@ export async function undoReplaceReferences(call: Call, services: Services): Pro
   return undo('link', readPair(readArguments(call, services), services), call, services);
 }
 
+/**
+ * `undo-merge`: restores both resources of the last merge of these two, and what referred to the source; all of it
+ * or nothing. definitions/operations/undo-merge.json
+ *
+ * @throws FhirError `parameter-invalid`, `scope-missing`, `not-found`, `version-conflict`, `deleted`, `index-not-current`
+ */
+export async function undoMerge(call: Call, services: Services): Promise<Reply> {
+  const pair = readMergedPair(call, services);
+  if (pair.source.id === pair.target.id) {
+    throw new FhirError('parameter-invalid', '"source-patient" and "target-patient" name the same resource');
+  }
+  return undo('merge', pair, call, services);
+}
+
 /** Undoes the last replacement or merge of two resources. */
-export async function undo(activity: Activity, pair: Pair, call: Call, services: Services): Promise<Reply> {
+async function undo(activity: Activity, pair: Pair, call: Call, services: Services): Promise<Reply> {
   const walk = referenceWalk(services.tables);
   const plan = async (signal: AbortSignal | undefined): Promise<Decision<string>> => {
     // Either may be deleted by now; what the token may not learn of is as if nothing were on record.

@@ -6,7 +6,7 @@ import { FUNCTIONS } from './functions.js';
 import { Item, NONE, ofBoolean, ofNumber, ofText, type Items } from './item.js';
 import { distinct } from './compare.js';
 import { OPERATORS } from './operators.js';
-import { isOfType } from './types.js';
+import { SYSTEM_TYPES, type TypeIndex } from '../expression/type-index.js';
 
 /**
  * Compiles FHIRPath once, to be evaluated often. It never throws for a value, but `TooCostly` where it looks at too many.
@@ -169,6 +169,16 @@ function isType(items: Items, type: string, { schema }: Environment): Items {
 
 function ofType(items: Items, type: string, { schema }: Environment): Items {
   return items.filter((item) => isOfType(item, type, schema.types));
+}
+
+/**
+ * Whether a value is of a type or of one that specialises it. `String` and the like mean the types of FHIRPath, which values
+ * of FHIR are not. https://hl7.org/fhirpath/N1/#types-and-reflection
+ */
+function isOfType({ type }: Item, name: string, types: TypeIndex): boolean {
+  if (type === name || type === `System.${name}`) return true;
+  if (name.startsWith('System.') || (SYSTEM_TYPES.has(name) && !types.isType(name))) return false;
+  return types.ancestors(type).includes(name);
 }
 
 function compileUnion(parts: readonly Evaluate[]): Evaluate {

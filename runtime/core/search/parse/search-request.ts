@@ -18,7 +18,6 @@ import { readContained, type ContainedSearch } from '../contained/contained-sear
 import { isInclude, mergeIncludes, readInclude, readIncludeName } from './read-include.js';
 import { chooseTypes, TYPES } from './scope.js';
 import { RESULT_READERS, type ResultOptions } from './result-parameters.js';
-import { wordsAskedFor } from './asked-words.js';
 import { addWarning, emptyWarning, ignoredWarning, type WarningList } from './ignored-parameters.js';
 import { checkView } from './check-view.js';
 import { MAX_CRITERIA, type SearchSettings } from '../search-settings.js';
@@ -261,4 +260,13 @@ function tooManyValues(values: number, hasLinks: boolean): FhirError {
 
 function tooMany(text: string): FhirError {
   return new FhirError('parameter-invalid', text);
+}
+
+/** The words that criteria require of the matches themselves; words behind `not` or a chain are left out. */
+function wordsAskedFor(criteria: readonly Criterion[]): readonly WordsLeaf[] {
+  return criteria.flatMap((criterion): readonly WordsLeaf[] => {
+    if ('words' in criterion) return [criterion];
+    if ('all' in criterion) return wordsAskedFor(criterion.all);
+    return 'some' in criterion ? wordsAskedFor(criterion.some) : [];
+  });
 }
