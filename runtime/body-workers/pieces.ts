@@ -53,7 +53,8 @@ export function assemble(): Assembly {
   const containers: Container[] = [[]];
   return {
     add(piece) {
-      const [into, opened, some] = JSON.parse(piece, piece.includes('"\\u0000') ? unmark : undefined) as Unpacked;
+      const [into, opened, some] = JSON.parse(piece) as Unpacked;
+      if (piece.includes('"\\u0000')) unmark(some);
       const container = containers[into];
       if (Array.isArray(container)) for (const item of some as JsonValue[]) container.push(item);
       else if (container !== undefined) Object.assign(container, some);
@@ -76,9 +77,15 @@ function pack(some: Unpacked): Piece {
   });
 }
 
-function unmark(_name: string, value: unknown): unknown {
-  if (typeof value !== 'string' || !value.startsWith(MARK)) return value;
-  return value.startsWith(MARK + MARK) ? value.slice(2) : new Decimal(value.slice(1));
+/** Puts marked values right, in place: a reviver of `JSON.parse` takes several times as long. */
+function unmark(some: Container): void {
+  for (const name in some) {
+    const value = (some as JsonObject)[name]!;
+    if (typeof value === 'object' && value !== null) unmark(value as Container);
+    else if (typeof value === 'string' && value.startsWith(MARK)) {
+      (some as JsonObject)[name] = value.startsWith(MARK + MARK) ? value.slice(2) : new Decimal(value.slice(1));
+    }
+  }
 }
 
 /** About how many characters the text of a value has, quotes and commas included; notes down the containers that are larger than a piece. */
