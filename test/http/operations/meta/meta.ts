@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { tables } from '../../../../generated/tables.js';
-import { OPERATIONS, SWITCHES } from '../../../../runtime/operations/registry.js';
+import { OPERATIONS, SWITCHES, WEBSOCKET } from '../../../../runtime/operations/registry.js';
 import type { Store } from '../../../../runtime/store/store.js';
 import { scopedServer } from '../../auth/scoped.js';
 import { batch, responsesOf, transaction } from '../../bundles/bundle-server.js';
@@ -19,7 +19,8 @@ export function operations(store: Store): void {
     const answer = await server.all.send('PUT', `/${body.resourceType}/${body.id}`, body);
     expect(answer.status, answer.text).toBeLessThan(300);
   };
-  const isServed = (id: string): boolean => OPERATIONS.has(id) && SWITCHES.get(id) !== 'admin.expunge';
+  const isServed = (id: string): boolean =>
+    OPERATIONS.has(id) && SWITCHES.get(id) !== 'admin.expunge' && !WEBSOCKET.has(id);
   const metaOf = (answer: Answer) => {
     expect(answer.status, answer.text).toBe(200);
     const { resourceType, parameter } = answer.json();
