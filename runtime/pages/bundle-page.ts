@@ -56,9 +56,9 @@ interface VersionRow {
 const searchHead = template<PagePart>('search-head');
 const searchRow = template<ResultRow>('search-row');
 const searchTail = template<PagePart>('search-tail');
-const historyHead = template<PagePart>('history-head');
-const historyRow = template<VersionRow>('history-row');
-const historyTail = template<PagePart>('history-tail');
+const historyHead = template<PagePart>('history/head');
+const historyRow = template<VersionRow>('history/row');
+const historyTail = template<PagePart>('history/tail');
 
 /**
  * The page of a Bundle that the server has put together, piece by piece: a table of what a search found or of versions, else JSON.

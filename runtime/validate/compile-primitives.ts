@@ -1,6 +1,6 @@
 import type { PrimitiveRow } from '../contract/types.js';
 import { Decimal } from '../fhir/decimal.js';
-import { isXhtml } from '../fhir/xhtml.js';
+import { isXhtml } from '../fhir/xml/xhtml.js';
 import { isDate, isDateTime, isInstant, isTime } from './date-text.js';
 import { isAnyText, isBase64, isCode, isOid, isString, isVisibleText } from './plain-text.js';
 import type { PrimitiveTest } from './plan.js';

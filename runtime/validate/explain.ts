@@ -1,4 +1,4 @@
-import { faultOfXhtml } from '../fhir/xhtml.js';
+import { faultOfXhtml } from '../fhir/xml/xhtml.js';
 import { nearestNames } from './nearest-names.js';
 import type { Plan, Property } from './plan.js';
 import { formOf, primitiveForm, show } from './primitive-forms.js';

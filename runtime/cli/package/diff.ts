@@ -6,7 +6,7 @@ import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { readJson } from '../../format/read-json.js';
 import { counted, EXIT, printable, type Terminal } from '../terminal.js';
 import { refusedOrFailed, type PackageAddFlags } from './add.js';
-import { changeOf, describeChanges, MOST_LINES, type Changed } from './describe-changes.js';
+import { changeOf, describeChanges, MOST_LINES, type Changed } from './changes/describe-changes.js';
 import { prepareAddition, type Addition } from './install.js';
 import { readRows } from './journal.js';
 import { openPackages, type OpenPackages } from './open-packages.js';

@@ -11,7 +11,7 @@ import { readJson } from '../../format/read-json.js';
 import { decodeUtf8 } from '../../format/utf8.js';
 import type { Fault } from '../../validate/fault.js';
 import { describeFaults } from '../load/faults.js';
-import { contentDigest } from './content-digest.js';
+import { contentDigest } from './changes/content-digest.js';
 import { isSameRelease, MANIFEST, readManifest, type Manifest } from './manifest.js';
 import { packageEntries, type PackageLimits, type PackageSource } from './package-entries.js';
 import { PackageRefused, type PackageFault } from './package-fault.js';

@@ -5,7 +5,7 @@ import type { Resource } from '../../fhir/resource.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { readJson } from '../../format/read-json.js';
 import type { ResourceKey, Store, StoredVersion } from '../../store/store.js';
-import { contentDigest } from './content-digest.js';
+import { contentDigest } from './changes/content-digest.js';
 import type { PackageRow } from './journal.js';
 import { derivedId, keyOf, type StoredDefinition } from './plan.js';
 import type { PackageContents } from './read-package.js';

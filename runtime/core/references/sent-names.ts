@@ -1,4 +1,4 @@
-import type { XmlParent } from '../../fhir/xml-tree.js';
+import type { XmlParent } from '../../fhir/xml/xml-tree.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { SentPatch } from '../call.js';
 

@@ -1,6 +1,6 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
-import type { XmlElement, XmlParent } from '../../fhir/xml-tree.js';
+import type { XmlElement, XmlParent } from '../../fhir/xml/xml-tree.js';
 import { readTree } from '../../format/xml/read-tree.js';
 import { URI_SYSTEM } from '../mhd.js';
 import type { DocumentHeader } from './document-header.js';

@@ -1,4 +1,4 @@
-import { unwritableAt } from '../../fhir/xml-characters.js';
+import { unwritableAt } from '../../fhir/xml/xml-characters.js';
 
 /** The namespace of FHIR. https://hl7.org/fhir/R5/xml.html */
 export const FHIR_NAMESPACE = 'http://hl7.org/fhir';

@@ -1,4 +1,4 @@
-import { XHTML_NAMESPACE } from '../../fhir/xhtml.js';
+import { XHTML_NAMESPACE } from '../../fhir/xml/xhtml.js';
 import type { Property } from './element-index.js';
 import type { XmlTag } from './open-parser.js';
 import { standaloneXhtml, xhtmlTagFault } from './xhtml.js';

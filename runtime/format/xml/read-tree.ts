@@ -5,7 +5,7 @@ import {
   type XmlElement,
   type XmlLeaf,
   type XmlParent,
-} from '../../fhir/xml-tree.js';
+} from '../../fhir/xml/xml-tree.js';
 import { checkText } from './check-text.js';
 import { openParser, XmlRefusal, type XmlTag } from './open-parser.js';
 import { refusalIssue, XmlError } from './xml-error.js';

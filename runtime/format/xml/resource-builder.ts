@@ -1,8 +1,8 @@
 import type { Issue } from '../../fhir/errors.js';
 import { nearest } from '../../fhir/nearest.js';
 import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
-import { MAX_XHTML_DEPTH, XHTML_NAMESPACE } from '../../fhir/xhtml.js';
-import { XMLNS_NAMESPACE } from '../../fhir/xml-tree.js';
+import { MAX_XHTML_DEPTH, XHTML_NAMESPACE } from '../../fhir/xml/xhtml.js';
+import { XMLNS_NAMESPACE } from '../../fhir/xml/xml-tree.js';
 import type { ElementIndex, Property, TypeProperties } from './element-index.js';
 import { FHIR_NAMESPACE } from './escape.js';
 import { NarrativeReader } from './narrative-reader.js';

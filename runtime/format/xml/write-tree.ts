@@ -1,4 +1,4 @@
-import { xmlName, type XmlDocument, type XmlElement, type XmlNode } from '../../fhir/xml-tree.js';
+import { xmlName, type XmlDocument, type XmlElement, type XmlNode } from '../../fhir/xml/xml-tree.js';
 import { escapeAttribute, escapeText } from './escape.js';
 
 /** Writes a tree as XML. An element that has not changed goes out as it came in, to the character. */

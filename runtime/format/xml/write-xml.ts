@@ -1,7 +1,7 @@
 import { errorOutcome } from '../../fhir/operation-outcome.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
-import { XhtmlFault } from '../../fhir/xhtml.js';
-import { unwritableCharacter } from '../../fhir/xml-characters.js';
+import { XhtmlFault } from '../../fhir/xml/xhtml.js';
+import { unwritableCharacter } from '../../fhir/xml/xml-characters.js';
 import {
   elementIndex,
   type ElementIndex,

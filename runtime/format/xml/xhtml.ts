@@ -1,5 +1,5 @@
-import { checkXhtml, XHTML_NAMESPACE } from '../../fhir/xhtml.js';
-import { XML_NAMESPACE, XMLNS_NAMESPACE } from '../../fhir/xml-tree.js';
+import { checkXhtml, XHTML_NAMESPACE } from '../../fhir/xml/xhtml.js';
+import { XML_NAMESPACE, XMLNS_NAMESPACE } from '../../fhir/xml/xml-tree.js';
 import { escapeAttribute, escapeText } from './escape.js';
 import { openParser, type XmlTag } from './open-parser.js';
 

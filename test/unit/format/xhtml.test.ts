@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { faultOfXhtml, isXhtml, MAX_XHTML_DEPTH } from '../../../runtime/fhir/xhtml.js';
+import { faultOfXhtml, isXhtml, MAX_XHTML_DEPTH } from '../../../runtime/fhir/xml/xhtml.js';
 import { openParser, XmlRefusal } from '../../../runtime/format/xml/open-parser.js';
 import { xhtmlTagFault } from '../../../runtime/format/xml/xhtml.js';
 import { processorTime } from '../../processor-time.js';

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../fhir/resource.js';
-import type { XmlNode } from '../../../fhir/xml-tree.js';
+import type { XmlNode } from '../../../fhir/xml/xml-tree.js';
 import { removeNode } from '../../../path/patch/xml/xml-edit.js';
 
 /** https://hl7.org/fhir/extensions/StructureDefinition-resolve-as-version-specific.html */

@@ -1,4 +1,4 @@
-import type { XmlElement, XmlNode } from '../../../fhir/xml-tree.js';
+import type { XmlElement, XmlNode } from '../../../fhir/xml/xml-tree.js';
 import { touch } from '../../../path/patch/xml/xml-edit.js';
 import type { XmlOperation } from '../../../path/patch/xml/xml-operation.js';
 import type { XmlStep } from '../../../path/patch/xml/xml-selector.js';

@@ -1,5 +1,5 @@
-import type { XmlElement, XmlNode, XmlParent } from '../../../fhir/xml-tree.js';
-import { xmlName } from '../../../fhir/xml-tree.js';
+import type { XmlElement, XmlNode, XmlParent } from '../../../fhir/xml/xml-tree.js';
+import { xmlName } from '../../../fhir/xml/xml-tree.js';
 import { quoted } from '../patch-fault.js';
 import { adopt, adoptAttribute } from './xml-adopt.js';
 import { isSpace, textContent, uriContent } from './xml-content.js';

@@ -1,4 +1,4 @@
-import type { XmlElement, XmlName, XmlNode } from '../../../fhir/xml-tree.js';
+import type { XmlElement, XmlName, XmlNode } from '../../../fhir/xml/xml-tree.js';
 import { touch } from './xml-edit.js';
 import type { WorkBudget } from './xml-fault.js';
 import { attributeUri, elementUri, enterScope, resolveName, type XmlScope } from './xml-scope.js';

@@ -1,4 +1,4 @@
-import type { XmlElement } from '../../../fhir/xml-tree.js';
+import type { XmlElement } from '../../../fhir/xml/xml-tree.js';
 import type { WorkBudget } from './xml-fault.js';
 import { findAttribute, isNamed } from './xml-find.js';
 import { enterScope, resolveName, type XmlScope } from './xml-scope.js';

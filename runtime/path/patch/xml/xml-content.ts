@@ -1,4 +1,4 @@
-import { XML_NAMESPACE, XMLNS_NAMESPACE, type XmlElement, type XmlNode } from '../../../fhir/xml-tree.js';
+import { XML_NAMESPACE, XMLNS_NAMESPACE, type XmlElement, type XmlNode } from '../../../fhir/xml/xml-tree.js';
 import { xmlFault } from './xml-fault.js';
 
 /** The content of an operation that has to be text, such as the value of an attribute. */

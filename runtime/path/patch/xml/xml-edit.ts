@@ -1,4 +1,4 @@
-import { MAX_TREE_DEPTH, type XmlNode, type XmlParent } from '../../../fhir/xml-tree.js';
+import { MAX_TREE_DEPTH, type XmlNode, type XmlParent } from '../../../fhir/xml/xml-tree.js';
 import { PatchFault } from '../patch-fault.js';
 
 /** Says that something in a node has changed, so that neither it nor what it is in is still as it was read. */

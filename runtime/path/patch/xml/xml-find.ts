@@ -1,4 +1,4 @@
-import type { XmlAttribute, XmlElement } from '../../../fhir/xml-tree.js';
+import type { XmlAttribute, XmlElement } from '../../../fhir/xml/xml-tree.js';
 import type { WorkBudget } from './xml-fault.js';
 import { attributeUri, elementUri, scopeIn, type XmlScope } from './xml-scope.js';
 

@@ -6,7 +6,7 @@ import {
   type XmlElement,
   type XmlNode,
   type XmlParent,
-} from '../../../fhir/xml-tree.js';
+} from '../../../fhir/xml/xml-tree.js';
 import { quoted } from '../patch-fault.js';
 import { matchesCondition } from './xml-condition.js';
 import { xmlFault, type WorkBudget } from './xml-fault.js';

@@ -5,7 +5,7 @@ import {
   type XmlDocument,
   type XmlElement,
   type XmlName,
-} from '../../../fhir/xml-tree.js';
+} from '../../../fhir/xml/xml-tree.js';
 import { FhirError } from '../../../fhir/errors.js';
 import { inOperation, quoted } from '../patch-fault.js';
 import { xmlFault } from './xml-fault.js';

@@ -1,4 +1,4 @@
-import type { XmlDocument } from '../../../fhir/xml-tree.js';
+import type { XmlDocument } from '../../../fhir/xml/xml-tree.js';
 import { inOperation } from '../patch-fault.js';
 import { MAX_PATCH_OPERATIONS, MAX_PATCH_WORK } from '../patch-limits.js';
 import { add } from './xml-add.js';

@@ -1,4 +1,4 @@
-import type { XmlElement, XmlNode } from '../../../fhir/xml-tree.js';
+import type { XmlElement, XmlNode } from '../../../fhir/xml/xml-tree.js';
 import { isSpace } from './xml-content.js';
 import { removeNode, touch } from './xml-edit.js';
 import { xmlFault, type WorkBudget } from './xml-fault.js';

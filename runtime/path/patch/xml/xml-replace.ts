@@ -1,4 +1,4 @@
-import type { XmlNode } from '../../../fhir/xml-tree.js';
+import type { XmlNode } from '../../../fhir/xml/xml-tree.js';
 import { adopt } from './xml-adopt.js';
 import { singleContent, textContent, uriContent } from './xml-content.js';
 import { insertNodes, removeNode, touch } from './xml-edit.js';

@@ -1,4 +1,4 @@
-import { XML_NAMESPACE, xmlName, type XmlElement, type XmlName, type XmlParent } from '../../../fhir/xml-tree.js';
+import { XML_NAMESPACE, xmlName, type XmlElement, type XmlName, type XmlParent } from '../../../fhir/xml/xml-tree.js';
 import { xmlFault } from './xml-fault.js';
 
 /** Namespaces by the prefixes that name them at one position; '' is the default namespace. */

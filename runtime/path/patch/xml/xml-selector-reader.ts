@@ -1,4 +1,4 @@
-import type { XmlName } from '../../../fhir/xml-tree.js';
+import type { XmlName } from '../../../fhir/xml/xml-tree.js';
 import { quoted } from '../patch-fault.js';
 import { xmlFault } from './xml-fault.js';
 

@@ -1,4 +1,4 @@
-import type { XmlName } from '../../../fhir/xml-tree.js';
+import type { XmlName } from '../../../fhir/xml/xml-tree.js';
 import { SelectorReader } from './xml-selector-reader.js';
 
 /** Condition that an element has to fulfil. A `position` is that of the element among those found so far, from 1. */

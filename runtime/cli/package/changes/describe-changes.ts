@@ -1,6 +1,6 @@
-import { append } from '../../fhir/lists.js';
-import type { JsonValue, Resource } from '../../fhir/resource.js';
-import { writeJson } from '../../format/write-json.js';
+import { append } from '../../../fhir/lists.js';
+import type { JsonValue, Resource } from '../../../fhir/resource.js';
+import { writeJson } from '../../../format/write-json.js';
 import { differencesOf, type Difference } from './content-diff.js';
 
 /** Lines that are printed unless all are asked for. */

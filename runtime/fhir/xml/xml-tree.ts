@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS } from './limits.js';
+import { DEFAULT_LIMITS } from '../limits.js';
 import { MAX_XHTML_DEPTH } from './xhtml.js';
 
 /** The namespace of `xml:lang`, `xml:space` and `xml:id`, to which the prefix `xml` is bound everywhere. */

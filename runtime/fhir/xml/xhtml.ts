@@ -1,5 +1,5 @@
 import { isXmlCharacter, unwritableAt, unwritableCharacter } from './xml-characters.js';
-import { clip } from './quote.js';
+import { clip } from '../quote.js';
 
 /** The namespace of narratives. https://hl7.org/fhir/R5/narrative.html */
 export const XHTML_NAMESPACE = 'http://www.w3.org/1999/xhtml';
