@@ -56,6 +56,7 @@ describe('the definitions of this repository', () => {
       ['export', 'Patient', 'type instance', 'GET POST'],
       ['export-poll-status', '', 'system', 'GET POST DELETE'],
       ['expunge', 'Resource', 'system type instance version', 'POST'],
+      ['generate-metadata', 'DocumentReference', 'type', 'POST'],
       ['get-resource-counts', '', 'system', 'GET POST'],
       ['hfql-execute', '', 'system', 'POST'],
       ['import', '', 'system', 'POST'],
