@@ -149,7 +149,10 @@ class ArgumentReader {
     if (allowed.includes(key) || OPEN.some((each) => allowed.includes(each))) return { value };
     const type = types.find((each) => KINDRED.some((kin) => kin.has(key) && kin.has(valueKey(each))));
     if (type === undefined) {
-      throw this.invalid(`The parameter ${quote(row.name)} has ${key}; ${allowed.join(' or ')} is right`, at);
+      throw this.invalid(
+        `The parameter ${quote(row.name)} has ${key}; ${this.isResource(row.type) ? 'resource' : allowed.join(' or ')} is right`,
+        at,
+      );
     }
     if (!TEXTS.has(key) && this.tests().get(type)?.(value) !== true) {
       throw this.invalid(`The parameter ${quote(row.name)} is a ${type}, and ${quote(String(value))} is none`, at);

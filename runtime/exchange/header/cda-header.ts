@@ -3,7 +3,7 @@ import type { JsonObject, Resource } from '../../fhir/resource.js';
 import type { XmlElement, XmlParent } from '../../fhir/xml/xml-tree.js';
 import { readTree } from '../../format/xml/read-tree.js';
 import { URI_SYSTEM } from '../mhd.js';
-import type { DocumentHeader } from './document-header.js';
+import { REPLACES, type DocumentHeader } from './document-header.js';
 
 /** URLs of code systems that FHIR knows by another name than their OID. https://terminology.hl7.org/external_terminologies.html */
 const SYSTEMS: ReadonlyMap<string, string> = new Map([
@@ -30,6 +30,8 @@ export function readCdaHeader(text: string): DocumentHeader | undefined {
   const [root] = elementsIn(readTree(head));
   if (root === undefined || root.name.local !== 'ClinicalDocument' || !isOfCda(root)) return undefined;
   const at = (...path: readonly string[]): readonly XmlElement[] => descend(root, path);
+  if (at('relatedDocument').some((each) => attribute(each, 'typeCode') === 'RPLC'))
+    throw new FhirError('document-invalid', REPLACES);
   const [identifier] = at('id').flatMap(identifierOf);
   const [type] = at('code').flatMap(conceptOf);
   const labels = at('confidentialityCode').flatMap(labelOf);

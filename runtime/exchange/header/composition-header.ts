@@ -1,6 +1,7 @@
+import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type Resource } from '../../fhir/resource.js';
 import { objectsOf, textOf } from '../elements.js';
-import type { DocumentHeader, DocumentSubject } from './document-header.js';
+import { REPLACES, type DocumentHeader, type DocumentSubject } from './document-header.js';
 
 /** Elements of an author or custodian that a DocumentReference has of them; without others, which may refer to what it does not contain. */
 const KEPT_OF_PARTY = ['identifier', 'name'];
@@ -18,6 +19,7 @@ export function readCompositionHeader(bundle: Resource): DocumentHeader | undefi
   const [first] = objectsOf(bundle, 'entry');
   const composition = first?.['resource'];
   if (!isObject(composition) || composition['resourceType'] !== 'Composition') return undefined;
+  checkPublished(composition);
   const find = entriesBy(bundle, textOf(first, 'fullUrl'));
   const parties = (name: string): readonly JsonObject[] => {
     const named = [composition[name]].flat().filter(isObject);
@@ -46,6 +48,17 @@ export function readCompositionHeader(bundle: Resource): DocumentHeader | undefi
     },
   };
 }
+
+/** @throws FhirError for what a DocumentReference made of the header would not say */
+function checkPublished(composition: JsonObject): void {
+  if (WITHDRAWN.has(String(composition['status'])))
+    throw new FhirError('document-invalid', `A Composition that is ${String(composition['status'])} is not published`);
+  if (objectsOf(composition, 'relatesTo').some(({ type }) => type === 'replaces'))
+    throw new FhirError('document-invalid', REPLACES);
+}
+
+/** Statuses of documents that nobody is to act on. */
+const WITHDRAWN: ReadonlySet<string> = new Set(['entered-in-error', 'cancelled']);
 
 /** An entry of a document, by a reference from its Composition. */
 interface FoundEntry {

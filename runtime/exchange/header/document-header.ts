@@ -2,6 +2,10 @@ import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
 import { labelsIn } from '../labels.js';
 import { IDENTIFIER_TYPES, PROFILES } from '../mhd.js';
 
+/** Why a document that replaces another is refused: which one that is only a DocumentReference can say. */
+export const REPLACES =
+  'A document that replaces another is published by its DocumentReference, whose relatesTo names that';
+
 /** What the header of a structured document says of it. Absent: the header is silent. */
 export interface DocumentHeader {
   /** Labels and tags of the document itself. */

@@ -36,7 +36,8 @@ export async function readHeader(document: Resource, services: Services): Promis
     );
   if (document.resourceType === 'Bundle') {
     const data = Buffer.from(writeJson(document)).toString('base64');
-    return { header: headerOfBundle(document), attachment: { contentType: 'application/fhir+json', data } };
+    const header = await inDocument(() => headerOfBundle(document));
+    return { header, attachment: { contentType: 'application/fhir+json', data } };
   }
   const contentType = textOf(document, 'contentType') ?? '';
   const header = await inDocument(() => headerOfBinary(document['data'], contentType, services));
@@ -56,7 +57,9 @@ async function headerOfBinary(
   }
   const header = /xml/i.test(contentType) ? readCdaHeader(startOf(data)) : undefined;
   if (header !== undefined) return header;
-  throw invalid(`${contentType} with no ClinicalDocument has no header; a CDA or FHIR document is needed`);
+  const wanted =
+    'a ClinicalDocument as text/xml or another XML media type, or a FHIR document as application/fhir+json or +xml';
+  throw invalid(`There is no header to read in what is sent as ${contentType}: send ${wanted}`);
 }
 
 /** The text with which base64 begins, as far as a header may reach. What is no base64 or UTF-8 is refused when it is published. */
@@ -78,12 +81,12 @@ function headerOfBundle(bundle: JsonValue): DocumentHeader {
 }
 
 /** Reports what cannot be read as a fault of the document. */
-async function inDocument<T>(read: () => Promise<T>): Promise<T> {
+async function inDocument<T>(read: () => T | Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
     if (error instanceof TypeError) throw invalid('The document is not encoded as UTF-8');
-    if (!(error instanceof FhirError) || error.code === 'document-invalid') throw error;
+    if (!(error instanceof FhirError) || error.issues[0].expression === AT) throw error;
     throw invalid(error.issues[0].text);
   }
 }

@@ -271,6 +271,9 @@ export function generatingMetadata(store: Store): void {
 
     it.each<[string, (known: Known) => object]>([
       ['a confidentiality without a code system', ({ identifier }) => binary(cda(identifier.value).replace('code="R" codeSystem="2.16.840.1.113883.5.25"', 'code="R"'))], // prettier-ignore
+      ['a CDA document that replaces another', ({ identifier }) => binary(cda(identifier.value, '<relatedDocument typeCode="RPLC"><parentDocument><id root="1.2"/></parentDocument></relatedDocument>'))], // prettier-ignore
+      ['a FHIR document that was entered in error', ({ reference }) => bundle({}, { subject: [{ reference }], status: 'entered-in-error' })], // prettier-ignore
+      ['a FHIR document that replaces another', ({ reference }) => bundle({}, { subject: [{ reference }], relatesTo: [{ type: 'replaces', resourceReference: { reference: 'DocumentReference/x' } }] })], // prettier-ignore
       ['a Binary that another resource protects', ({ identifier, reference }) => ({ ...binary(cda(identifier.value)), securityContext: { reference } })], // prettier-ignore
       ['a header of 30,000 elements', ({ identifier }) => binary(cda(identifier.value, '<y/>'.repeat(30_000)))],
       ['400 kB of authors', ({ reference }) => bundle({}, { subject: [{ reference }], author: [{ display: 'x'.repeat(400_000) }] })], // prettier-ignore
