@@ -57,7 +57,7 @@ function checkPublished(composition: JsonObject): void {
     throw new FhirError('document-invalid', REPLACES);
 }
 
-/** Statuses of documents that nobody is to act on. */
+/** Statuses of documents that are withdrawn. */
 const WITHDRAWN: ReadonlySet<string> = new Set(['entered-in-error', 'cancelled']);
 
 /** An entry of a document, by a reference from its Composition. */
