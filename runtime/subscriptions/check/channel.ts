@@ -44,7 +44,7 @@ function readType({ channelType }: JsonObject, faults: Faults, { hasWebsocket }:
   const isKnown = system === undefined || system === CHANNELS;
   if (isKnown && code === 'rest-hook') return code;
   if (isKnown && code === 'websocket' && hasWebsocket) return code;
-  const offered = hasWebsocket ? 'rest-hook or websocket' : 'rest-hook';
+  const offered = hasWebsocket ? 'rest-hook or websocket' : 'rest-hook (websocket where subscriptions.websocket is on)';
   faults.add('channelType', `is ${offered} of ${CHANNELS}`, 'not-supported');
   return code === 'websocket' ? code : 'rest-hook';
 }
