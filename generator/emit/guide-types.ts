@@ -69,7 +69,7 @@ function aliasOf(name: string, { type, url, root }: ProfileRow, context: Context
   return { kind: 'alias', name, doc: url, type: [type, ...narrowings(root, type, type, context)].join(' & ') };
 }
 
-/** What a profile adds to a type, as types to be intersected with it. @param at the type as an expression */
+/** Returns the types that narrow a type by a profile: both are intersected. @param at the type as an expression */
 function narrowings({ children = [] }: ProfileElementRow, type: string, at: string, context: Context): string[] {
   const elements = new Map(context.structures.get(type)?.elements.map((element) => [element.name, element]));
   const properties: Property[] = [];

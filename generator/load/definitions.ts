@@ -34,7 +34,7 @@ export interface GuidePin extends PackagePin {
   /** The archive, relative to the checkout; absent: npm has installed it. */
   readonly file?: string;
   readonly sha256: string;
-  /** What it asks for where it gets another version. */
+  /** Versions that it asks for, by package, where it gets another one. */
   readonly overridden?: Readonly<Record<string, string>>;
 }
 

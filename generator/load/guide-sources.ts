@@ -20,7 +20,7 @@ export interface GuideSource extends Manifest {
   readonly source: PackageSource;
   /** Relative to the checkout; absent: it is in node_modules, by its name. */
   readonly file?: string;
-  /** Of the archive, or of the folder (`digestPackage`). */
+  /** Computes the digest of the archive, or of the folder (`digestPackage`). */
   readonly sha256: () => string;
 }
 

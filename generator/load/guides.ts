@@ -26,7 +26,7 @@ export interface GuideRequest {
 
 /** A package of a guide: its definitions of which anything ends up in the tables. */
 export interface LoadedGuide {
-  /** What pins it. */
+  /** Pin in `definitions/packages.json`. */
   readonly pin: GuidePin;
   /** Canonical with version of its ImplementationGuide; undefined: it has none. */
   readonly guide: string | undefined;
@@ -35,7 +35,7 @@ export interface LoadedGuide {
   readonly operations: readonly OperationDefinition[];
 }
 
-/** What guides are read with: what the core package is. */
+/** Facts about the core package that guides are read with. */
 export type GuideReader = Omit<PackageReader, 'limits' | 'nesting' | 'checkStorable' | 'rules'>;
 
 /** Definitions of which nothing ends up in the tables: the build packs them. They are most of the bytes. */

@@ -74,7 +74,7 @@ export function addGuides(model: Model, sources: GuideSources): GuidedModel {
   };
 }
 
-/** Those of guides come after those of the core package, which keep their places in databases. */
+/** Adds the parameters of guides after those of the core package, which keep their places in databases. */
 function searchOf(model: Model, guides: readonly GuideDefinitions[], withoutEffect: string[]): Model['search'] {
   const context = createParameterContext(tablesOf(model));
   const rank = new Map<Json, number>();

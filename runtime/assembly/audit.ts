@@ -32,9 +32,6 @@ export type AuditServices = Pick<Services, 'store' | 'extract' | 'refit' | 'limi
 /** An audit that runs: of calls, of notifications, and of the endpoints of the authorization server. */
 export interface RunningAudit extends CallAudit, Pick<Audit, 'token' | 'notification' | 'close'> {}
 
-/** Transactions that are ordinary writes where documents are not taken apart. */
-const PUBLISHING: ReadonlySet<string> = new Set(['ITI-65', 'ITI-105', 'ITI-106']);
-
 /** The type that events have as resources: reading them is no event. */
 const EVENT = 'AuditEvent';
 const FILE = 'audit.ndjson';
@@ -81,9 +78,7 @@ export async function prepareAudit(
   };
 
   function transactionIn(call: FailedCall, reply: Reply | undefined): string | undefined {
-    const { documents, actors } = services.exchange;
-    const found = transactionOf(call, operationOf(call), reply, actors);
-    return found !== undefined && PUBLISHING.has(found) && !documents ? undefined : found;
+    return transactionOf(call, operationOf(call), reply, services.exchange.actors);
   }
 
   /** All records are of one form: each read makes one. */

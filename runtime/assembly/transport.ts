@@ -22,7 +22,7 @@ export interface Transport {
   readonly app: Pick<AppOptions, 'baseUrl' | 'proxies' | 'corsOrigins'>;
   /** What secures a listener. */
   front(listener: RequestListener): RequestListener;
-  /** The same for what takes requests for web sockets. */
+  /** Secures what takes requests for web sockets, as `front` secures a listener. */
   frontOf(upgrade: UpgradeListener): UpgradeListener;
 }
 

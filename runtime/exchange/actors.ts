@@ -76,6 +76,9 @@ export const ACTOR_NAMES = Object.keys(ACTORS) as readonly ActorName[];
 /** Transactions of documents, whose events have the shape of their profiles wherever documents are taken apart. */
 const OF_DOCUMENTS: readonly ExchangeTransaction[] = ['ITI-65', 'ITI-66', 'ITI-67', 'ITI-68', 'ITI-105', 'ITI-106'];
 
+/** Those of them that are ordinary writes where documents are not taken apart. */
+const PUBLISHING: ReadonlySet<ExchangeTransaction> = new Set(['ITI-65', 'ITI-105', 'ITI-106']);
+
 /** Returns what some actors do together. @param documents whether documents are taken apart (`exchange.documents`) */
 export function actorsOf(names: readonly ActorName[], documents = true): Actors {
   const rows = names.map((name): ActorRow => ACTORS[name]);
@@ -84,7 +87,9 @@ export function actorsOf(names: readonly ActorName[], documents = true): Actors 
   return {
     instantiates: claims.map((claim) => (typeof claim === 'string' ? { canonical: claim } : claim)),
     guides: unique(rows.flatMap(({ guides }) => guides)),
-    transactions: new Set(documents ? [...OF_DOCUMENTS, ...transactions] : transactions),
+    transactions: new Set(
+      documents ? [...OF_DOCUMENTS, ...transactions] : transactions.filter((each) => !PUBLISHING.has(each)),
+    ),
     needsPatient: rows.some(({ needsPatient }) => needsPatient === true),
   };
 }

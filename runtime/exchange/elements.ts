@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
+import { isObject, objectsOf as objectsIn, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
 
 /** An element and where it is. */
 export interface Located {
@@ -26,10 +26,9 @@ export function hasCode(concept: JsonValue | undefined, system: string, code: st
   return objectsOf(concept, 'coding').some((coding) => coding['system'] === system && coding['code'] === code);
 }
 
-/** The objects of a list. */
+/** The objects of the list that an element has by a name; none where it has no such list. */
 export function objectsOf(value: JsonValue | undefined, name: string): readonly JsonObject[] {
-  const items = isObject(value) ? value[name] : undefined;
-  return Array.isArray(items) ? items.filter(isObject) : [];
+  return isObject(value) ? objectsIn(value[name]) : [];
 }
 
 /** A text; undefined: there is none. */

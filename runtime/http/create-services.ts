@@ -69,7 +69,10 @@ export function createServices(
   const codecs = createCodecs(limits.nesting, options.codecs);
   const { documents } = options.exchange ?? DEFAULT_SERVICES.exchange;
   const settings = { 'admin.expunge': options.allowsExpunge === true, 'exchange.documents': documents };
-  const isOn = (name: string): boolean => settings[SWITCHES.get(name) ?? 'admin.expunge'] || !SWITCHES.has(name);
+  const isOn = (name: string): boolean => {
+    const setting = SWITCHES.get(name);
+    return setting === undefined || settings[setting];
+  };
   const wired = new Set([...INTERACTIONS.keys()].filter(isOn));
   const offered = new Map([...OPERATIONS].filter(([id]) => options.hasWebsocket === true || !WEBSOCKET.has(id)));
   const operations = new Map([...offered].filter(([id]) => isOn(id)));

@@ -211,7 +211,7 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
     const nothing = { params: new URLSearchParams(), conditions: {}, prefer: {} };
     return { ...nothing, principal, base, type: SUBSCRIPTION, trace: { requestId } };
   };
-  /** The page itself is neither an interaction nor an operation: the audit has what it stands for. */
+  /** Records in the audit the call that the page makes: the page itself is neither an interaction nor an operation. */
   const audited = async <T>(call: Call, status: number, work: (services: Services) => Promise<T>): Promise<T> => {
     const services = servicesNow();
     try {

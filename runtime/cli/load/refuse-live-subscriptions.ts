@@ -12,7 +12,7 @@ import { liveOn } from '../../subscriptions/check/live-on.js';
 import { isLive } from '../../subscriptions/check/status.js';
 import { Faults, textOf } from '../../subscriptions/faults.js';
 
-/** What is loaded with. */
+/** Services that a load works with. */
 export type LoadedCore = Omit<Core, 'largeTexts'> & Partial<Pick<Services, 'largeTexts' | 'validateByProfiles'>>;
 
 /** Checks of resources that are put straight into a store. */

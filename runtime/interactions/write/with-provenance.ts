@@ -1,4 +1,5 @@
 import { authorize } from '../../core/access/authorize.js';
+import { createCallOf } from '../../core/create-call.js';
 import type { Call } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { callToWrite } from '../../core/write/before-write.js';
@@ -57,20 +58,10 @@ export function withProvenance(planner: WritePlanner, planCreate: WritePlanner):
 
 /** The creation of the Provenance as a call of its own, authorized. @throws FhirError `scope-missing` */
 async function provenanceCall(call: Call, provenance: Resource, services: Services): Promise<Call> {
-  const { principal, trace, base, signal } = call;
-  const own: Call = {
-    interaction: 'create',
-    type: PROVENANCE,
-    params: new URLSearchParams(),
-    conditions: {},
-    prefer: {},
-    // The structure asks for a target.
-    body: { ...provenance, target: provenance['target'] ?? [{ reference: UNKNOWN_TARGET }] },
-    ...{ principal, base },
-    ...(trace !== undefined && { trace }),
-    ...(signal !== undefined && { signal }),
-  };
-  authorize(own, principal.access, services);
+  // The structure asks for a target.
+  const body = { ...provenance, target: provenance['target'] ?? [{ reference: UNKNOWN_TARGET }] };
+  const own: Call = { ...createCallOf(call, body, {}), type: PROVENANCE };
+  authorize(own, call.principal.access, services);
   return services.beforeWrite === undefined ? own : callToWrite(own, services);
 }
 

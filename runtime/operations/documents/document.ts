@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { ANSWER_ROOM, openAnswerRoom } from '../../core/answer-room.js';
 import { joinBundle, replyBundle, type Call, type Reply, type ReplyBundle } from '../../core/call.js';
+import { createCallOf } from '../../core/create-call.js';
 import { readStored } from '../../core/read-stored.js';
 import { withinBudget } from '../../core/search/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
@@ -120,15 +121,5 @@ function bundleOf(resources: ReadonlyMap<string, string>, security: readonly Jso
 
 /** Stored as a request of its own would; the token needs `c` on Bundle. */
 function store(bundle: Resource, call: Call, services: Services): Promise<Reply> {
-  const { principal, base, trace, signal } = call;
-  const create: Call = {
-    interaction: 'create',
-    ...{ principal, base, type: 'Bundle', body: bundle },
-    ...(trace !== undefined && { trace }),
-    ...(signal !== undefined && { signal }),
-    params: new URLSearchParams(),
-    conditions: {},
-    prefer: { return: 'representation' },
-  };
-  return execute(create, services);
+  return execute(createCallOf(call, bundle, { return: 'representation' }), services);
 }

@@ -1,4 +1,5 @@
 import type { Call, Reply } from '../../core/call.js';
+import { createCallOf } from '../../core/create-call.js';
 import type { Services } from '../../core/services.js';
 import { referenceFrom } from '../../exchange/header/document-header.js';
 import { findDocumentPatient } from '../../exchange/header/find-patient.js';
@@ -11,6 +12,7 @@ import { execute } from '../../interactions/execute.js';
 import { readArguments, valueOf } from '../arguments.js';
 
 const REFERENCE = 'DocumentReference';
+const WHOLE = { return: 'representation' } as const;
 
 /**
  * `DocumentReference/$generate-metadata`: publishes a structured document by the metadata in its header. The document, the
@@ -22,7 +24,7 @@ export async function generateMetadata(call: Call, services: Services): Promise<
   const document = valueOf(readArguments(call, services), 'document') as Resource;
   const { header, attachment } = await readHeader(document, services);
   const publishFor = (subject: string): Promise<Reply> =>
-    publish(referenceFrom(header, attachment, subject, document['meta']), call, services);
+    execute(createCallOf(call, referenceFrom(header, attachment, subject, document['meta']), WHOLE), services);
   const subject = await findDocumentPatient(header.subject, call, services).catch(async (error: unknown) => {
     // A constraint on what may be created is judged first, so that the answer does not tell whether a patient outside of it is there.
     await publishFor(`Patient/${newId()}`).catch((refused: unknown) => {
@@ -41,19 +43,4 @@ export async function generateMetadata(call: Call, services: Services): Promise<
     about: [{ type: REFERENCE, id, ...(reply.json !== undefined && { json: reply.json }) }],
     ...(reply.location !== undefined && { contentLocation: reply.location }),
   };
-}
-
-/** Published as a request of its own would. */
-function publish(body: Resource, call: Call, services: Services): Promise<Reply> {
-  const { principal, base, trace, signal } = call;
-  const create: Call = {
-    interaction: 'create',
-    ...{ principal, base, type: REFERENCE, body },
-    ...(trace !== undefined && { trace }),
-    ...(signal !== undefined && { signal }),
-    params: new URLSearchParams(),
-    conditions: {},
-    prefer: { return: 'representation' },
-  };
-  return execute(create, services);
 }

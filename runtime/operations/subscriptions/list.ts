@@ -1,30 +1,14 @@
 import { authorize } from '../../core/access/authorize.js';
 import { isVisible } from '../../core/access/visibility.js';
 import type { Call } from '../../core/call.js';
+import type { ListedSubscription } from '../../core/listed-subscription.js';
 import type { Services } from '../../core/services.js';
 import { SUBSCRIPTION } from '../../core/write/content-to-store.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject } from '../../fhir/resource.js';
-import { SubscriptionRows, type DeliveryError } from '../../subscriptions/engine/rows.js';
+import { SubscriptionRows } from '../../subscriptions/engine/rows.js';
 import { LIVE, writeStatus } from '../../subscriptions/engine/write-status.js';
 import { readOne, selectSubscriptions } from './status.js';
-
-/** A Subscription with its deliveries, for people. */
-export interface ListedSubscription {
-  readonly id: string;
-  readonly name: string;
-  readonly topic: string;
-  readonly channel: string;
-  readonly status: string;
-  /** Events so far. */
-  readonly events: number;
-  /** Those of them that were not delivered. */
-  readonly waiting: number;
-  /** Newest first. */
-  readonly errors: readonly DeliveryError[];
-  /** Whether its handshake can be sent again by who asks, as far as the scopes on the type tell. */
-  readonly mayRetry: boolean;
-}
 
 /** The Subscriptions that the caller may see. @param call of `Subscription/$status` @throws FhirError as that */
 export async function listSubscriptions(call: Call, services: Services): Promise<readonly ListedSubscription[]> {

@@ -72,7 +72,7 @@ export function createSocketHub(parts: EngineParts): SocketHub {
   let isClosing = false;
   let binding: Promise<unknown> = Promise.resolve();
   let following: Promise<void> | undefined;
-  let told = -Infinity;
+  let updated = -Infinity;
   let isNew = false;
   let wake: (() => void) | undefined;
   const rowsOf = (): SubscriptionRows => new SubscriptionRows(parts.services().store.maps);
@@ -163,14 +163,14 @@ export function createSocketHub(parts: EngineParts): SocketHub {
       const now = performance.now();
       try {
         // After a binding it looks at once, also where this process matches: that goes on with the next version.
-        if (isNew || now - told > SILENCE) {
+        if (isNew || now - updated > SILENCE) {
           isNew = false;
-          const before = told;
+          const before = updated;
           const { tables } = services();
           if (reader?.tables !== tables) reader = { tables, of: new Matcher(parts, rowsOf()) };
           const live = (await reader.of.open()) ? await reader.of.live() : undefined;
           // What the matcher has reported meanwhile is newer.
-          if (live !== undefined && told === before) update(live);
+          if (live !== undefined && updated === before) update(live);
         }
         if (now - looked >= LOOK.far) {
           looked = now;
@@ -195,7 +195,7 @@ export function createSocketHub(parts: EngineParts): SocketHub {
       return bound;
     },
     matched(live) {
-      told = performance.now();
+      updated = performance.now();
       update(live);
     },
     async close() {
