@@ -7,6 +7,7 @@ import { readAllowList } from '../auth/jwks/allow-list.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Config } from '../config/settings.js';
 import type { Services, SubscriptionChecks } from '../core/services.js';
+import { FhirError } from '../fhir/errors.js';
 import { writeJson } from '../format/write-json.js';
 import type { Log } from '../observe/log.js';
 import type { Store } from '../store/store.js';
@@ -95,7 +96,10 @@ export async function openSubscriptions(setup: SubscriptionSetup): Promise<Subsc
       atOnce: config['subscriptions.atOnce'],
     },
     onWarning: (text) => log.warn(text),
-    onError: (error) => log.defect('none', error),
+    onError(error) {
+      if (error instanceof FhirError) log.warn(`subscriptions: ${error.message}`);
+      else log.defect('none', error);
+    },
   };
   const hasWebsocket = config['subscriptions.websocket'];
   const sockets = hasWebsocket ? createSocketHub(parts) : undefined;

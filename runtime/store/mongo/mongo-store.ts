@@ -72,8 +72,9 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const collections = await prepare(db, settings.existing);
   const now = settings.now ?? (() => clock.now());
   const fault = openFault(settings.faultAt, settings.faultAfter);
-  const causal = openCausal(client);
-  const transactions = openTransactions(causal, fault);
+  const stale = openStaleTransactions(client, db);
+  const causal = openCausal(client, stale);
+  const transactions = openTransactions(causal, fault, stale);
   const toTimestamp = ({ seconds, increment }: ClusterTime): Timestamp => new Timestamp({ t: seconds, i: increment });
   const snapshots = openSnapshots(db, causal, toTimestamp);
   const recent = openRecent();
@@ -95,14 +96,12 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const scan = openScan(snapshots);
   const counts = openCounts(snapshots);
   const blobs = openBlobs({ collections, causal, transactions, now, time, grace: settings.blobGrace, fault });
-  const stale = openStaleTransactions(client, db);
   const restore = openRestore(collections, transactions, RESTORE_TIME, slotOf);
   const copies = openCopies(collections, now, time);
   const writerParts = {
     collections,
     causal,
     transactions,
-    stale,
     slotOf,
     findBroken: openPreconditionCheck({ db, collections, probes, budget: settings.preconditionBudget }),
     stamps: openStamps(now),
@@ -130,13 +129,13 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     findLines: async (query, until, signal) => toLinePage(await find(query, { budget: queryBudget, signal }), until),
     countBy: (query, signal) => countBy(query, { budget: queryBudget, signal }),
     explain: (query, signal) => explain(query, { budget: queryBudget, signal }),
-    reindex: (items) => stale.watch(reindex(items)),
-    amend: (amendment) => stale.watch(amend(amendment)),
-    expunge: (expunge) => stale.watch(remove(expunge)),
+    reindex,
+    amend,
+    expunge: remove,
     history: (query, signal) => history(query, { budget: queryBudget, signal }),
     scan: (after, limit) => scan(after, limit, { budget: queryBudget, signal: undefined }),
     write,
-    restore: (versions) => stale.watch(restore(versions)),
+    restore,
     counts: () => counts({ budget: queryBudget, signal: undefined }),
     blobs,
     maps: openMaps(collections, causal, transactions, now, time),

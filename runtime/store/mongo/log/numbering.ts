@@ -14,8 +14,8 @@ export const LOG = 'log';
 
 /** Times of the process that numbers, in milliseconds. */
 const LOG_TIMES = {
-  /** How long it may do without a sign of life. */
-  lease: 10_000,
+  /** How long it may do without a sign of life. A transaction that a dead process left open is ended after five seconds more. */
+  lease: 8000,
   /** Between two signs of life where nothing is written. */
   beat: 3000,
   /** Between two batches under load. */

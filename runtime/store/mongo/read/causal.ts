@@ -1,5 +1,7 @@
 import type { ClientSession, ClusterTime, MongoClient, Timestamp } from 'mongodb';
 
+import type { StaleTransactions } from '../write/stale-transactions.js';
+
 /**
  * Sessions in which this process reads its own acknowledged writes. A new primary serves reads a moment before it knows that a
  * majority has what the one before acknowledged; with the time of the last such write they wait for it, as long as `maxTimeMS`
@@ -22,7 +24,7 @@ interface Acknowledged {
 }
 
 /** Nothing was written yet. */
-export function openCausal(client: MongoClient): Causal {
+export function openCausal(client: MongoClient, stale: StaleTransactions): Causal {
   let last: Acknowledged | undefined;
 
   function note({ operationTime, clusterTime }: ClientSession): void {
@@ -60,7 +62,7 @@ export function openCausal(client: MongoClient): Causal {
   return {
     read: (work) => inSession(begin(), work),
     // It waits for nothing: a session that is new knows no time, and a write needs none.
-    write: (work) => noted(client.startSession({ causalConsistency: true }), work),
+    write: (work) => stale.watch(noted(client.startSession({ causalConsistency: true }), work)),
     transact: (work) => noted(begin(), work),
   };
 }

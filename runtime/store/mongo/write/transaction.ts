@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Causal } from '../read/causal.js';
 import type { Fault } from '../fault.js';
+import type { StaleTransactions } from './stale-transactions.js';
 import { commandOptions, SLACK, type CommandOptions } from './command-options.js';
 import {
   isConnectionLost,
@@ -47,7 +48,7 @@ export interface Transactions {
 const AFTERMATH = 30_000;
 
 /** Opens no connection. */
-export function openTransactions(causal: Causal, fault: Fault): Transactions {
+export function openTransactions(causal: Causal, fault: Fault, stale: StaleTransactions): Transactions {
   async function attempt<T>(session: ClientSession, work: Work<T>, deadline: number) {
     session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority', journal: true } });
     try {
@@ -63,25 +64,25 @@ export function openTransactions(causal: Causal, fault: Fault): Transactions {
     }
   }
 
-  return {
-    async run(work, deadline, look) {
-      for (let tries = 1; ; tries++) {
-        const begun = performance.now();
-        try {
-          // A session of its own: what a failed try saw last may be rolled back, and need not be waited for.
-          return await causal.transact((session) => attempt(session, work, deadline));
-        } catch (error) {
-          if (!isWorthAnother(error)) throw isTimeUp(error) ? writeNotDone() : translateMongoError(error);
-          // The other one is about as far as this one was.
-          const greatest = Math.min(GREATEST_PAUSE, (FIRST_PAUSE + performance.now() - begun) * 2 ** (tries - 1));
-          const pause = (0.5 + Math.random() / 2) * greatest;
-          if (tries >= MAX_ATTEMPTS || performance.now() + pause > deadline) throw storeBusy();
-          await sleep(pause);
-          await look?.();
-        }
+  async function attempts<T>(work: Work<T>, deadline: number, look?: () => Promise<void>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      const begun = performance.now();
+      try {
+        // A session of its own: what a failed try saw last may be rolled back, and need not be waited for.
+        return await causal.transact((session) => attempt(session, work, deadline));
+      } catch (error) {
+        if (!isWorthAnother(error)) throw isTimeUp(error) ? writeNotDone() : translateMongoError(error);
+        // The other one is about as far as this one was.
+        const greatest = Math.min(GREATEST_PAUSE, (FIRST_PAUSE + performance.now() - begun) * 2 ** (tries - 1));
+        const pause = (0.5 + Math.random() / 2) * greatest;
+        if (tries >= MAX_ATTEMPTS || performance.now() + pause > deadline) throw storeBusy();
+        await sleep(pause);
+        await look?.();
       }
-    },
-  };
+    }
+  }
+
+  return { run: (work, deadline, look) => stale.watch(attempts(work, deadline, look)) };
 }
 
 /** A document that another made in the same moment is seen by the next try. */

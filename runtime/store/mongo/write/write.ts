@@ -59,7 +59,7 @@ const TOO_LARGE_BY_ALL_SIGNS = { changes: 1000, tries: 3 };
  * updated or deleted as `Update` says; everything else is one transaction.
  */
 export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): Store['write'] {
-  const { collections, causal, transactions, stale, stamps, slotOf, findBroken, settle, time, fault } = parts;
+  const { collections, causal, transactions, stamps, slotOf, findBroken, settle, time, fault } = parts;
   const { resource, history } = collections;
   const queue = openKeyQueue();
   const restamp = openRestamper(parts);
@@ -196,7 +196,7 @@ export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): 
     }
     // What comes to its end when the client does not wait any more is a commit, which may go through.
     try {
-      return await withTimeout(longest, stale.watch(work()), outcomeUnknown);
+      return await withTimeout(longest, work(), outcomeUnknown);
     } catch (error) {
       throw translateWriteError(error, changes.length);
     }

@@ -3,7 +3,6 @@ import type { PreconditionCheck } from './check-preconditions.js';
 import type { Collections } from '../bson/documents.js';
 import type { Fault } from '../fault.js';
 import type { SlotOf } from '../bson/sort-slots.js';
-import type { StaleTransactions } from './stale-transactions.js';
 import type { Stamps } from './stamps.js';
 import type { Transactions } from './transaction.js';
 
@@ -12,7 +11,6 @@ export interface WriterParts {
   readonly collections: Collections;
   readonly causal: Causal;
   readonly transactions: Transactions;
-  readonly stale: StaleTransactions;
   readonly stamps: Stamps;
   readonly slotOf: SlotOf;
   readonly findBroken: PreconditionCheck;
