@@ -18,8 +18,14 @@ describeOnMongod('a process that died while it numbered the log', () => {
     const dead = new MongoClient(subject.url, { appName: APP_NAME });
     const session = dead.startSession();
     session.startTransaction();
-    const locked = await dead.db().collection('log').updateOne({}, { $set: { holder: 'dead' } }, { session });
-    const entry = await dead.db().collection('map').updateOne({}, { $set: { value: '2' } }, { session });
+    const locked = await dead
+      .db()
+      .collection('log')
+      .updateOne({}, { $set: { holder: 'dead' } }, { session });
+    const entry = await dead
+      .db()
+      .collection('map')
+      .updateOne({}, { $set: { value: '2' } }, { session });
     expect([locked.matchedCount, entry.matchedCount]).toEqual([1, 1]);
     await store.write([put('a', 0)]);
     const swapped = store.maps.swapAll([{ map: 'm', key: 'k', expected: '1', value: '3' }]);
