@@ -14,11 +14,16 @@ export function emitSearchTypes(model: Model): Artefact {
     name: nameOf(type),
     doc: `Search parameters of ${type}.`,
     ...(base !== undefined && { extends: nameOf(base) }),
-    properties: [...parameters]
+    // One that a type has anew takes what that of its base takes.
+    properties: parameters
+      .filter(
+        ({ code }) =>
+          !tables.some(({ type: of, parameters: all }) => of === base && all.some((each) => each.code === code)),
+      )
       .sort((a, b) => byCodePoint(a.code, b.code))
       .map(({ code, type: kind }) => ({
         name: /^[A-Za-z_]\w*$/.test(code) ? code : `'${code}'`,
-        type: VALUE,
+        type: `${VALUE}<'${kind}'>`,
         optional: true,
         doc: kind,
       })),
@@ -32,10 +37,16 @@ export function emitSearchTypes(model: Model): Artefact {
     declarations: [
       { kind: 'alias', name: 'SearchValue', doc: 'A value of a search parameter.', type: 'string | number | boolean' },
       {
+        kind: 'interface',
+        name: 'OfKind<K extends string>',
+        doc: 'No value is one of these: it tells types the kind of a parameter.',
+        properties: [{ name: "'~kind'", type: 'K', optional: false, doc: '' }],
+      },
+      {
         kind: 'alias',
-        name: 'SearchValues',
-        doc: 'One value, or several of which all have to match.',
-        type: 'SearchValue | readonly SearchValue[]',
+        name: 'SearchValues<K extends string = string>',
+        doc: 'One value, or several of which all have to match. `K`: the kind of the parameter.',
+        type: 'SearchValue | readonly SearchValue[] | OfKind<K>',
       },
       ...interfaces,
       {

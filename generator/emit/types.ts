@@ -1,6 +1,7 @@
 import type { Element, Model, Structure } from '../model/model.js';
 import { byCodePoint, choiceName, kebab } from '../model/names.js';
 import type { Artefact, ImportLine, InterfaceDeclaration } from './artefact.js';
+import { emitChoiceTypes } from './choice-types.js';
 import { emitGuideTypes, guideExports } from './guide-types.js';
 import { emitOperationTypes } from './operation-types.js';
 import { emitSearchTypes } from './search-types.js';
@@ -47,6 +48,7 @@ export function emitTypes(model: Model): Artefact[] {
     emitUnion(model),
     emitOperationTypes(model),
     emitSearchTypes(model),
+    emitChoiceTypes(model),
     emitIndex(model),
   ];
 }
@@ -225,7 +227,8 @@ function emitIndex(model: Model): Artefact {
   const others = [
     { names: ['AnyResource', 'ResourceOf', 'ResourceType'], from: './resource-union.js' },
     { names: ['Operations'], from: './operations.js' },
-    { names: ['SearchParameters'], from: './search-parameters.js' },
+    { names: ['SearchParameters', 'SearchValues'], from: './search-parameters.js' },
+    { names: ['Choices'], from: './choices.js' },
   ];
   return {
     kind: 'typescript',
