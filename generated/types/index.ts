@@ -212,4 +212,5 @@ export type { VirtualServiceDetail } from './virtual-service-detail.js';
 export type { VisionPrescription, VisionPrescriptionLensSpecification, VisionPrescriptionLensSpecificationPrism } from './vision-prescription.js';
 export type { AnyResource, ResourceOf, ResourceType } from './resource-union.js';
 export type { Operations } from './operations.js';
-export type { SearchParameters } from './search-parameters.js';
+export type { SearchParameters, SearchValues } from './search-parameters.js';
+export type { Choices } from './choices.js';
