@@ -24,7 +24,7 @@ const ASSERTION = 60;
  *
  * @returns a function for `ClientOptions.token`
  */
-export function backendServices(options: BackendServicesOptions): () => Promise<string> {
+export function backendServices(options: BackendServicesOptions): (isRefused?: boolean) => Promise<string> {
   const { fetch: send = fetch } = options;
   let endpoint: Promise<string> | undefined;
   let current: { readonly token: Promise<string>; until: number } | undefined;
@@ -35,8 +35,8 @@ export function backendServices(options: BackendServicesOptions): () => Promise<
     kept.until = Date.now() + seconds * 1000 - MARGIN;
     return token;
   };
-  return () => {
-    if (current !== undefined && Date.now() < current.until) return current.token;
+  return (isRefused = false) => {
+    if (!isRefused && current !== undefined && Date.now() < current.until) return current.token;
     const kept = { until: Infinity } as { token: Promise<string>; until: number };
     kept.token = renew(kept);
     // What failed is not kept.

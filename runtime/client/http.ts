@@ -7,44 +7,78 @@ export class FhirClientError extends Error {
     /** What the server said; undefined: the answer was no OperationOutcome. */
     readonly outcome: OperationOutcome | undefined,
     text: string,
+    /** Headers of the answer: `Retry-After`, `WWW-Authenticate`. */
+    readonly headers: Headers = new Headers(),
   ) {
     super(text);
     this.name = 'FhirClientError';
   }
 }
 
+/** What every call takes besides its own arguments. */
+export interface RequestOptions {
+  /** Ends the call: its promise is rejected with the reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds after which a request is given up, with a `TimeoutError`; in place of that of the client. */
+  readonly timeout?: number | undefined;
+  /** Sent besides those of the client, and before them: `{ 'X-Request-Id': '7' }`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
 /** How a client reaches its server. */
 export interface ClientOptions {
   /** URL of the FHIR base: `https://example.org/fhir`. */
   readonly base: string;
-  /** A bearer token, or what gives a valid one before each request (`backendServices`); absent: the server wants none. */
-  readonly token?: string | (() => Promise<string>);
+  /**
+   * A bearer token, or what gives a valid one before each request (`backendServices`); absent: the server wants none. It is called
+   * with true where the server refused the last one with 401, once for each request.
+   */
+  readonly token?: string | ((isRefused?: boolean) => Promise<string>);
   /** In place of the global `fetch`. */
   readonly fetch?: typeof fetch;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Milliseconds after which a request is given up; absent: never. */
+  readonly timeout?: number;
+  /** How often a request is sent again that may be repeated, where the answer is 429 or 503 with `Retry-After`: 3 unless said otherwise. */
+  readonly retries?: number;
 }
 
 /** One request below the base. */
-export interface ClientRequest {
-  readonly method: string;
-  /** Without a slash at the front: `Patient/1`. */
+export interface ClientRequest extends RequestOptions {
+  /** `GET` unless said otherwise. */
+  readonly method?: string;
+  /** Without a slash at the front: `Patient/1`. A URL below the base is taken too, such as a link of an answer. */
   readonly path: string;
-  readonly query?: URLSearchParams;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
+  readonly query?: URLSearchParams | undefined;
+  /** Texts, bytes and forms are sent as they are; anything else is sent as JSON. */
   readonly body?: unknown;
-  readonly contentType?: string;
-  readonly signal?: AbortSignal | undefined;
+  /** Of the body: `application/fhir+json` unless said otherwise, or what `fetch` makes of a form. */
+  readonly contentType?: string | undefined;
+  readonly accept?: string;
+  /** It may be repeated although its method does not say so: a search by POST. */
+  readonly isSafe?: boolean;
 }
 
 /** Answer to a request. */
 export interface ClientAnswer<T> {
   readonly status: number;
   readonly headers: Headers;
-  /** Undefined: there was no body. */
+  /** Undefined: there was none, or it was no JSON. */
   readonly body: T | undefined;
+  /** The body as it came. */
+  readonly text: string;
 }
 
 const JSON_TYPE = 'application/fhir+json';
+
+/** Methods whose requests may be repeated. https://www.rfc-editor.org/rfc/rfc9110#name-idempotent-methods */
+const IDEMPOTENT = /^(?:GET|HEAD|OPTIONS|PUT|DELETE)$/;
+
+const RETRIES = 3;
+
+/** A server that wants a longer pause is not waited for, in milliseconds. */
+const LONGEST_PAUSE = 120_000;
 
 /** Sends requests with the token. Redirects are refused, so that the token goes to this server alone. */
 export class Connection {
@@ -56,48 +90,124 @@ export class Connection {
 
   /** @throws FhirClientError where the status is 400 or more */
   async send<T>(request: ClientRequest): Promise<ClientAnswer<T>> {
-    const { method, path, query, body, signal } = request;
-    const text = query?.toString() ?? '';
-    return this.fetch<T>(`${this.base}${path === '' ? '' : `/${path}`}${text === '' ? '' : `?${text}`}`, {
-      method,
-      headers: {
-        Accept: JSON_TYPE,
-        ...(body !== undefined && { 'Content-Type': request.contentType ?? JSON_TYPE }),
-        ...request.headers,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(signal !== undefined && { signal }),
-    });
-  }
-
-  /** Follows a link of the server. @throws Error where it leads to another server: the token is for this one */
-  async follow<T>(url: string, signal?: AbortSignal): Promise<T> {
-    if (url !== this.base && !url.startsWith(`${this.base}/`) && !url.startsWith(`${this.base}?`)) {
-      throw new Error(`the link ${url} does not lead below ${this.base}`);
-    }
-    const init = { method: 'GET', headers: { Accept: JSON_TYPE }, ...(signal !== undefined && { signal }) };
-    return (await this.fetch<T>(url, init)).body as T;
-  }
-
-  private async fetch<T>(
-    url: string,
-    init: RequestInit & { headers: Record<string, string> },
-  ): Promise<ClientAnswer<T>> {
-    const { token, fetch: send = fetch } = this.options;
-    const bearer = typeof token === 'function' ? await token() : token;
-    const headers = { ...init.headers, ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }) };
-    const response = await send(url, { ...init, headers, redirect: 'error' });
+    const response = await this.open(request);
     const text = await response.text();
-    const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '');
-    const body = isJson && text !== '' ? (JSON.parse(text) as T) : undefined;
-    if (response.status >= 400) throw refusal(response.status, body as AnyResource | undefined);
-    return { status: response.status, headers: response.headers, body };
+    const body = isJson(response) && text !== '' ? (JSON.parse(text) as T) : undefined;
+    return { status: response.status, headers: response.headers, body, text };
+  }
+
+  /**
+   * Sends a request, again where that helps. The body of the answer is not read.
+   *
+   * @throws FhirClientError where the status is 400 or more
+   * @throws Error where the URL is not below the base: the token is for this server
+   */
+  async open(request: ClientRequest): Promise<Response> {
+    const { method = 'GET', signal } = request;
+    const { token, retries = RETRIES } = this.options;
+    const url = this.urlOf(request);
+    let isRefused = false;
+    for (let attempt = 0; ;) {
+      const bearer = typeof token === 'function' ? await token(isRefused) : token;
+      const response = await this.attempt(url, method, bearer, request);
+      if (response.status < 400) return response;
+      if (response.status === 401 && typeof token === 'function' && !isRefused) {
+        isRefused = true;
+      } else {
+        const pause = request.isSafe === true || IDEMPOTENT.test(method) ? pauseOf(response) : undefined;
+        if (pause === undefined || attempt++ >= retries) throw await refusal(response);
+        await sleep(pause, signal);
+      }
+      await response.body?.cancel();
+    }
+  }
+
+  /** The length of its URL tells whether a search is sent by POST. */
+  urlOf({ path, query }: ClientRequest): string {
+    const { base } = this;
+    const text = query?.toString() ?? '';
+    if (!/^[a-z][a-z\d+.-]*:/i.test(path)) return `${base}${path === '' ? '' : `/${path}`}${text && `?${text}`}`;
+    const rest = path.startsWith(base) ? path.slice(base.length) : '-';
+    // A path of dots would lead elsewhere on this server.
+    if (!/^(?:$|[/?])/.test(rest) || /(?:^|\/)(?:\.|%2e){1,2}(?:[/?#]|$)/i.test(rest)) {
+      throw new Error(`the link ${path} does not lead below ${base}`);
+    }
+    return path;
+  }
+
+  private attempt(url: string, method: string, bearer: string | undefined, request: ClientRequest): Promise<Response> {
+    const { fetch: send = fetch, headers, timeout } = this.options;
+    const { body, contentType, accept = JSON_TYPE } = request;
+    const isSent = typeof body === 'string' || isBinary(body);
+    const type = contentType ?? (body instanceof URLSearchParams ? undefined : JSON_TYPE);
+    const time = request.timeout ?? timeout;
+    const signals = [request.signal, time === undefined ? undefined : AbortSignal.timeout(time)].filter(
+      (each) => each !== undefined,
+    );
+    return send(url, {
+      method,
+      redirect: 'error',
+      headers: {
+        Accept: accept,
+        ...(body !== undefined && type !== undefined && { 'Content-Type': type }),
+        ...headers,
+        ...request.headers,
+        ...(bearer !== undefined && { Authorization: `Bearer ${bearer}` }),
+      },
+      ...(body !== undefined && { body: isSent ? (body as NonNullable<RequestInit['body']>) : JSON.stringify(body) }),
+      ...(signals.length > 0 && { signal: signals.length === 1 ? signals[0]! : AbortSignal.any(signals) }),
+    });
   }
 }
 
-function refusal(status: number, body: AnyResource | undefined): FhirClientError {
+function isBinary(body: unknown): boolean {
+  return (
+    body instanceof Uint8Array ||
+    body instanceof ArrayBuffer ||
+    body instanceof URLSearchParams ||
+    (typeof Blob !== 'undefined' && body instanceof Blob)
+  );
+}
+
+function isJson(response: Response): boolean {
+  return /[/+]json\b/.test(response.headers.get('content-type') ?? '');
+}
+
+/** How long the server wants to be left alone, in milliseconds; undefined: the request is not to be repeated. */
+function pauseOf({ status, headers }: Response): number | undefined {
+  const text = headers.get('retry-after');
+  if ((status !== 429 && status !== 503) || text === null) return undefined;
+  const pause = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return pause <= LONGEST_PAUSE ? Math.max(0, pause) : undefined;
+}
+
+/** Waits. @throws the reason of the signal */
+export function sleep(time: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      if (signal?.aborted === true) reject(signal.reason as Error);
+      else resolve();
+    };
+    const timer = setTimeout(end, time);
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted === true) end();
+  });
+}
+
+async function refusal(response: Response): Promise<FhirClientError> {
+  const { status, headers } = response;
+  const said = await response.text();
+  let body: AnyResource | undefined;
+  try {
+    body = isJson(response) ? (JSON.parse(said) as AnyResource) : undefined;
+  } catch {
+    // What is no JSON has no outcome.
+  }
   const outcome = body?.resourceType === 'OperationOutcome' ? body : undefined;
   const texts = outcome?.issue?.map(({ details, diagnostics }) => details?.text ?? diagnostics ?? '') ?? [];
   const text = texts.filter((each) => each !== '').join('; ');
-  return new FhirClientError(status, outcome, text === '' ? `the server answered ${status}` : `${status}: ${text}`);
+  const told = text === '' ? `the server answered ${status}` : `${status}: ${text}`;
+  return new FhirClientError(status, outcome, told, headers);
 }

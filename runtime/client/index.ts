@@ -3,12 +3,22 @@ export { backendServices, type BackendServicesOptions } from './backend-services
 export {
   FhirClient,
   referenceTo,
-  type JsonPatch,
+  type Content,
+  type GraphqlAnswer,
+  type GraphqlOptions,
+  type HfqlOptions,
   type OperationCall,
   type OperationName,
   type OperationQuery,
   type Referred,
 } from './client.js';
-export { FhirClientError, type ClientOptions } from './http.js';
-export type { Criteria, ParameterValue, Search } from './search.js';
-export type { Transaction } from './transaction.js';
+export type { ExportFile, ExportManifest, ExportOptions, ExportProgress } from './export.js';
+export {
+  FhirClientError,
+  type ClientAnswer,
+  type ClientOptions,
+  type ClientRequest,
+  type RequestOptions,
+} from './http.js';
+export type { Criteria, ParameterValue, Search, SearchOptions, SystemCriteria } from './search.js';
+export type { JsonPatch, Patch, Transaction } from './transaction.js';

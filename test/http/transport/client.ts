@@ -2,19 +2,29 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
 import { FhirClient, FhirClientError, referenceTo } from '../../../runtime/client/index.js';
+import { createPatchers } from '../../../runtime/core/patch/patchers.js';
 import { createApp } from '../../../runtime/http/app.js';
 import { listen } from '../../../runtime/http/listen.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { extract } from '../../bench/data/load-clinic.js';
+import { tokenOf } from '../auth/support.js';
+import { jobsServer } from '../jobs/jobs-server.js';
 
 /** The client against a running server, as a black box. */
 export function clientSuite(store: Store): void {
   let close = (): Promise<unknown> => Promise.resolve();
   let client = new FhirClient({ base: 'http://127.0.0.1:1/fhir' });
+  /** Methods and URLs of the requests that were sent. */
+  const sent: string[] = [];
+  const guarded = jobsServer(store);
 
   beforeAll(async () => {
-    const server = await listen(createApp({ tables, store, extract }), '127.0.0.1', 0);
-    client = new FhirClient({ base: `${server.url}/fhir/` });
+    const server = await listen(createApp({ tables, store, extract, patchers: createPatchers(tables) }), '127.0.0.1', 0);
+    const seen: typeof fetch = (url, init) => {
+      sent.push(`${init?.method ?? ''} ${String(url as string).slice(server.url.length)}`);
+      return fetch(url, init);
+    };
+    client = new FhirClient({ base: `${server.url}/fhir/`, fetch: seen });
     close = () => server.close(0);
   });
   afterAll(() => close());
@@ -101,5 +111,129 @@ export function clientSuite(store: Store): void {
     const patient = await client.create({ resourceType: 'Patient' });
     const meta = await client.operation('meta', { type: 'Patient', id: patient.id!, query: {} });
     expect(meta.resourceType).toBe('Parameters');
+  });
+
+  it('updates, patches and deletes by criteria, in transactions too', async () => {
+    const identifier = [{ system: 'urn:where', value: 'one' }];
+    const where = { identifier: 'urn:where|one' };
+    const made = await client.updateWhere(where, { resourceType: 'Patient', identifier });
+    expect((await client.updateWhere(where, { resourceType: 'Patient', identifier, active: true })).id).toBe(made.id);
+    const birth = {
+      resourceType: 'Parameters' as const,
+      parameter: [
+        {
+          name: 'operation',
+          part: [
+            { name: 'type', valueCode: 'add' },
+            { name: 'path', valueString: 'Patient' },
+            { name: 'name', valueString: 'birthDate' },
+            { name: 'value', valueDate: '1815-12-10' },
+          ],
+        },
+      ],
+    };
+    expect((await client.patchWhere('Patient', where, birth)).birthDate).toBe('1815-12-10');
+    await client
+      .transaction()
+      .patch('Patient', made.id!, [{ op: 'add', path: '/gender', value: 'female' }], { ifMatch: '3' })
+      .send();
+    await client
+      .transaction()
+      .patchWhere('Patient', where, [{ op: 'replace', path: '/active', value: false }])
+      .send();
+    await client.transaction().updateWhere(where, { resourceType: 'Patient', identifier, gender: 'other' }).send();
+    expect(await client.read('Patient', made.id!)).toMatchObject({ gender: 'other', meta: { versionId: '6' } });
+    await expect(client.delete('Patient', made.id!, { ifMatch: '1' })).rejects.toMatchObject({ status: 412 });
+    await client.transaction().deleteWhere('Patient', where).send();
+    expect(await client.find('Patient', made.id!)).toBeUndefined();
+    await client.deleteWhere('Patient', where);
+    await expect(client.deleteWhere('Patient', {})).rejects.toThrow('there are no criteria');
+  });
+
+  it('searches in a compartment, over all types, without criteria, and by POST where the URL is long', async () => {
+    const { id } = await client.create({ resourceType: 'Patient', name: [{ family: 'Room' }] });
+    const subject = { reference: `Patient/${id}` };
+    for (const text of ['a', 'b', 'c']) {
+      await client.create({ resourceType: 'Observation', status: 'final', code: { text }, subject });
+    }
+    const found = [];
+    for await (const { code } of client.searchIn('Patient', id!, 'Observation', { _count: 2 })) found.push(code.text);
+    expect(found.sort()).toEqual(['a', 'b', 'c']);
+    const types = [];
+    for await (const { resourceType } of client.searchAll({ _type: 'Patient', _id: id })) types.push(resourceType);
+    expect(types).toEqual(['Patient']);
+    expect((await client.search('Patient').bundle()).type).toBe('searchset');
+    sent.length = 0;
+    const ids = Array.from({ length: 400 }, (_, n) => `none-of-these-${n}`);
+    const many = [];
+    for await (const each of client.search('Patient', { _id: [...ids, id].join(',') })) many.push(each.id);
+    expect([many, sent]).toEqual([[id], ['POST /fhir/Patient/_search']]);
+    await client.search('Patient', { _id: id! }, { post: true }).bundle();
+    expect(sent[1]).toBe('POST /fhir/Patient/_search');
+  });
+
+  it('stores and reads bytes, asks GraphQL and HFQL, and sends what it has no method for', async () => {
+    const bytes = Uint8Array.from([0, 255, 13, 10, 128]);
+    const id = await client.writeBytes(bytes, 'application/x-odd');
+    const read = await client.readBytes(id);
+    expect([[...read.bytes], read.contentType]).toEqual([[...bytes], 'application/x-odd']);
+    expect(await client.writeBytes('a text', 'text/plain', { id: 'a-text' })).toBe('a-text');
+    const patient = await client.create({ resourceType: 'Patient', name: [{ family: 'Graph' }] });
+    const query = 'query($id: ID!) { Patient(id: $id) { name { family } } }';
+    const answer = await client.graphql<{ Patient: { name: [{ family: string }] } }>(query, {
+      variables: { id: patient.id },
+    });
+    expect(answer.data?.Patient.name[0].family).toBe('Graph');
+    expect(await client.hfql("select id from Patient where id = '" + patient.id! + "'")).toContain(patient.id);
+    const { status, headers, body } = await client.request({
+      path: `Patient/${patient.id}`,
+      headers: { 'If-None-Match': 'W/"9"' },
+    });
+    expect([status, headers.get('etag'), body?.resourceType]).toEqual([200, 'W/"1"', 'Patient']);
+    const response = await client.fetch({ path: 'metadata', accept: 'application/json' });
+    expect(await response.text()).toContain('CapabilityStatement');
+  });
+
+  it('gives up after a time, and when it is told to', async () => {
+    const never = new FhirClient({
+      base: 'http://127.0.0.1:1/fhir',
+      fetch: (_url, init) =>
+        new Promise((_resolve, reject) =>
+          init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error)),
+        ),
+    });
+    await expect(never.read('Patient', '1', undefined, { timeout: 5 })).rejects.toMatchObject({ name: 'TimeoutError' });
+    const controller = new AbortController();
+    const waiting = never.search('Patient', {}, { signal: controller.signal }).bundle();
+    controller.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+  });
+
+  it('exports resources one by one, tells how far it is, and lets the server remove the files', async () => {
+    const exporter = new FhirClient({
+      base: `${guarded.url}/fhir`,
+      token: () => Promise.resolve(tokenOf('system/*.cruds', 'exporter')),
+    });
+    const { id } = await exporter.create({ resourceType: 'Patient', name: [{ family: 'Exported' }] });
+    const told: string[] = [];
+    const ids = [];
+    const resources = exporter.export({
+      query: { _type: 'Patient' },
+      onProgress: ({ text, manifest }) => {
+        told.push(text);
+        if (manifest === undefined) void guarded.finish();
+      },
+    });
+    for await (const resource of resources) ids.push(resource.id);
+    expect(ids).toContain(id);
+    expect(told.slice(-2)).toEqual(['reading Patient', 'done']);
+    expect(told.length).toBeGreaterThan(2);
+    const only = exporter.export({ query: { _type: 'Patient' }, onProgress: () => void guarded.finish() });
+    for await (const resource of only) {
+      expect(resource.resourceType).toBe('Patient');
+      break;
+    }
+    const files = await guarded.as('system/*.rs', 'exporter').send('GET', '/$export-poll-status?_jobId=none');
+    expect(files.status).toBe(404);
   });
 }

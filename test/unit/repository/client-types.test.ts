@@ -42,6 +42,38 @@ describe('types of the client and of resources', () => {
     expectTypeOf((resource: AnyResource) => client.create(resource)).returns.resolves.toEqualTypeOf<AnyResource>();
   });
 
+  it('refuse two values of one choice element, but not what was read and is sent back', () => {
+    const observation = { resourceType: 'Observation', status: 'final', code: {} } as const;
+    expectTypeOf(() => client.create({ ...observation, valueString: 'x' })).toBeFunction();
+    // @ts-expect-error Two values.
+    expectTypeOf(() => client.create({ ...observation, valueString: 'x', valueQuantity: { value: 1 } })).toBeFunction();
+    // @ts-expect-error Two values.
+    expectTypeOf(() => client.update({ ...observation, id: '1', valueString: 'x', valueBoolean: true })).toBeFunction();
+    expectTypeOf(() =>
+      client.create({ ...observation, valueString: 'x', effectiveDateTime: '2026' }),
+    ).returns.resolves.toEqualTypeOf<Observation>();
+    expectTypeOf((read: Observation) => client.update(read)).returns.resolves.toEqualTypeOf<Observation>();
+    expectTypeOf((read: Observation) => client.update({ ...read, valueInteger: 1 })).toBeFunction();
+  });
+
+  it('refuse modifiers that a parameter of this kind does not have', () => {
+    const search = () => client.search('Patient', { 'family:exact': 'x', 'general-practitioner:Organization': '1' });
+    expectTypeOf(search).toBeFunction();
+    expectTypeOf(() => client.search('Patient')).toBeFunction();
+    expectTypeOf(() =>
+      client.search('Observation', { 'code:in': 'x', 'date:missing': true, 'subject:Patient.name': 'x' }),
+    ).toBeFunction();
+    expectTypeOf(() =>
+      client.search('Patient', { '_has:Observation:patient:code': 'x', '_id:not': '1' }),
+    ).toBeFunction();
+    // @ts-expect-error No such modifier.
+    expectTypeOf(() => client.search('Patient', { 'family:exat': 'x' })).toBeFunction();
+    // @ts-expect-error Not of a date.
+    expectTypeOf(() => client.search('Patient', { 'birthdate:exact': 'x' })).toBeFunction();
+    // @ts-expect-error Not of a string.
+    expectTypeOf(() => client.search('Patient', { 'family:in': 'x' })).toBeFunction();
+  });
+
   it('know the codes of a required binding', () => {
     expectTypeOf<Patient['gender']>().toEqualTypeOf<'male' | 'female' | 'other' | 'unknown' | undefined>();
   });
