@@ -19,7 +19,11 @@ export function clientSuite(store: Store): void {
   const guarded = jobsServer(store);
 
   beforeAll(async () => {
-    const server = await listen(createApp({ tables, store, extract, patchers: createPatchers(tables) }), '127.0.0.1', 0);
+    const server = await listen(
+      createApp({ tables, store, extract, patchers: createPatchers(tables) }),
+      '127.0.0.1',
+      0,
+    );
     const seen: typeof fetch = (url, init) => {
       sent.push(`${init?.method ?? ''} ${String(url as string).slice(server.url.length)}`);
       return fetch(url, init);
