@@ -322,7 +322,7 @@ export class Delivery {
   private async send(body: string, { plan }: Turn): Promise<ReceiverAnswer> {
     const { lease, send } = this.parts;
     const signal = AbortSignal.any([this.end.signal, lease.signal]);
-    if (!lease.isHeld()) throw new Error('another process delivers');
+    if (!lease.isHeld()) throw new DeliveredElsewhere(`another process delivers ${SUBSCRIPTION}/${this.id}`);
     return send({
       url: plan.endpoint ?? '',
       headers: plan.headers,

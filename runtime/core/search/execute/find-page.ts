@@ -40,7 +40,8 @@ export async function findPage(
   const run = async (within: AbortSignal | undefined): Promise<FindPage> => {
     const targets = await readTargets(parts, request, within, services, constraints);
     try {
-      return await find(targets, query, within, store);
+      const page = await find(targets, query, within, store);
+      return constraints === undefined ? page : inOwnOrder(page, query);
     } catch (error) {
       throw error instanceof FhirError && error.code === 'too-costly'
         ? tooCostly(error, query, criteria, parts)
@@ -48,6 +49,20 @@ export async function findPage(
     }
   };
   return criteria.some(isUnresolved) ? withinBudget(limits.queryTime, signal, run) : run(signal);
+}
+
+/**
+ * A page that is all of the result, in the order of ids where none was asked for. The store's order is that of the index with the fewest
+ * rows, which depends on how many resources the token does not show fulfil a criterion.
+ */
+function inOwnOrder(page: FindPage, { sort, after }: PageQuery): FindPage {
+  if (sort.length > 0 || after !== undefined || page.next !== undefined) return page;
+  const versions = page.versions.toSorted((a, b) => compareTexts(a.type, b.type) || compareTexts(a.id, b.id));
+  return { ...page, versions };
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 /**
