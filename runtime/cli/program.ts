@@ -131,6 +131,15 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
       await run(runCheckReferences(own, flagsOf(settings), terminal));
     });
 
+  withSettings(
+    program
+      .command('doctor')
+      .description('say what is wrong with a server, its store and its machine, and what to do; changes nothing'),
+  ).action(async (options: object) => {
+    const { runDoctor } = await import('./doctor/doctor.js');
+    await run(runDoctor(flagsOf(options), terminal));
+  });
+
   withSettings(program.command('jobs'), STORE_ONLY)
     .description('list the jobs of a store: exports, reindexing, and others; beside servers that run')
     .option('--watch', 'show their progress until all have ended')

@@ -42,7 +42,8 @@ export function isFor(certificate: X509Certificate, host: string): boolean {
   return (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined;
 }
 
-function readCertificates(pem: string, what: string): X509Certificate[] {
+/** The certificates of a file in PEM, in its order. @throws Error where one cannot be read */
+export function readCertificates(pem: string, what: string): X509Certificate[] {
   return Array.from(pem.match(CERTIFICATE) ?? [], (text) => {
     try {
       return new X509Certificate(text);
