@@ -21,6 +21,7 @@ import type { Condition } from '../../search/query/query.js';
 import { Faults } from '../faults.js';
 import { jobsOf, statusUrl } from '../jobs.js';
 import { readFilter, type TypeFilter } from './read-filter.js';
+import { instantOf } from './export-instant.js';
 import { readExportParameters, type ExportParameters } from './read-parameters.js';
 import { quote } from '../../fhir/quote.js';
 
@@ -80,7 +81,7 @@ export async function startExport(call: Call, services: Services): Promise<Reply
   };
   const digest = createHash('sha256').update(JSON.stringify(asked)).digest('base64url');
   const same = call.prefer.isFresh === true ? undefined : await findRunning(digest, call, services);
-  const input: ExportInput = { ...asked, asked: digest, transactionTime: await instantOf(services) };
+  const input: ExportInput = { ...asked, asked: digest, transactionTime: await instantOf(services.store) };
   const { id } =
     same ?? (await jobsOf(services).start(EXPORT, input as unknown as JsonObject, call.principal, usesOf(asked)));
   return { status: 202, contentLocation: statusUrl('export-poll-status', id, services) };
@@ -109,12 +110,6 @@ async function findRunning(digest: string, call: Call, services: Services): Prom
     (job) =>
       job.type === EXPORT && job.input['asked'] === digest && !ENDED.has(job.state) && isOwnJob(job, call, services),
   );
-}
-
-/** This instant by the store's clock: all that is stored is of it or earlier, and all that comes is later. */
-async function instantOf({ store }: Services): Promise<number> {
-  const { versions, complete } = await store.history({ count: 1 });
-  return Math.max(Date.now() - 1, complete - 1, versions[0]?.lastUpdated ?? 0);
 }
 
 function checkValues(sent: ExportParameters, { prefer }: Call, faults: Faults): void {
