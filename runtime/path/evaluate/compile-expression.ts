@@ -1,6 +1,7 @@
 import { ExpressionError } from '../expression/expression-error.js';
-import { parseExpression, type Expression } from '../expression/parse.js';
+import { operandsOf, parseExpression, type Expression } from '../expression/parse.js';
 import { spend, type Environment, type VersionVariable } from './environment.js';
+import { referenceKeys } from './keys.js';
 import type { Evaluate } from './function-types.js';
 import { FUNCTIONS } from './functions.js';
 import { Item, NONE, ofBoolean, ofNumber, ofText, type Items } from './item.js';
@@ -12,10 +13,27 @@ import { SYSTEM_TYPES, type TypeIndex } from '../expression/type-index.js';
  * Compiles FHIRPath once, to be evaluated often. It never throws for a value, but `TooCostly` where it looks at too many.
  * http://hl7.org/fhirpath/N1/
  *
+ * @param variables names whose values an environment has under `variables`
  * @throws ExpressionError for what it does not support
  */
-export function compileExpression(text: string): Evaluate {
-  return compile(parseExpression(text));
+export function compileExpression(text: string, variables: ReadonlySet<string> = NO_NAMES): Evaluate {
+  const expression = parseExpression(text);
+  checkVariables(expression, variables);
+  return compile(expression);
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+/** Variables that every environment has. */
+const KNOWN: ReadonlySet<string> = new Set(['resource', 'rootResource', 'context', 'current', 'previous']);
+
+function checkVariables(expression: Expression, others: ReadonlySet<string>): void {
+  if (expression.kind === 'variable') {
+    const { name } = expression;
+    if (!KNOWN.has(name) && !others.has(name) && !Object.hasOwn(CONSTANTS, name))
+      throw new ExpressionError(`the variable %${name} is not supported`);
+  }
+  for (const each of operandsOf(expression)) checkVariables(each, others);
 }
 
 /** Compiles a parsed expression like `compileExpression`. */
@@ -148,6 +166,10 @@ function compileCall({ name, of, args }: Extract<Expression, { kind: 'call' }>):
     const test = name === 'is' ? isType : ofType;
     return (focus, environment) => test(on === undefined ? focus : on(focus, environment), type, environment);
   }
+  if (name === 'getReferenceKey') {
+    const type = argument === undefined ? undefined : typeNameOf(argument);
+    return (focus, environment) => referenceKeys(on === undefined ? focus : on(focus, environment), type, environment);
+  }
   const make = FUNCTIONS.get(name);
   if (make === undefined) throw new ExpressionError(`${name}() is not supported`);
   const run = make(args.map(compile));
@@ -194,7 +216,7 @@ function compileVariable(name: string): Evaluate {
   if (name === 'context') return (_focus, environment) => [environment.context];
   if (name === 'current' || name === 'previous') return (_focus, environment) => versionOf(name, environment);
   const constant = CONSTANTS[name];
-  if (constant === undefined) throw new ExpressionError(`the variable %${name} is not supported`);
+  if (constant === undefined) return (_focus, { variables }) => variables?.[name] ?? NONE;
   const value = ofText(constant);
   return () => value;
 }

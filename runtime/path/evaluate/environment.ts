@@ -1,4 +1,5 @@
-import type { Item } from './item.js';
+import type { OwnBases } from '../own-bases.js';
+import type { Item, Items } from './item.js';
 import type { Schema } from './schema.js';
 
 /** Variables of the criteria of topics. */
@@ -21,6 +22,10 @@ export interface Environment {
   readonly conforms?: (value: Item, canonical: string) => boolean | undefined;
   /** `%current` and `%previous` of triggers: a version and the one before; absent: there are none. https://hl7.org/fhir/R5/subscriptiontopic.html */
   readonly versions?: Readonly<Partial<Record<VersionVariable, Item>>>;
+  /** Values of the variables that `compileExpression` was given the names of; absent: there are none. */
+  readonly variables?: Readonly<Record<string, Items>>;
+  /** URLs of this server, by which absolute references lead to resources here; absent: none are known. */
+  readonly bases?: OwnBases;
   /** Set where something could not be decided: a reference that leads elsewhere, or times of different precision. */
   isUndecided: boolean;
   /** Set where values were compared or calculated with that have no common kind, or several were where one may be. */

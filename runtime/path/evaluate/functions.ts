@@ -2,6 +2,8 @@ import type { Evaluate, MakeFunction } from './function-types.js';
 import { spend, type Environment } from './environment.js';
 import { distinct, itemKey } from './compare.js';
 import { Item, isNumber, NONE, ofBoolean, ofNumber, ofText, toBoolean, toNumber, toText, type Items } from './item.js';
+import { boundary } from './boundaries.js';
+import { resourceKey } from './keys.js';
 import { TEXT_FUNCTIONS } from './text-functions.js';
 
 const NOTHING: Evaluate = () => NONE;
@@ -138,6 +140,9 @@ export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, Make
       const scale = 10 ** (places === undefined ? 0 : (toNumber(places(outer, environment)) ?? 0));
       return ofNumber(mapNumber(input, (number) => Math.round(number * scale) / scale));
     }],
+  ['lowBoundary', () => (input) => boundary(input, 'low')],
+  ['highBoundary', () => (input) => boundary(input, 'high')],
+  ['getResourceKey', () => (input) => resourceKey(input)],
   ['now', () => (_input, environment) => nowAs('System.DateTime', ({ length }) => [0, length], environment)],
   ['today', () => (_input, environment) => nowAs('System.Date', () => [0, 10], environment)],
   ['timeOfDay', () => (_input, environment) => nowAs('System.Time', ({ length }) => [11, length - 1], environment)],

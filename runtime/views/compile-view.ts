@@ -1,0 +1,339 @@
+import type { ServiceTables } from '../core/services.js';
+import type { JsonValue, Resource } from '../fhir/resource.js';
+import { compileExpression } from '../path/evaluate/compile-expression.js';
+import { TooCostly, type Environment } from '../path/evaluate/environment.js';
+import type { Evaluate } from '../path/evaluate/function-types.js';
+import { Item, ofNumber, type Items } from '../path/evaluate/item.js';
+import { createSchema } from '../path/evaluate/schema.js';
+import { checkNames, type Types, type Vocabulary } from '../path/expression/check.js';
+import { ExpressionError } from '../path/expression/expression-error.js';
+import { operandsOf, parseExpression, type Expression } from '../path/expression/parse.js';
+import { indexRows, type TypeIndex } from '../path/expression/type-index.js';
+import type { OwnBases } from '../path/own-bases.js';
+import { cellOf, kindOf, openCell, type Column } from './column-kind.js';
+import type { ColumnDefinition, Selection, View, ViewPath } from './view.js';
+import { RowError, ViewError, type ViewFault } from './view-error.js';
+
+/** One row: a cell for each column. */
+export type ViewRow = readonly JsonValue[];
+
+/** A view that can be run. */
+export interface CompiledView {
+  readonly name?: string;
+  readonly resource: string;
+  readonly columns: readonly Column[];
+  /** Paths that this release of FHIR does not have: they are empty on every resource. */
+  readonly warnings: readonly ViewFault[];
+  /**
+   * The rows of a resource, in their order; none of a resource of another type.
+   *
+   * @throws RowError
+   */
+  readonly rowsOf: (resource: Resource) => readonly ViewRow[];
+}
+
+/** What a run knows beside the resources. */
+export interface ViewContext {
+  /** `now()` and `today()`. */
+  readonly now: Date;
+  /** URLs of this server, for `getReferenceKey()`. */
+  readonly bases?: OwnBases;
+}
+
+/** Limits of one resource: rows, values that all of its expressions look at, and how deep a `repeat` goes. */
+const MOST = { rows: 100_000, values: 5_000_000, depth: 200 };
+
+/** Functions that need more than the resource. */
+const REFUSED: Readonly<Record<string, string>> = {
+  resolve: 'a view reads one resource',
+  memberOf: 'a view asks for no terminology',
+  conformsTo: 'a view reads no profile',
+  trace: 'nothing is written to the log',
+  replaceMatches: 'use replace or matches',
+};
+
+/** Calls `emit` for each row of a selection at a node; its cells are in the row when it does. */
+type Produce = (node: Items, rowIndex: number, run: Run, emit: () => void) => void;
+
+/** The rows of one resource, as they are made. */
+interface Run {
+  readonly environment: Environment & { readonly variables: Record<string, Items> };
+  readonly row: JsonValue[];
+}
+
+/**
+ * Compiles a view: all that can be wrong with it whatever the data are is found here.
+ *
+ * @throws ViewError with all faults
+ */
+export function compileView(
+  view: View,
+  tables: Pick<ServiceTables, 'types' | 'primitives'>,
+  context: ViewContext,
+): CompiledView {
+  const index = indexRows(tables.types, tables.primitives);
+  const compiler = new Compiler(view, index);
+  if (!index.isConcreteResource(view.resource))
+    compiler.faults.push({ place: 'resource', text: `there is no resource type ${view.resource.slice(0, 64)}` });
+  const produce = compiler.selection(view.selection, [view.resource], 0);
+  const tests = view.where.map((path) => compiler.condition(path));
+  if (compiler.faults.length > 0) throw new ViewError(compiler.faults);
+  const { columns, warnings } = compiler;
+  const schema = createSchema(index);
+  const rowsOf = (resource: Resource): readonly ViewRow[] => {
+    if (resource.resourceType !== view.resource) return [];
+    const root = new Item(resource, resource.resourceType);
+    const environment = {
+      ...{ schema, resource: root, root, context: root, now: context.now, isUndecided: false, budget: MOST.values },
+      ...{ resolve: () => undefined, isMember: () => undefined },
+      ...(context.bases !== undefined && { bases: context.bases }),
+      variables: { ...Object.fromEntries(view.constants), rowIndex: ofNumber(0) },
+    };
+    const run: Run = { environment, row: new Array<JsonValue>(columns.length).fill(null) };
+    const rows: ViewRow[] = [];
+    try {
+      if (!tests.every((test) => test([root], environment))) return rows;
+      produce([root], 0, run, () => {
+        if (rows.push([...run.row]) > MOST.rows) throw new RowError(`makes more than ${MOST.rows} rows`);
+      });
+    } catch (error) {
+      if (!(error instanceof RowError) && !(error instanceof TooCostly)) throw error;
+      throw new RowError(`${resource.resourceType}/${String(resource['id'])}: ${error.message}`);
+    }
+    return rows;
+  };
+  const name = view.name === undefined ? {} : { name: view.name };
+  return { ...name, resource: view.resource, columns, warnings, rowsOf };
+}
+
+class Compiler {
+  readonly faults: ViewFault[] = [];
+  readonly warnings: ViewFault[] = [];
+  readonly columns: Column[] = [];
+  private readonly names: ReadonlySet<string>;
+  private readonly vocabulary: Vocabulary;
+
+  constructor(
+    view: View,
+    private readonly index: TypeIndex,
+  ) {
+    this.names = new Set([...view.constants.keys(), 'rowIndex']);
+    this.vocabulary = {
+      variables: new Map<string, Types>([
+        ...[...view.constants].map(
+          ([name, [value]]) => [name, value === undefined ? undefined : [value.type]] as const,
+        ),
+        ['rowIndex', ['integer']],
+        ...['resource', 'rootResource'].map((name) => [name, [view.resource]] as const),
+        ...['context', 'ucum', 'sct', 'loinc'].map((name) => [name, undefined] as const),
+      ]),
+      checkCall: () => {},
+    };
+  }
+
+  /** @param at the place of its first column in the row */
+  selection(selection: Selection, focus: Types, at: number): Produce {
+    const { iteration, columns, selects, unionAll } = selection;
+    const found = iteration?.paths.map((path) => this.path(path, focus));
+    const nodes = found?.map(({ evaluate }) => evaluate);
+    // What a path within a repeat reaches depends on what was reached before.
+    const types = found === undefined ? focus : iteration?.kind === 'repeat' ? undefined : found[0]?.types;
+    let next = at;
+    const cells = columns.map((column) => this.column(column, types, next++));
+    const nested = selects.map((each) => {
+      const produce = this.selection(each, types, next);
+      next = this.columns.length;
+      return produce;
+    });
+    const branches = unionAll.map((each, i) => this.branch(each, types, next, i > 0));
+    const end = this.columns.length;
+    const atNode: Produce = (node, rowIndex, run, emit) => {
+      run.environment.variables['rowIndex'] = ofNumber(rowIndex);
+      for (const write of cells) write(node, run);
+      const union = (): void => {
+        if (branches.length === 0) return emit();
+        for (const branch of branches) branch(node, rowIndex, run, emit);
+      };
+      const cross = (i: number): void => {
+        const produce = nested[i];
+        if (produce === undefined) return union();
+        produce(node, rowIndex, run, () => cross(i + 1));
+      };
+      cross(0);
+    };
+    if (iteration === undefined || nodes === undefined) return atNode;
+    if (iteration.kind === 'repeat') return repeated(nodes, atNode);
+    const [path] = nodes;
+    const isOrNull = iteration.kind === 'forEachOrNull';
+    return (node, rowIndex, run, emit) => {
+      run.environment.variables['rowIndex'] = ofNumber(rowIndex);
+      const items = path?.(node, run.environment) ?? [];
+      items.forEach((item, i) => atNode([item], i, run, emit));
+      if (items.length > 0 || !isOrNull) return;
+      run.row.fill(null, at, end);
+      run.environment.variables['rowIndex'] = ofNumber(0);
+      for (const [i, column] of columns.entries()) {
+        // Of no node the place is 0, and all else is nothing.
+        if (column.path.text.trim() === '%rowIndex') run.row[at + i] = 0;
+      }
+      emit();
+    };
+  }
+
+  /** A branch of a union. Those after the first have the columns of that one. */
+  private branch(selection: Selection, focus: Types, at: number, isOther: boolean): Produce {
+    if (!isOther) return this.selection(selection, focus, at);
+    const known = this.columns.splice(at);
+    const produce = this.selection(selection, focus, at);
+    const own = this.columns.splice(at);
+    for (const each of known) this.columns.push(each);
+    const unlike = own.findIndex(
+      ({ kind, isOpen }, i) => known[i]?.isOpen === false && !isOpen && known[i].kind !== kind,
+    );
+    const { name = '', type = '' } = own[unlike] ?? {};
+    if (unlike >= 0)
+      this.fault(
+        selection.place,
+        `has ${type} for the column ${name}, and the branch before it ${known[unlike]?.type}`,
+      );
+    return produce;
+  }
+
+  private column(definition: ColumnDefinition, focus: Types, at: number): (node: Items, run: Run) => void {
+    const { name, path, isCollection, sqlType } = definition;
+    const { evaluate, types } = this.path(path, focus);
+    const [known, ...others] = types ?? [];
+    const type = definition.type ?? (others.length === 0 ? known : undefined);
+    const kind = kindOf(type ?? 'string', (each) => this.index.isPrimitive(each));
+    const isOpen = type === undefined;
+    if (definition.type === undefined && kind === 'object')
+      this.fault(
+        path.place,
+        `gives ${type ?? ''}, which is no primitive: say so by the type of the column, or take one of its elements`,
+      );
+    this.columns[at] = {
+      name,
+      type: type ?? 'string',
+      kind,
+      isCollection,
+      isOpen,
+      ...(sqlType !== undefined && { sqlType }),
+    };
+    return (node, run) => {
+      const cells: JsonValue[] = [];
+      for (const { value } of evaluate(node, run.environment)) {
+        if (value === undefined) continue;
+        const cell = isOpen ? openCell(value) : cellOf(value, kind);
+        if (cell === undefined) throw new RowError(`the column ${name} has a value that is no ${type ?? 'primitive'}`);
+        cells.push(cell);
+      }
+      if (!isCollection && cells.length > 1)
+        throw new RowError(
+          `the column ${name} has ${cells.length} values; with collection it would take them as a list`,
+        );
+      run.row[at] = isCollection ? cells : (cells[0] ?? null);
+    };
+  }
+
+  /** A path of `where`. */
+  condition(path: ViewPath): (focus: Items, environment: Environment) => boolean {
+    const { evaluate, types } = this.path(path, [this.rootType()]);
+    if (types !== undefined && !types.includes('boolean'))
+      this.fault(path.place, `gives ${types.slice(0, 5).join('|')}, and neither true nor false; write = or exists()`);
+    return (focus, environment) => {
+      const [only, ...others] = evaluate(focus, environment);
+      if (only === undefined) return false;
+      if (others.length > 0 || typeof only.value !== 'boolean')
+        throw new RowError(
+          `${path.place} is neither true nor false: it has ${others.length + 1} values, or one of another type`,
+        );
+      return only.value;
+    };
+  }
+
+  private rootType(): string {
+    return this.vocabulary.variables.get('resource')?.[0] ?? '';
+  }
+
+  private path({ text, place }: ViewPath, focus: Types): { readonly evaluate: Evaluate; readonly types: Types } {
+    try {
+      const expression = parseExpression(text);
+      refuseCalls(expression);
+      return { evaluate: compileExpression(text, this.names), types: this.typesOf(expression, focus, place) };
+    } catch (error) {
+      if (!(error instanceof ExpressionError) && !(error instanceof RangeError)) throw error;
+      this.fault(place, error.message.slice(0, 500));
+      return { evaluate: () => [], types: undefined };
+    }
+  }
+
+  /** Types of the values of a path; undefined: they are unknown, also where the path has a name that FHIR does not know. */
+  private typesOf(expression: Expression, focus: Types, place: string): Types {
+    const known = resultOf(expression);
+    if (focus === undefined) return known;
+    try {
+      const [root = ''] = focus;
+      const found = focus.length === 1 ? checkNames(expression, root, this.index, this.vocabulary) : undefined;
+      return found ?? known;
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      this.warnings.push({ place, text: error.message.slice(0, 500) });
+      return known;
+    }
+  }
+
+  private fault(place: string, text: string): void {
+    this.faults.push({ place, text });
+  }
+}
+
+/** All that paths reach from a node, and from what they reach, depth first. */
+function repeated(paths: readonly Evaluate[], atNode: Produce): Produce {
+  return (node, rowIndex, run, emit) => {
+    let place = 0;
+    const walk = (focus: Items, depth: number): void => {
+      if (depth > MOST.depth) throw new RowError(`repeat goes more than ${MOST.depth} levels deep`);
+      for (const path of paths) {
+        run.environment.variables['rowIndex'] = ofNumber(depth === 0 ? rowIndex : place);
+        for (const item of path(focus, run.environment)) {
+          atNode([item], place++, run, emit);
+          walk([item], depth + 1);
+        }
+      }
+    };
+    walk(node, 0);
+  };
+}
+
+/** @throws ExpressionError */
+function refuseCalls(expression: Expression): void {
+  if (expression.kind === 'call' && Object.hasOwn(REFUSED, expression.name))
+    throw new ExpressionError(`${expression.name}() cannot be called here: ${REFUSED[expression.name]}`);
+  for (const each of operandsOf(expression)) refuseCalls(each);
+}
+
+/** Types of what functions and literals give, whatever they are called on. */
+const RESULTS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    'empty exists not all allTrue anyTrue allFalse anyFalse isDistinct hasValue startsWith endsWith contains matches subsetOf'
+      .split(' ')
+      .map((name) => [name, 'boolean']),
+  ),
+  ...Object.fromEntries(
+    ['count', 'length', 'indexOf', 'toInteger', 'ceiling', 'floor', 'truncate'].map((name) => [name, 'integer']),
+  ),
+  ...Object.fromEntries(
+    'getResourceKey getReferenceKey join upper lower trim substring replace toString split toChars'
+      .split(' ')
+      .map((name) => [name, 'string']),
+  ),
+  ...{ toBoolean: 'boolean', toDecimal: 'decimal', toDate: 'date', toDateTime: 'dateTime', toTime: 'time' },
+  ...{ now: 'dateTime', today: 'date', timeOfDay: 'time' },
+};
+
+function resultOf(expression: Expression): Types {
+  if (expression.kind === 'literal') return [typeof expression.value === 'string' ? 'string' : 'boolean'];
+  if (expression.kind === 'number') return [expression.text.includes('.') ? 'decimal' : 'integer'];
+  if (expression.kind !== 'call' || !Object.hasOwn(RESULTS, expression.name)) return undefined;
+  return [RESULTS[expression.name] ?? 'string'];
+}

@@ -1,0 +1,15 @@
+/** A fault of a view, and where in it: `select[0].column[1].path`. */
+export interface ViewFault {
+  readonly place: string;
+  readonly text: string;
+}
+
+/** What is wrong with a view; it has no rows. The message names all faults with their places. */
+export class ViewError extends Error {
+  constructor(readonly faults: readonly ViewFault[]) {
+    super(faults.map(({ place, text }) => `${place}: ${text}`).join('; '));
+  }
+}
+
+/** A resource whose rows a view cannot make: a column with several values, a condition that is no boolean. */
+export class RowError extends Error {}
