@@ -60,6 +60,7 @@ export const WIRED_OPERATIONS = [
   'reindex-status',
   'reindex-terminology',
   'replace-references',
+  'sql-run',
   'undo-merge',
   'undo-replace-references',
 ] as const;

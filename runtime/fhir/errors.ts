@@ -163,6 +163,7 @@ export const ERRORS = {
   'url-too-long': { status: 414, issue: 'too-long', text: 'The URL is too long' },
   'unsupported-media-type': { status: 415, issue: 'not-supported', text: 'The server cannot read that format' },
   'range-not-satisfiable': { status: 416, issue: 'value', text: 'The content has no such range' },
+  'view-invalid': { status: 422, issue: 'invalid', text: 'The view cannot be run' },
   'merge-refused': { status: 422, issue: 'business-rule', text: 'The resources cannot be merged' },
   'write-refused': { status: 422, issue: 'business-rule', text: 'The application refuses this resource' },
   'patch-test-failed': { status: 422, issue: 'processing', text: 'A test of the patch fails' },

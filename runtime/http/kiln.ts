@@ -22,7 +22,7 @@ import { isLocal } from './open-mode.js';
 import { openRoutes } from './open-routes.js';
 import type { Pages } from './pages.js';
 import type { Incoming } from './request/incoming.js';
-import { hasOnlyJson, ownAnswers } from './request/operation-bodies.js';
+import { hasOnlyJson, ownAnswers, readsFormat } from './request/operation-bodies.js';
 import { drain, hasBody } from './request/read-body.js';
 import { readCall } from './request/read-call.js';
 import { requestId } from './request/request-id.js';
@@ -368,8 +368,10 @@ function formOfAnswer(exchange: Exchange, { row }: Destination, services: Servic
   } catch (error) {
     const own = ownAnswers(row, exchanges);
     const { req, params } = exchange;
-    if (own.length === 0 || formatOf(params) !== undefined || namedType(req.headers.accept, own) === undefined)
-      throw error;
+    const format = formatOf(params);
+    const isOwn =
+      format === undefined ? namedType(req.headers.accept, own) !== undefined : readsFormat(row, services.tables);
+    if (own.length === 0 || !isOwn) throw error;
     return PLAIN;
   }
 }

@@ -73,8 +73,13 @@ export function operationOf(row: RouteRow, type: string | undefined, context: Pa
   };
 }
 
-/** Without `_language` where there is `language`: generators of clients make one name of both. */
-function distinct(parameters: JsonObject[], { form }: PathContext): JsonObject[] {
+/**
+ * Without what an operation reads itself (`_format`), and without `_language` where there is `language`: generators of clients make one
+ * name of both.
+ */
+function distinct(all: JsonObject[], { form }: PathContext): JsonObject[] {
+  const given = all.map(parameterName);
+  const parameters = all.filter((_, at) => given[at]?.startsWith('_') !== true || given.indexOf(given[at]) === at);
   if (form === 'full') return parameters;
   const names = parameters.map(parameterName);
   return parameters.filter((_, at) => names[at]?.startsWith('_') !== true || !names.includes(names[at].slice(1)));

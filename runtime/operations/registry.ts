@@ -18,6 +18,7 @@ import { lastn } from './observations/lastn.js';
 import { everything } from './everything/everything.js';
 import { exportStatus } from './export/export-status.js';
 import { startExport } from './export/export.js';
+import { sqlRun } from './views/sql-run.js';
 import { expunge } from './expunge.js';
 import { findList } from './list-find.js';
 import { match } from './matching/match.js';
@@ -102,6 +103,7 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'reindex-terminology': reindexTerminology,
   'reindex-status': reindexStatus,
   'replace-references': replaceReferences,
+  'sql-run': sqlRun,
   'undo-merge': undoMerge,
   'undo-replace-references': undoReplaceReferences,
 };

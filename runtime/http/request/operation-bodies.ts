@@ -1,4 +1,10 @@
-import { exchangeOf, type ExchangeBody, type ExchangeTable, type RouteRow } from '../../contract/index.js';
+import {
+  exchangeOf,
+  type ExchangeBody,
+  type ExchangeTable,
+  type OperationRow,
+  type RouteRow,
+} from '../../contract/index.js';
 import { isFormatName, parseMediaType } from '../../format/negotiate.js';
 
 /** What is known of the bodies of an operation: the rows of `definitions/exchanges.json`. */
@@ -12,6 +18,15 @@ export function ownContent(row: RouteRow, exchanges: Exchanges): readonly string
 /** Media types that an operation answers with, beside the formats of FHIR. */
 export function ownAnswers(row: RouteRow, exchanges: Exchanges): readonly string[] {
   return row.operation === undefined ? [] : foreign(answersOf(row, exchanges));
+}
+
+/** Whether `_format` is a parameter of the operation, which then reads it itself: it names forms of its own. */
+export function readsFormat(
+  { operation }: RouteRow,
+  { operations }: { readonly operations: readonly OperationRow[] },
+): boolean {
+  const row = operations.find(({ id }) => id === operation);
+  return row?.parameters.some(({ name, use }) => name === '_format' && use === 'in') === true;
 }
 
 /** Whether an operation answers without FHIR resources, in JSON of its own if at all: XML of it there is none. */

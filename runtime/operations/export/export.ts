@@ -12,10 +12,11 @@ import { readStored } from '../../core/read-stored.js';
 import { isShown } from '../../core/search/parse/check-view.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
-import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
+import { isObject, objectsOf, type JsonObject, type JsonValue } from '../../fhir/resource.js';
 import { read } from '../../interactions/read/read.js';
 import { asksLinks } from '../../jobs/export/selection.js';
 import { patientTypes } from '../../jobs/export/compartment.js';
+import { instantOf } from '../../jobs/export/versions-at.js';
 import type { ExportInput, ExportPart } from '../../jobs/export/export-input.js';
 import type { Condition } from '../../search/query/query.js';
 import { Faults } from '../faults.js';
@@ -24,6 +25,7 @@ import { readFilter, type TypeFilter } from './read-filter.js';
 import { instantOf } from './export-instant.js';
 import { readExportParameters, type ExportParameters } from './read-parameters.js';
 import { quote } from '../../fhir/quote.js';
+import type { LocalReference } from '../../path/own-bases.js';
 
 /** Names under which clients ask for the only format of the files. */
 const FORMATS: ReadonlySet<string> = new Set([NDJSON, 'application/ndjson', 'ndjson']);
@@ -191,13 +193,19 @@ async function membersOf(call: Call, services: Services): Promise<readonly strin
   const { json } = await read(plain, services);
   if (type === PATIENT) return [id];
   const group = json === undefined ? undefined : await readStored(json, services);
-  const members = Array.isArray(group?.['member']) ? group['member'].filter(isObject) : [];
-  const ids = members.flatMap(({ entity, inactive }) => {
-    if (inactive === true || !isObject(entity)) return [];
-    const patient = patientOf(entity, services);
-    return patient === undefined ? [] : [patient];
+  const patients = membersOfGroup(group, services).filter((member) => member.type === PATIENT);
+  return [...new Set(patients.map((member) => member.id))];
+}
+
+/** The active members of a group that are resources here. */
+export function membersOfGroup(
+  group: JsonObject | undefined,
+  { own }: Pick<Services, 'own'>,
+): readonly LocalReference[] {
+  return objectsOf(group?.['member']).flatMap(({ entity, inactive }) => {
+    const named = inactive === true || !isObject(entity) ? undefined : own.readLocal(entity['reference']);
+    return named === undefined ? [] : [named];
   });
-  return [...new Set(ids)];
 }
 
 /** Id of the patient here that a Reference, or its text, names. */

@@ -2,6 +2,12 @@ import { get, many, parameters, put, send, type HostileRequest, type StallCase }
 
 const LOINC = 'http://loinc.org';
 
+/** A view whose selections multiply. */
+const PRODUCT = {
+  ...{ resourceType: 'ViewDefinition', status: 'active', resource: 'Patient' },
+  select: ['a', 'b'].map((name) => ({ forEach: 'name', column: [{ name, path: 'family' }] })),
+};
+
 /** Whom the record is about. */
 const SUBJECT = put({
   ...{ resourceType: 'Patient', id: 'record', birthDate: '1970-01-01' },
@@ -427,6 +433,16 @@ export const OPERATION_CASES: readonly StallCase[] = [
     status: 422,
   },
   { name: '$get-resource-counts', requests: () => many(30, () => get('/$get-resource-counts')), status: 200 },
+  {
+    name: '$sql-run that multiplies to 90,000 rows',
+    requests: () => [
+      parameters('/$sql-run', [
+        { name: 'subjectResource', resource: PRODUCT },
+        { name: 'resource', resource: { resourceType: 'Patient', name: many(300, (n) => ({ family: `f${n}` })) } },
+      ]),
+    ],
+    status: 200,
+  },
   {
     name: '$conforms of 5,000 resources',
     requests: () => [

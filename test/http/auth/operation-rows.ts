@@ -29,6 +29,13 @@ const HFQL = parameters(
   { name: 'action', valueCode: 'search' },
   { name: 'query', valueString: 'select id from Observation' },
 );
+const RUN = parameters({
+  name: 'subjectResource',
+  resource: {
+    ...{ resourceType: 'ViewDefinition', status: 'active', resource: 'Observation' },
+    select: [{ column: [{ name: 'id', path: 'id' }] }],
+  },
+});
 const NO_DOCUMENT = parameters({
   name: 'document',
   resource: { resourceType: 'Binary', contentType: 'text/plain', data: 'SGVsbG8=' },
@@ -118,6 +125,7 @@ export const OPERATION_CALLS: readonly OperationCall[] = [
   post('expunge', '/Patient/a/$expunge', parameters(), [EXPUNGE, 'Patient.d']),
   get('get-resource-counts', '/$get-resource-counts', ['Patient.s']),
   post('hfql-execute', '/$hfql-execute', HFQL, ['Observation.s']),
+  post('sql-run', '/$sql-run', RUN, ['Observation.s']),
   // Before the jobs that a pass waits for.
   post('perform-reindexing-pass', '/$perform-reindexing-pass', parameters(), [REINDEX]),
   post('instance-reindex', '/Patient/a/$reindex', parameters(), [REINDEX, 'Patient.r']),

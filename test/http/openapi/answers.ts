@@ -24,6 +24,7 @@ const NDJSON = { 'content-type': 'application/fhir+ndjson' };
 
 /** Places where a request needs what only a body can have: the definition of the operation lets them be called by GET. */
 const REFUSED = [
+  'GET /$sql-run',
   'GET /Patient/$validate',
   'GET /Binary/$validate',
   'GET /CodeSystem/$find-matches',
@@ -36,6 +37,13 @@ const TRIED = ['Patient', 'Binary'];
 const outcome = { prefer: 'return=OperationOutcome' };
 const patient = (more: object = {}) => ({ resourceType: 'Patient', ...more });
 const value = (name: string, type: string, given: unknown) => ({ name, [`value${type}`]: given });
+const VIEW = {
+  name: 'subjectResource',
+  resource: {
+    ...{ resourceType: 'ViewDefinition', status: 'active', resource: 'Patient' },
+    select: [{ column: [{ name: 'id', path: 'id' }] }],
+  },
+};
 const parameters = (...parameter: object[]) => ({
   resourceType: 'Parameters',
   ...(parameter.length > 0 && { parameter }),
@@ -273,6 +281,10 @@ export function documentedAnswers(store: Store): void {
       await call('POST', '/Patient/good/$graphql', '{id}', plain);
       const rows = await call('POST', '/$hfql-execute', parameters(value('action', 'Code', 'search'), value('query', 'String', 'select id from Patient'))); // prettier-ignore
       expect(rows.headers['content-type']).toBe('text/csv; charset=UTF-8');
+      for (const format of ['ndjson', 'json', 'csv', 'parquet']) {
+        const table = await call('POST', '/$sql-run', parameters(VIEW, value('_format', 'Code', format)));
+        expect(table.status, table.text).toBe(200);
+      }
     });
   });
 

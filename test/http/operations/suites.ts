@@ -24,6 +24,7 @@ import { graphqlErrors } from './query/graphql-errors.js';
 import { graphql } from './query/graphql.js';
 import { hfqlLanguage } from './query/hfql-language.js';
 import { hfql } from './query/hfql.js';
+import { sqlRun } from './query/sql-run.js';
 import { replaceReferences } from './replace-references.js';
 import { validateCodes } from './validate-codes.js';
 import { terminology } from './terminology/terminology.js';
@@ -37,6 +38,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   operations,
   'costs of terminology': terminologyCosts,
   $changes: changes,
+  '$sql-run': sqlRun,
   $diff: diff,
   observations,
   patients,

@@ -67,6 +67,7 @@ describe('the definitions of this repository', () => {
       ['reindex', 'Resource', 'instance', 'POST'],
       ['reindex-dryrun', 'Resource', 'instance', 'GET POST'],
       ['reindex-terminology', '', 'system', 'POST'],
+      ['sql-run', '', 'system', 'GET POST'],
       ['svc.fhir.reindex-status', '', 'system', 'GET POST'],
       ['svc.fhir.replace-references', '', 'system', 'POST'],
       ['svc.fhir.undo-merge', 'Patient', 'type', 'POST'],

@@ -70,6 +70,31 @@ const documentAbout = (reference: string): object => ({
   ],
 });
 
+/** A view that shows ids, whom resources are about, or counts by a condition. */
+function viewOf({ random }: Making, type: string): object {
+  const paths = [
+    'id',
+    'getResourceKey()',
+    'meta.versionId',
+    'subject.getReferenceKey()',
+    'identifier.first().value',
+    'name.count()',
+  ];
+  const column = paths
+    .filter((path) => path === 'id' || random.chance(0.5))
+    .map((path, i) => ({ name: `c${i}`, path }));
+  const where = random.chance(0.3)
+    ? [{ path: random.pick(['identifier.exists()', 'subject.exists()', "status = 'final'"]) }]
+    : [];
+  return {
+    resourceType: 'ViewDefinition',
+    status: 'active',
+    resource: type,
+    select: [{ column }],
+    ...(where.length > 0 && { where }),
+  };
+}
+
 /** Operations that answer by what there is, and what they are asked with. */
 const ARGUMENTS: Readonly<Record<string, Maker>> = {
   'Patient-everything': everything,
@@ -96,6 +121,12 @@ const ARGUMENTS: Readonly<Record<string, Maker>> = {
   'DocumentReference-docref': (m) => [
     ['patient', patient(m).slice('Patient/'.length)],
     ...maybe(m.random, 0.3, ['start', '2024-03-01']),
+  ],
+  'sql-run': (m, type) => [
+    ['subjectResource', viewOf(m, type)],
+    ...maybe(m.random, 0.3, ['_format', m.random.pick(['csv', 'json', 'fhir'])]),
+    ...maybe(m.random, 0.3, ['_limit', m.random.pick([1, 3])]),
+    ...maybe(m.random, 0.2, ['_since', '2024-03-01T00:00:00Z']),
   ],
   'generate-metadata': (m) => [['document', documentAbout(patient(m))]],
   'List-find': (m) => [

@@ -34,6 +34,14 @@ export const JOBS: ReadonlySet<WiredOperation> = new Set([
 const value = (name: string, type: string, given: unknown): JsonObject => ({ name, [`value${type}`]: given as string });
 const call = (operation: WiredOperation, at: string, ...parameter: readonly JsonObject[]): FormCall => ({ operation, at, parameter }); // prettier-ignore
 
+/** A view of SQL on FHIR. */
+const VIEW = {
+  name: 'subjectResource',
+  resource: {
+    ...{ resourceType: 'ViewDefinition', status: 'active', resource: 'Patient' },
+    select: [{ column: [{ name: 'id', path: 'id' }] }],
+  },
+};
 const CODES = 'http://form.example/codes';
 /** A document about the patient of the world. */
 const DOCUMENT = {
@@ -126,6 +134,7 @@ export const FORM_CALLS: readonly FormCall[] = [
   call('expunge', '/Patient/good/_history/1', value('limit', 'Integer', 10)),
   call('get-resource-counts', ''),
   { ...call('hfql-execute', '', value('action', 'Code', 'search'), value('query', 'String', 'select id from Patient')), isPlain: true }, // prettier-ignore
+  { ...call('sql-run', '', VIEW), isPlain: true },
   // Before the jobs that a pass waits for.
   call('perform-reindexing-pass', ''),
   call('instance-reindex', '/Patient/good'),

@@ -1,0 +1,78 @@
+import type { Services } from '../../core/services.js';
+import type { StoredVersion } from '../../store/store.js';
+import type { ExportInput, ExportPart } from './export-input.js';
+import { Selection } from './selection.js';
+
+/** Versions that are read at a time. */
+const PAGE = 500;
+
+/**
+ * Pages of the versions of one type that were current at an instant, each once, whatever is written meanwhile: those that were replaced
+ * or deleted before they were reached come last, by the history since then. For work that ends with its request; an export does the
+ * same in chunks.
+ */
+export async function* versionsAt(
+  part: ExportPart,
+  input: ExportInput,
+  services: Services,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<readonly StoredVersion[]> {
+  const { store } = services;
+  const { transactionTime } = input;
+  const selection = new Selection(part, input, services);
+  const seen = new Set<string>();
+  for (let block = 0; block < selection.blocks; block++) {
+    const query = { type: part.type, where: selection.where(block), sort: [], count: PAGE, total: 'none' } as const;
+    for (let after: string | undefined; ;) {
+      signal?.throwIfAborted();
+      const page = await store.find(after === undefined ? query : { ...query, after }, signal);
+      const versions: StoredVersion[] = [];
+      for (const version of page.versions) {
+        if (version.lastUpdated > transactionTime || !(await selection.takes(version, block))) continue;
+        seen.add(version.id);
+        versions.push(version);
+      }
+      yield versions;
+      after = page.next;
+      if (after === undefined) break;
+    }
+  }
+  const wanted = signal ?? new AbortController().signal;
+  for await (const late of replacedSince(part.type, transactionTime, services, wanted)) {
+    const versions: StoredVersion[] = [];
+    for (const version of late) {
+      if (seen.has(version.id) || !(await selection.takesPast(version, wanted))) continue;
+      seen.add(version.id);
+      versions.push(version);
+    }
+    yield versions;
+  }
+}
+
+/** The versions that were current at an instant, of what was changed since. */
+async function* replacedSince(
+  type: string,
+  instant: number,
+  { store }: Services,
+  signal: AbortSignal,
+): AsyncGenerator<readonly StoredVersion[]> {
+  const query = { types: [type], since: instant + 1, count: PAGE };
+  for (let after: string | undefined; ;) {
+    signal.throwIfAborted();
+    const page = await store.history(after === undefined ? query : { ...query, after }, signal);
+    const found: StoredVersion[] = [];
+    for (const { id, version } of page.versions) {
+      const before = version === 1 ? undefined : await store.readVersion(type, id, version - 1);
+      if (before?.json !== undefined && before.lastUpdated <= instant) found.push(before);
+    }
+    yield found;
+    after = page.next;
+    if (after === undefined) return;
+  }
+}
+
+/** This instant by the store's clock: all that is stored is of it or earlier, and all that comes is later. */
+export async function instantOf({ store }: Pick<Services, 'store'>): Promise<number> {
+  const { versions, complete } = await store.history({ count: 1 });
+  return Math.max(Date.now() - 1, complete - 1, versions[0]?.lastUpdated ?? 0);
+}

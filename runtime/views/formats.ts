@@ -1,0 +1,114 @@
+import type { JsonObject, JsonValue } from '../fhir/resource.js';
+import { writeJson } from '../format/write-json.js';
+import type { Column } from './column-kind.js';
+import type { CompiledView, ViewRow } from './compile-view.js';
+import { RowError } from './view-error.js';
+
+/** Forms that tables are written in. */
+export const TABLE_FORMATS = ['ndjson', 'json', 'csv', 'parquet', 'fhir'] as const;
+
+/** Form that a table is written in. */
+export type TableFormat = (typeof TABLE_FORMATS)[number];
+
+/** The media type of each form; of `fhir` it is that of the resource. */
+export const TABLE_TYPES: Readonly<Record<Exclude<TableFormat, 'fhir'>, string>> = {
+  ndjson: 'application/x-ndjson',
+  json: 'application/json',
+  csv: 'text/csv; charset=utf-8',
+  parquet: 'application/vnd.apache.parquet',
+};
+
+/** The line of a row in a form that has a line for each: ndjson and csv. Without its newline. */
+export function lineOf(row: ViewRow, columns: readonly Column[], format: 'ndjson' | 'csv'): string {
+  return format === 'csv' ? row.map(csvField).join(',') : objectText(row, columns);
+}
+
+/** The first line of a table in csv. */
+export function csvHeader(columns: readonly Column[]): string {
+  return columns.map(({ name }) => name).join(',');
+}
+
+/**
+ * Writes a table piece by piece.
+ *
+ * @param batches its rows, some at a time
+ * @param hasHeader csv begins with the names of the columns
+ */
+export async function* writeTable(
+  { columns }: Pick<CompiledView, 'columns'>,
+  batches: AsyncIterable<readonly ViewRow[]>,
+  format: Exclude<TableFormat, 'fhir'>,
+  hasHeader: boolean,
+): AsyncGenerator<string | Uint8Array> {
+  if (format === 'parquet') {
+    const { writeParquet } = await import('./parquet.js');
+    yield* writeParquet(columns, batches);
+    return;
+  }
+  if (format === 'json') {
+    let before = '[';
+    for await (const rows of batches) {
+      let text = '';
+      for (const row of rows) {
+        text += before + objectText(row, columns);
+        before = ',\n';
+      }
+      if (text !== '') yield text;
+    }
+    yield before === '[' ? '[]' : ']';
+    return;
+  }
+  if (format === 'csv' && hasHeader) yield `${csvHeader(columns)}\n`;
+  for await (const rows of batches) {
+    if (rows.length > 0) yield rows.map((row) => `${lineOf(row, columns, format)}\n`).join('');
+  }
+}
+
+/** Names of the members of a row in JSON, with their colons. */
+const keys = new WeakMap<readonly Column[], readonly string[]>();
+
+function objectText(row: ViewRow, columns: readonly Column[]): string {
+  let names = keys.get(columns);
+  if (names === undefined) keys.set(columns, (names = columns.map(({ name }) => `${JSON.stringify(name)}:`)));
+  let text = '{';
+  for (let i = 0; i < row.length; i++) {
+    const cell = row[i] ?? null;
+    text +=
+      (i === 0 ? '' : ',') + (names[i] ?? '') + (typeof cell === 'object' ? writeJson(cell) : JSON.stringify(cell));
+  }
+  return `${text}}`;
+}
+
+/** Null is an empty field, the empty text a quoted one. https://www.rfc-editor.org/rfc/rfc4180 */
+function csvField(cell: JsonValue): string {
+  if (cell === null) return '';
+  if (typeof cell !== 'string') return typeof cell === 'object' ? quoted(writeJson(cell)) : String(cell);
+  return cell === '' ? '""' : quoted(cell);
+}
+
+function quoted(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/**
+ * A row as a parameter `row` with a part for each cell that has a value.
+ *
+ * @throws RowError where a cell has no value of a FHIR type
+ */
+export function rowParameter(row: ViewRow, columns: readonly Column[]): JsonObject {
+  const part = columns.flatMap(({ name, type, kind, isCollection }, i): JsonObject[] => {
+    const cell = row[i] ?? null;
+    if (kind === 'object') throw new RowError(`the column ${name} is complex, which this format does not hold`);
+    const key = `value${PARAMETER_TYPES.has(type) ? type.charAt(0).toUpperCase() + type.slice(1) : 'String'}`;
+    const values = isCollection ? (cell as JsonValue[]) : cell === null ? [] : [cell];
+    return values.map((value) => ({ name, [key]: kind === 'integer64' ? String(value as number) : value }));
+  });
+  return { name: 'row', ...(part.length > 0 && { part }) };
+}
+
+/** Types that have a `value[x]` of their own in Parameters, and whose values columns hold. */
+const PARAMETER_TYPES: ReadonlySet<string> = new Set(
+  'base64Binary boolean canonical code date dateTime decimal id instant integer integer64 markdown oid positiveInt string time unsignedInt uri url uuid'.split(
+    ' ',
+  ),
+);
