@@ -310,6 +310,25 @@ export const exchanges: ExchangeTable = {
       ],
     },
     {
+      operations: ['sql-run'],
+      headers: ['Prefer'],
+      request: ['parameters'],
+      answers: [
+        {
+          status: 200,
+          text: 'The table in the form that is asked for',
+          body: [
+            'application/x-ndjson',
+            'application/json',
+            'text/csv',
+            'application/vnd.apache.parquet',
+            'Parameters',
+            'Binary',
+          ],
+        },
+      ],
+    },
+    {
       operations: ['hfql-execute'],
       headers: ['Prefer'],
       request: ['parameters'],

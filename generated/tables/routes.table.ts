@@ -62,6 +62,8 @@ export const routes: readonly RouteRow[] = [
   { method: 'POST', path: '$svc.fhir.reindex-status', interaction: 'operation', operation: 'reindex-status' },
   { method: 'POST', path: '$reindex-terminology', interaction: 'operation', operation: 'reindex-terminology' },
   { method: 'POST', path: '$svc.fhir.replace-references', interaction: 'operation', operation: 'replace-references' },
+  { method: 'GET', path: '$sql-run', interaction: 'operation', operation: 'sql-run' },
+  { method: 'POST', path: '$sql-run', interaction: 'operation', operation: 'sql-run' },
   {
     method: 'POST',
     path: '$svc.fhir.undo-replace-references',

@@ -517,6 +517,20 @@ export interface SnapshotQuery {
   'url'?: SearchValues;
 }
 
+/** Parameters that $sql-run takes in a query. */
+export interface SqlRunQuery {
+  /** code */
+  '_format'?: SearchValues;
+  /** integer */
+  '_limit'?: SearchValues;
+  /** instant */
+  '_since'?: SearchValues;
+  /** boolean */
+  'header'?: SearchValues;
+  /** canonical */
+  'subjectCanonical'?: SearchValues;
+}
+
 /** Parameters that $stats takes in a query. */
 export interface StatsQuery {
   /** string */
@@ -791,6 +805,8 @@ export interface Operations {
   'remove': { type: ResourceType; query: RemoveQuery; result: AnyResource };
   /** Generate Snapshot */
   'snapshot': { type: 'StructureDefinition'; query: SnapshotQuery; result: StructureDefinition };
+  /** Run a view */
+  'sql-run': { type: ResourceType; query: SqlRunQuery; result: Binary };
   /** Observation Statistics */
   'stats': { type: 'Observation'; query: StatsQuery; result: Parameters };
   /** Get Current Subscription Status for One or More Subscriptions */
