@@ -70,9 +70,3 @@ async function* replacedSince(
     if (after === undefined) return;
   }
 }
-
-/** This instant by the store's clock: all that is stored is of it or earlier, and all that comes is later. */
-export async function instantOf({ store }: Pick<Services, 'store'>): Promise<number> {
-  const { versions, complete } = await store.history({ count: 1 });
-  return Math.max(Date.now() - 1, complete - 1, versions[0]?.lastUpdated ?? 0);
-}

@@ -16,7 +16,6 @@ import { isObject, objectsOf, type JsonObject, type JsonValue } from '../../fhir
 import { read } from '../../interactions/read/read.js';
 import { asksLinks } from '../../jobs/export/selection.js';
 import { patientTypes } from '../../jobs/export/compartment.js';
-import { instantOf } from '../../jobs/export/versions-at.js';
 import type { ExportInput, ExportPart } from '../../jobs/export/export-input.js';
 import type { Condition } from '../../search/query/query.js';
 import { Faults } from '../faults.js';

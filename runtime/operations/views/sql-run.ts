@@ -8,7 +8,8 @@ import { FhirError } from '../../fhir/errors.js';
 import { invalidParameter } from '../../fhir/invalid-parameter.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
-import { instantOf, versionsAt } from '../../jobs/export/versions-at.js';
+import { versionsAt } from '../../jobs/export/versions-at.js';
+import { instantOf } from '../export/export-instant.js';
 import type { CompiledView, ViewRow } from '../../views/compile-view.js';
 import { rowParameter, TABLE_TYPES, writeTable } from '../../views/formats.js';
 import { RowError } from '../../views/view-error.js';
@@ -82,7 +83,7 @@ async function stored(
   const part = await partOf(view.resource, filters, { ...call, ...(signal !== undefined && { signal }) }, services);
   const { since } = filters;
   const input = {
-    ...{ transactionTime: await instantOf(services), request: '', base: call.base, asked: '', isHistory: false },
+    ...{ transactionTime: await instantOf(services.store), request: '', base: call.base, asked: '', isHistory: false },
     ...{ types: [view.resource], parts: [part], ...(since !== undefined && { since }) },
   };
   const withData = view.resource === 'Binary' ? openBinaries(services.store.blobs) : undefined;
