@@ -161,6 +161,7 @@ export default tseslint.config(
           'addEventListener',
           'document',
           'DOMParser',
+          'Event',
           'fetch',
           'FormData',
           'getSelection',

@@ -46,6 +46,7 @@ export type ServiceTables = Pick<
   | 'exchanges'
   | 'operations'
   | 'primitives'
+  | 'codes'
   | 'guides'
 >;
 

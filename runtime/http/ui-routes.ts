@@ -149,6 +149,19 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
     }),
   );
   router.get(
+    '/edit/:name',
+    page(async (query, type) => {
+      if (!isType(type)) return undefined;
+      const { editPage } = await import('../pages/tools/edit-page.js');
+      const id = query.get('id') ?? '';
+      return editPage(type, isId(id) ? id : undefined, query.has('copy'), servicesNow().tables, site, paths);
+    }),
+  );
+  router.get(
+    '/upload',
+    page(async () => (await import('../pages/tools/edit-page.js')).uploadPage(site, paths)),
+  );
+  router.get(
     '/console',
     page(async (query) => {
       const { consolePage } = await import('../pages/tools/console-page.js');

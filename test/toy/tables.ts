@@ -33,6 +33,7 @@ export const toyTables: ServiceTables = {
   origin: { contract: 1, package: 'toy@1.0.0', fhirVersion: '5.0.0' },
   resourceTypes: types,
   operations: [],
+  codes: [],
   primitives: [],
   routes: [
     { method: 'GET', path: 'metadata', interaction: 'capabilities' },

@@ -60,11 +60,12 @@ async function show(answer) {
   scrollTo(0, 0);
 }
 
-/** Shows what works with the script alone. */
+/** Shows what works with the script alone, and tells the other scripts that there is another page. */
 function prepare() {
   for (const button of document.querySelectorAll('[data-copy]')) button.hidden = false;
   for (const part of document.querySelectorAll('[data-needs-script]')) part.hidden = false;
   for (const part of document.querySelectorAll('[data-without-script]')) part.hidden = true;
+  document.dispatchEvent(new Event('kiln-shown'));
 }
 
 async function copy(button) {

@@ -37,6 +37,7 @@ function expectHarmless({ headers, text }: Answer): void {
   const scripts = [...text.matchAll(/<script\b[^>]*>/g)].map(([tag]) => tag);
   expect(scripts).toEqual([
     expect.stringMatching(/^<script src="\/ui\/assets\/tools\.js\?v=[\w-]+" nonce="/),
+    expect.stringMatching(/^<script src="\/ui\/assets\/edit\.js\?v=[\w-]+" nonce="/),
     expect.stringMatching(/^<script src="\/ui\/assets\/kiln\.js\?v=[\w-]+" nonce="/),
   ]);
   for (const script of scripts) expect(script).toContain(`nonce="${nonce}"`);
@@ -214,13 +215,14 @@ describe('the landing page', () => {
       const links = [...content.matchAll(/<a href="([^"]*)"/g)].map(([, url]) => url!);
       expect(links).toEqual([
         '/ui/search',
+        '/ui/upload',
         '/fhir/metadata',
         '/docs/index.html',
         '/fhir/Patient',
         '/openapi/index.json',
         'https://hl7.org/fhir/R5/',
       ]);
-      for (const link of links.slice(0, 5)) expect((await open.raw('GET', link, undefined, HTML)).status).toBe(200);
+      for (const link of links.slice(0, 6)) expect((await open.raw('GET', link, undefined, HTML)).status).toBe(200);
       expect(page.headers['vary']).toBe('Accept');
       const head = await open.raw('HEAD', path, undefined, HTML);
       expect([head.headers['content-length'], head.text]).toEqual([String(page.bytes.length), '']);

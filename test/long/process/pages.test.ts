@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { tables } from '../../../generated/tables.js';
+import { createValidator } from '../../../runtime/validate/create-validator.js';
 import { openStore } from '../../contract/open-store.js';
 import { serveWith, tokenOf } from '../../http/auth/support.js';
 import { useBundleServer } from '../../http/bundles/bundle-server.js';
@@ -37,6 +39,8 @@ const EVIL =
 const store = await openStore('sqlite::memory:');
 const open = useBundleServer(store, { validate: () => [] });
 const guarded = serveWith(store, { validate: () => [] });
+/** Validates, as every server does outside of tests. */
+const strict = useBundleServer(store, { validate: createValidator(tables) });
 
 async function fill(server: ToyServer): Promise<void> {
   const name = [{ family: `Lovelace ${PLANTED}`, given: ['Ada'] }];
@@ -327,6 +331,124 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     await page.click('text=the content');
     await page.waitForSelector('text=Save the content');
     expect(await page.isVisible('text=Sign in')).toBe(false);
+    await close();
+  });
+
+  describe.each(SCHEMES)('editing, %s', (scheme) => {
+    it.each(WIDTHS)('create, edit, conflict, history, compare, delete, at %i pixels', async (width) => {
+      const { page, faults, close } = await windowOf(width, scheme);
+      const named = (step: string): string => `edit-${step}-${scheme}-${width}`;
+      await page.goto(`${strict.url}/ui/search/Observation`);
+      await page.click('text=New Observation');
+      expect(JSON.parse(await page.inputValue('#edit-text'))).toEqual({
+        resourceType: 'Observation',
+        status: 'registered',
+        code: { text: 'fill in' },
+      });
+      await inspect(page, named('1-template'));
+      await page.fill(
+        '#edit-text',
+        '{\n  "resourceType": "Observation",\n  "status": "final",\n  "code": { "txt": 1 }\n}',
+      );
+      await page.click('text=Check');
+      await page.locator('#edit-issues button', { hasText: 'line 4' }).first().waitFor();
+      expect(await page.locator('#edit-lines .bad').first().textContent()).toBe('4\n');
+      await inspect(page, named('2-issues'));
+      await page.click('#edit-issues button >> nth=0');
+      expect(await page.evaluate('getSelection().toString()')).toContain('"txt"');
+      await page.fill(
+        '#edit-text',
+        '{\n  "resourceType": "Observation",\n  "status": "final",\n  "code": { "text": "before" },\n  "valueQuantity": { "value": 1.50 }\n}',
+      );
+      await page.press('#edit-text', 'Control+Enter');
+      await page.waitForURL(/\/fhir\/Observation\/[^/]+$/);
+      expect(await page.textContent('pre.code')).toContain('1.50');
+      const path = new URL(page.url()).pathname;
+      await page.click('.actions >> text=Edit');
+      await page.locator('#edit-text').filter({ hasText: '' }).waitFor();
+      await expect.poll(() => page.inputValue('#edit-text')).toContain('1.50');
+      // Another writer comes first.
+      const theirs = JSON.parse((await strict.send('GET', path.slice('/fhir'.length))).text) as object;
+      await strict.send('PUT', path.slice('/fhir'.length), { ...theirs, status: 'amended' });
+      await page.fill('#edit-text', (await page.inputValue('#edit-text')).replace('before', 'after'));
+      await page.click('text=Save');
+      await page.locator('#edit-issues .diff', { hasText: 'amended' }).waitFor();
+      await inspect(page, named('3-conflict'));
+      await page.click('text=Take theirs');
+      await expect.poll(() => page.inputValue('#edit-text')).toContain('amended');
+      await page.fill('#edit-text', (await page.inputValue('#edit-text')).replace('before', 'after'));
+      await page.click('text=Save');
+      await page.waitForURL((url) => url.pathname === path);
+      await page.click('text=Versions');
+      expect(await page.locator('tbody tr').count()).toBe(3);
+      await page.click('text=Compare');
+      expect(await page.textContent('.diff')).toContain('after');
+      await page.goto(`${strict.url}${path}`);
+      await page.click('text=Copy as new');
+      await expect.poll(() => page.inputValue('#edit-text')).toContain('after');
+      expect(await page.inputValue('#edit-text')).not.toMatch(/"id"|versionId/);
+      await page.goto(`${strict.url}${path}`);
+      await page.click('.actions >> text=Edit');
+      await expect.poll(() => page.inputValue('#edit-text')).toContain('after');
+      await page.click('summary >> text=Delete');
+      await inspect(page, named('4-delete'));
+      await page.click('text=Delete it');
+      await page.waitForURL(/_history$/);
+      expect((await strict.send('GET', path.slice('/fhir'.length))).status).toBe(410);
+      expect(faults).toEqual([]);
+      await close();
+    });
+  });
+
+  it('uploads 1,000 resources of a file with progress, and says which were refused', async () => {
+    const { page, faults, close } = await windowOf(1280, 'light');
+    await page.goto(`${open.url}/ui/upload`);
+    const lines = Array.from({ length: 1000 }, (_, n) =>
+      JSON.stringify({ resourceType: 'Basic', id: `up-${n}`, code: { text: 'up' } }),
+    );
+    const send = async (name: string, text: string): Promise<void> => {
+      await page.setInputFiles('#upload-file', { name, mimeType: 'application/json', buffer: Buffer.from(text) });
+      await page.click('main >> text="Upload" >> nth=-1');
+    };
+    await send('many.ndjson', `${lines.join('\n')}\n`);
+    await page.locator('#upload-state', { hasText: '1000 resources are stored.' }).waitFor();
+    await inspect(page, 'upload-done');
+    expect((await open.send('GET', '/Basic?_summary=count')).json().total).toBe(1000);
+    await send('odd.ndjson', `${lines[0]!}\n{"resourceType":"Basic","id":"not an id","code":{}}\n`);
+    await page.locator('#upload-faults li', { hasText: 'Resource 2: 400' }).waitFor();
+    await inspect(page, 'upload-refused');
+    await send(
+      'bundle.json',
+      JSON.stringify({
+        resourceType: 'Bundle',
+        type: 'collection',
+        entry: [{ resource: JSON.parse(lines[1]!) as object }],
+      }),
+    );
+    await page.locator('#upload-state', { hasText: '1 resources are stored.' }).waitFor();
+    await send('none.json', 'nothing');
+    await page.locator('#upload-state', { hasText: 'cannot be read' }).waitFor();
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it('edits with the token alone, and is refused by its scopes', async () => {
+    const { page, close } = await windowOf(1280, 'dark');
+    await page.goto(`${guarded.url}/ui/edit/Patient?id=ada`);
+    await page.locator('#edit-state', { hasText: 'needs an access token' }).waitFor();
+    await page.fill('#token', tokenOf('system/Patient.rs'));
+    await page.click('#token-form >> text=Use');
+    await expect.poll(() => page.inputValue('#edit-text')).toContain('Lovelace');
+    await page.click('main >> text=Save');
+    await page.locator('#edit-state', { hasText: '403' }).waitFor();
+    await inspect(page, 'edit-refused');
+    await page.fill('#token', tokenOf('system/Patient.cruds'));
+    await page.click('#token-form >> text=Use');
+    await expect.poll(() => page.inputValue('#edit-text')).toContain('Lovelace');
+    await page.fill('#edit-text', (await page.inputValue('#edit-text')).replace('1815-12-10', '1815-12-11'));
+    await page.click('main >> text=Save');
+    await page.locator('h1', { hasText: /^Patient\/ada$/ }).waitFor();
+    expect((await open.send('GET', '/Patient/ada')).json().birthDate).toBe('1815-12-11');
     await close();
   });
 });
