@@ -45,8 +45,9 @@ export const EXPORT_SCHEMAS: JobSchemas = {
       until: instant,
       isHistory: flag,
       exportId: text,
+      isPartial: flag,
     },
-    ...['referred', 'patients', 'since', 'until', 'exportId'],
+    ...['referred', 'patients', 'since', 'until', 'exportId', 'isPartial'],
   ),
   checkpoint: object(
     {

@@ -33,4 +33,6 @@ export interface ExportInput {
   /** All versions instead of current ones. */
   readonly isHistory: boolean;
   readonly exportId?: string;
+  /** Files are listed as soon as they are whole, by several manifests. */
+  readonly isPartial?: true;
 }

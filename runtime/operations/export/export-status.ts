@@ -9,7 +9,8 @@ import { JOB_KINDS } from '../../jobs/kinds.js';
 import type { ExportInput } from '../../jobs/export/export-input.js';
 import { readArguments, valueOf } from '../arguments.js';
 import { describeProgress } from '../job-progress.js';
-import { askedJob, endJob } from '../jobs.js';
+import { askedJob, endJob, statusUrl } from '../jobs.js';
+import { manifestRange } from './manifest-range.js';
 
 /**
  * `$export-poll-status`: how far an export is, the list of its files, or with DELETE its end and the removal of its files. Only the
@@ -18,7 +19,8 @@ import { askedJob, endJob } from '../jobs.js';
  * @throws FhirError `parameter-invalid`, `job-unknown`, `scope-missing`, `job-failed`
  */
 export async function exportStatus(call: Call, services: Services): Promise<Reply> {
-  const id = valueOf(readArguments(call, services), '_jobId');
+  const sent = readArguments(call, services);
+  const id = valueOf(sent, '_jobId');
   if (typeof id !== 'string') {
     const text =
       'The parameter "_jobId" is required: the URL in the header Content-Location of the answer to $export has it';
@@ -28,7 +30,23 @@ export async function exportStatus(call: Call, services: Services): Promise<Repl
   if (job.state === 'cancelled') throw new FhirError('job-unknown');
   if (call.isDeletion === true) return endExport(job, services);
   if (job.state === 'failed') throw new FhirError('job-failed', `The export failed: ${job.failure ?? ''}`);
-  return job.state === 'completed' ? showFiles(job, call) : showProgress(job);
+  const page = Number(valueOf(sent, '_page') ?? 0);
+  const isPartial = job.input['isPartial'] === true;
+  const range = isPartial ? manifestRange(page) : { from: 0, to: Infinity };
+  const files = filesOf(job);
+  const isDone = job.state === 'completed';
+  if (page > 0 && (!isPartial || (isDone && files.length <= range.from))) {
+    throw new FhirError('parameter-invalid', `The export has no manifest ${page}; the link "next" of the one before leads to it`, { expression: '_page' }); // prettier-ignore
+  }
+  if (!isDone && !(isPartial && files.length >= range.to)) return showProgress(job);
+  const hasNext = files.length > range.to && (isDone || files.length >= manifestRange(page + 1).to);
+  const next = hasNext ? nextUrl(id, page, services) : undefined;
+  return showFiles(job, range, next, call);
+}
+
+function nextUrl(id: string, page: number, services: Services): string {
+  const url = statusUrl('export-poll-status', id, services);
+  return `${url}${url.includes('?') ? '&' : '?'}_page=${page + 1}`;
 }
 
 async function endExport(job: Job, services: Services): Promise<Reply> {
@@ -47,12 +65,20 @@ function showProgress(job: Job): Reply {
   return { status: 202, headers: { 'X-Progress': describeProgress(job), 'Retry-After': String(pause) } };
 }
 
-function showFiles(job: Job, { base }: Call): Reply {
+/** @param range of the files that are listed, by their places @param next where the following manifest is */
+function showFiles(
+  job: Job,
+  { from, to }: { readonly from: number; readonly to: number },
+  next: string | undefined,
+  { base }: Call,
+): Reply {
   const { transactionTime, request, exportId } = job.input as unknown as ExportInput;
-  const items = filesOf(job).map(({ type, count, isOfDeleted }, at) => {
-    const url = `${base}/Binary/${exportFileId(job.id, at)}`;
-    return { isOfDeleted, item: { type, url, count } };
-  });
+  const items = filesOf(job)
+    .slice(from, to)
+    .map(({ type, count, isOfDeleted }, i) => {
+      const url = `${base}/Binary/${exportFileId(job.id, from + i)}`;
+      return { isOfDeleted, item: { type, url, count } };
+    });
   const output = items.filter(({ isOfDeleted }) => isOfDeleted !== true).map(({ item }) => item);
   const deleted = items.filter(({ isOfDeleted }) => isOfDeleted === true).map(({ item }) => item);
   const manifest = {
@@ -64,12 +90,15 @@ function showFiles(job: Job, { base }: Call): Reply {
     deleted,
     error: [],
     ...(items.length === 0 && { msg: 'There was nothing to export' }),
+    ...(next !== undefined && { link: [{ relation: 'next', url: `${base}/${next}` }] }),
     ...(exportId !== undefined && { extension: { exportId } }),
   };
+  const body = { contentType: 'application/json', content: JSON.stringify(manifest), isJson: true } as const;
+  if (job.state !== 'completed') return { ...showProgress(job), body };
   const { retention = 0 } = JOB_KINDS.find(({ type }) => type === EXPORT) ?? {};
   return {
     status: 200,
     headers: { Expires: formatHttpDate((job.ended ?? 0) + retention), 'X-Progress': describeProgress(job) },
-    body: { contentType: 'application/json', content: JSON.stringify(manifest), isJson: true },
+    body,
   };
 }

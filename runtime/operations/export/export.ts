@@ -71,7 +71,7 @@ export async function startExport(call: Call, services: Services): Promise<Reply
   };
   const isReferred = (type: string): boolean => call.level !== 'system' && REFERRED.has(type);
   const [referred, own] = [types.filter(isReferred), types.filter((type) => !isReferred(type))];
-  const { since, until, isHistory, exportId } = sent;
+  const { since, until, isHistory, isPartial, exportId } = sent;
   const asked = {
     ...{ request: requestUrl(call), base: call.base, types, parts: own.map(partOf), isHistory },
     ...(referred.length > 0 && { referred: referred.map(partOf) }),
@@ -79,6 +79,7 @@ export async function startExport(call: Call, services: Services): Promise<Reply
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
     ...(exportId !== undefined && { exportId }),
+    ...(isPartial && { isPartial }),
   };
   const digest = createHash('sha256').update(JSON.stringify(asked)).digest('base64url');
   const same = call.prefer.isFresh === true ? undefined : await findRunning(digest, call, services);

@@ -15,6 +15,7 @@ export interface ExportParameters {
   readonly postFilters: readonly string[];
   readonly exportId?: string;
   readonly isHistory: boolean;
+  readonly isPartial: boolean;
   readonly patients: readonly JsonValue[];
   readonly elements: readonly string[];
   readonly associated: readonly string[];
@@ -29,6 +30,7 @@ export async function readExportParameters(call: Call, services: Services, fault
   }
   const text = (name: string): string | undefined => valueOf(found.get(name) ?? NONE, name) as string | undefined;
   const texts = (name: string): string[] => valuesOf(found.get(name) ?? NONE, name).map(String);
+  const flag = (name: string): boolean => valueOf(found.get(name) ?? NONE, name) === true;
   const instant = (name: string): number | undefined => {
     const value = text(name);
     return value === undefined ? undefined : Date.parse(value);
@@ -39,7 +41,8 @@ export async function readExportParameters(call: Call, services: Services, fault
     types: texts('_type').flatMap(cutList),
     typeFilters: texts('_typeFilter').flatMap(cutSearches),
     postFilters: texts('_typePostFetchFilterUrl').flatMap(cutSearches),
-    isHistory: valueOf(found.get('_includeHistory') ?? NONE, '_includeHistory') === true,
+    isHistory: flag('_includeHistory'),
+    isPartial: flag('allowPartialManifests'),
     patients: valuesOf(found.get('patient') ?? NONE, 'patient'),
     elements: texts('_elements').flatMap(cutList),
     associated: texts('includeAssociatedData').flatMap(cutList),

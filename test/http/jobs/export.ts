@@ -30,6 +30,7 @@ interface Manifest {
   readonly deleted: readonly Item[];
   readonly error: readonly unknown[];
   readonly msg?: string;
+  readonly link?: readonly { readonly relation: string; readonly url: string }[];
 }
 
 /** `$export`, on any store: what it takes, what the files hold, who gets them, how it ends */
@@ -129,6 +130,7 @@ export function exports(store: Store): void {
       post: `/$export?_type=Observation&_typePostFetchFilterUrl=${query('Observation?status=preliminary')}`,
       history: '/$export?_type=Organization,Basic&_includeHistory=true',
       elements: '/$export?_type=Patient,Organization&_elements=birthDate,Patient.gender',
+      partial: '/$export?allowPartialManifests=true',
       patients: '/Patient/$export',
       patient: '/Patient/p1/$export',
       group: '/Group/g/$export',
@@ -306,6 +308,63 @@ export function exports(store: Store): void {
       expect(neededBy(await client('system/Observation.rs', 'another').send('GET', path))).toBe('system/Binary.r');
       const missing = path.replace(/\.\d+$/, '.99');
       expectRefusal(await client().send('GET', missing), 404, 'not-found');
+    });
+
+    it('are listed by several manifests as soon as they are whole, where that is allowed', async () => {
+      const input = {
+        parts: [{ type: 'Patient' }],
+        types: ['Patient'],
+        transactionTime: 0,
+        asked: 'some',
+        isPartial: true,
+      };
+      const { id } = await server.jobs.start('export', input, EXPORTER, neededOn('Patient', 'rs'));
+      const become = async (more: object): Promise<void> => {
+        const text = (await store.maps.get('job', id))!;
+        await store.maps.swap('job', id, text, JSON.stringify({ ...JSON.parse(text), ...more }));
+      };
+      const page = async (number: number, who = client()) =>
+        who.send('GET', `/$export-poll-status?_jobId=${id}${number === 0 ? '' : `&_page=${number}`}`);
+      const files = (count: number) =>
+        Array.from({ length: count }, (_, i) => ({ name: `1-${i}`, type: 'Patient', count: 1 }));
+      const at = (count: number) => ({ phase: 'walk', part: 0, block: 0, files: files(count), walked: 0, done: count });
+      const lease = { holder: 'another', until: Date.now() + 600_000 };
+      const listed = ({ text }: Answer) =>
+        (JSON.parse(text) as Manifest).output.map(({ url }) => Number(/[0-9]+$/.exec(url)![0]));
+      const nextOf = ({ text }: Answer) => (JSON.parse(text) as Manifest).link?.map(({ url }) => below(url));
+
+      await become({ state: 'in-progress', checkpoint: at(0), lease });
+      expect(await page(0)).toMatchObject({ status: 202, text: '' });
+      await become({ checkpoint: at(2) });
+      const first = await page(0);
+      expect([first.status, first.headers['content-type'], listed(first)]).toEqual([202, 'application/json', [0]]);
+      expect(nextOf(first)).toBeUndefined();
+      expect(await page(1)).toMatchObject({ status: 202, text: '' });
+      expectRefusal(await page(0, client(SCOPES, 'another')), 404, 'not-found');
+      await become({ checkpoint: at(5) });
+      expect([listed(await page(0)), nextOf(await page(0))]).toEqual([
+        [0],
+        [`/$export-poll-status?_jobId=${id}&_page=1`],
+      ]);
+      expect([listed(await page(1)), nextOf(await page(1))]).toEqual([[1, 2], undefined]);
+      await become({ state: 'completed', ended: Date.now(), result: { files: files(5) } });
+      const answers = [await page(0), await page(1), await page(2)];
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect(answers.map(listed)).toEqual([[0], [1, 2], [3, 4]]);
+      expect(nextOf(answers[2]!)).toBeUndefined();
+      expectRefusal(await page(3), 400, 'parameter-invalid');
+      expect((await client().send('DELETE', `/$export-poll-status?_jobId=${id}`)).status).toBe(202);
+    });
+
+    it('are the same by several manifests as by one', async () => {
+      const found: Item[] = [];
+      for (let path: string | undefined = status['partial'] ?? ''; path !== undefined;) {
+        const manifest = await manifestOf(path);
+        found.push(...manifest.output);
+        path = manifest.link?.map(({ url }) => below(url))[0];
+      }
+      expect(await contentOf(found)).toEqual(await outputOf('system'));
+      expectRefusal(await client().send('GET', `${status['system']}&_page=1`), 400, 'parameter-invalid');
     });
 
     it('can be read as soon as it is whole, before the export ends; not once it was cancelled', async () => {
