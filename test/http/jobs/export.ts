@@ -340,7 +340,7 @@ export function exports(store: Store): void {
       expect([first.status, first.headers['content-type'], listed(first)]).toEqual([202, 'application/json', [0]]);
       expect(nextOf(first)).toBeUndefined();
       expect(await page(1)).toMatchObject({ status: 202, text: '' });
-      expectRefusal(await page(0, client(SCOPES, 'another')), 404, 'not-found');
+      expectRefusal(await page(0, client(SCOPES, 'another')), 404, 'job-unknown');
       await become({ checkpoint: at(5) });
       expect([listed(await page(0)), nextOf(await page(0))]).toEqual([
         [0],
