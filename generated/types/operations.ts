@@ -267,6 +267,8 @@ export interface ExportQuery {
   '_typePostFetchFilterUrl'?: SearchValues;
   /** instant */
   '_until'?: SearchValues;
+  /** boolean */
+  'allowPartialManifests'?: SearchValues;
   /** string */
   'includeAssociatedData'?: SearchValues;
 }
@@ -275,6 +277,8 @@ export interface ExportQuery {
 export interface ExportPollStatusQuery {
   /** string */
   '_jobId'?: SearchValues;
+  /** unsignedInt */
+  '_page'?: SearchValues;
 }
 
 /** Parameters that $expunge takes in a query. */
