@@ -11,6 +11,7 @@ export function limitsOf(config: Config): Limits & { readonly queryTime: number 
     entries: config['limits.bundle.entries'],
     url: config['limits.url'],
     queryTime: config['limits.query.time'],
+    jobQueryTime: config['limits.jobs.queryTime'],
     keepAliveTime: config['limits.keepAliveTime'],
   };
 }

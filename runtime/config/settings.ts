@@ -173,6 +173,10 @@ export const SETTINGS = {
     help: 'jobs of one client that ended and whose results are kept; more are refused (429)',
     initial: JOBS_PER_CLIENT.kept,
   }),
+  'limits.jobs.queryTime': duration(10, 24 * HOUR, {
+    help: 'time of a query of a request that is answered later (Prefer: respond-async)',
+    initial: 600_000,
+  }),
   'import.allow': words({
     help: 'hosts, or host:port, of servers that $import may fetch files from',
     initial: [],

@@ -40,6 +40,8 @@ export const WIRED_OPERATIONS = [
   'Subscription-status',
   'ValueSet-expand',
   'ValueSet-validate-code',
+  'async-poll-status',
+  'async-result',
   'changes',
   'diff',
   'export',

@@ -1,4 +1,5 @@
 import type { ReadNotes } from './read-notes.js';
+import type { WriteLedger } from './write/write-ledger.js';
 import type { Principal } from '../auth/scopes/principal.js';
 import type { Interaction, Level } from '../contract/index.js';
 import type { FhirError } from '../fhir/errors.js';
@@ -23,6 +24,10 @@ export interface Preferences {
   readonly handling?: 'strict' | 'lenient';
   /** https://hl7.org/fhir/R5/async-bulk.html */
   readonly respondAsync?: true;
+  /** Of an asynchronous request: how long the client would wait for the ordinary answer, in seconds. RFC 7240, 4.3 */
+  readonly wait?: number;
+  /** `async-form=redirect`: the finished status leads to the ordinary answer. */
+  readonly isRedirect?: true;
   /** `Cache-Control: no-cache`: what is under way already will not do. */
   readonly isFresh?: true;
 }
@@ -104,6 +109,8 @@ export interface Call {
   readonly signal?: AbortSignal;
   /** Of an entry of a transaction: the resource that another entry writes and that a reference means; undefined: there is none. */
   readonly together?: (reference: string) => Resource | undefined;
+  /** A job makes the call; absent: a client waits for the answer. */
+  readonly ledger?: WriteLedger;
   /** The call is an entry of a Bundle: others wait for it. */
   readonly isEntry?: true;
   /** Whether the call is an entry of a transaction that provides documents (IHE ITI-65). */

@@ -86,4 +86,4 @@ export interface JobsPerClient {
 }
 
 /** Where no setting says otherwise. */
-export const JOBS_PER_CLIENT: JobsPerClient = { running: 10, kept: 100 };
+export const JOBS_PER_CLIENT: JobsPerClient = { running: 20, kept: 100 };

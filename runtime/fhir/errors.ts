@@ -168,6 +168,7 @@ export const ERRORS = {
   'write-refused': { status: 422, issue: 'business-rule', text: 'The application refuses this resource' },
   'patch-test-failed': { status: 422, issue: 'processing', text: 'A test of the patch fails' },
   'too-many-jobs': { status: 429, issue: 'throttled', text: 'The client has as many jobs as it may have' },
+  'asked-too-often': { status: 429, issue: 'throttled', text: 'The state of the job is asked for too often' },
   'headers-too-large': { status: 431, issue: 'too-long', text: 'The headers are too large' },
   internal: { status: 500, issue: 'exception', text: 'An internal error; the log of the server tells more' },
   'body-consumed': {

@@ -16,6 +16,8 @@ export interface Limits {
   readonly historyPage: number;
   /** All searches that one request needs in the store; absent: what the store gives each. */
   readonly queryTime?: number;
+  /** The same for a request that a job makes; absent: 10 min. */
+  readonly jobQueryTime?: number;
   /**
    * From the beginning of a write to its answer, longer for many changes; `Infinity`: no client waits for the answer. Absent: 13 s.
    */

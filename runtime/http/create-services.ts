@@ -1,5 +1,6 @@
 import { indexScopeRows } from '../auth/access/scope-rows.js';
 import type { Limits } from '../fhir/limits.js';
+import { pick } from '../fhir/pick.js';
 import type { FormatName } from '../format/negotiate.js';
 import { DEFAULT_SERVICES, type DefaultServices } from '../core/default-services.js';
 import { createPageLinks, FEED_KEYS } from '../core/search/pages/page-link.js';
@@ -98,11 +99,4 @@ export function createServices(
     formats: [...codecs.keys()],
   };
   return { services, codecs, router };
-}
-
-/** The members of these names that an object has. */
-function pick<T extends object, K extends keyof T>(from: T, names: readonly K[]): Partial<Pick<T, K>> {
-  const picked: Partial<Pick<T, K>> = {};
-  for (const name of names) if (from[name] !== undefined) picked[name] = from[name];
-  return picked;
 }

@@ -12,6 +12,7 @@ import type { DefinitionServices, Services } from '../core/services.js';
 import { authorize, type ScopeServices } from '../core/access/authorize.js';
 import { execute } from '../interactions/execute.js';
 import { explain, isSearch } from '../interactions/search/explain.js';
+import { respondsLater, startRequest } from '../operations/async/start-request.js';
 import { hasContent } from '../interactions/registry.js';
 import { patchTypes } from '../core/patch/sent-patch.js';
 import { SILENT, type Log } from '../observe/log.js';
@@ -249,7 +250,8 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
     const page = await openPage(exchange, context);
     return sendPageText(req, res, page.writePlan(plan), exchange.look);
   }
-  const reply = await execute(call, services);
+  const isLater = respondsLater(call, method, services);
+  const reply = await (isLater ? startRequest(call, services) : execute(call, services));
   const writing = { codecs, resourceLimit: services.limits.resource, large };
   await sendAudited(services.audit, call, reply, async () => {
     if (exchange.form?.format === 'html') await openPage(exchange, context);

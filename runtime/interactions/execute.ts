@@ -1,9 +1,9 @@
 import { FhirError } from '../fhir/errors.js';
 import { authorize } from '../core/access/authorize.js';
-import type { Reply } from '../core/call.js';
+import type { Call, Reply } from '../core/call.js';
 import { callToWrite } from '../core/write/before-write.js';
 import { findInteraction } from './registry.js';
-import type { InteractionHandler } from '../core/services.js';
+import type { InteractionHandler, Services } from '../core/services.js';
 
 /**
  * Does what a call asks for, where its principal may: the one way for requests and for entries of Bundles.
@@ -11,10 +11,7 @@ import type { InteractionHandler } from '../core/services.js';
  * @throws FhirError `scope-missing`, and as the interaction
  */
 export const execute: InteractionHandler = async (call, services): Promise<Reply> => {
-  authorize(call, call.principal.access, services);
-  const { operation: id, interaction } = call;
-  if (id === undefined ? !services.wired.has(interaction) : !services.operations.has(id))
-    throw switchedOff(id ?? interaction);
+  checkAllowed(call, services);
   if (call.operation === undefined) {
     const written = services.beforeWrite === undefined ? call : await callToWrite(call, services);
     return findInteraction(call.interaction, call.type)(written, services);
@@ -23,6 +20,18 @@ export const execute: InteractionHandler = async (call, services): Promise<Reply
   if (operation === undefined) throw new Error(`no handler for the operation ${call.operation}`);
   return operation(call, services);
 };
+
+/**
+ * Refuses what the token of a call does not give, or the configuration.
+ *
+ * @throws FhirError `scope-missing`, `method-not-allowed`
+ */
+export function checkAllowed(call: Call, services: Services): void {
+  authorize(call, call.principal.access, services);
+  const { operation: id, interaction } = call;
+  if (id === undefined ? !services.wired.has(interaction) : !services.operations.has(id))
+    throw switchedOff(id ?? interaction);
+}
 
 /** What the configuration does not allow; the scopes of the token are checked before. */
 function switchedOff(name: string): FhirError {

@@ -1,5 +1,6 @@
 import { EXPORT, IMPORT } from '../core/export-files.js';
 import type { JobKind } from './engine/job-kind.js';
+import { REQUEST } from './request/request-input.js';
 
 const HOUR = 3_600_000;
 
@@ -18,6 +19,13 @@ export const JOB_KINDS: readonly JobKind[] = [
     schemas: async () => (await import('./schemas.js')).IMPORT_SCHEMAS,
     chunk: async (context) => (await import('./import/import-job.js')).importChunk(context),
     discard: async (job, services) => (await import('./import/import-job.js')).discardImport(job, services),
+  },
+  {
+    type: REQUEST,
+    retention: 24 * HOUR,
+    schemas: async () => (await import('./schemas.js')).REQUEST_SCHEMAS,
+    chunk: async (context) => (await import('./request/request-job.js')).requestChunk(context),
+    discard: async (job, services) => (await import('./request/request-job.js')).discardRequest(job, services),
   },
   {
     type: 'reindex',

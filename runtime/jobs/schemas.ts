@@ -117,3 +117,18 @@ export const REINDEX_SCHEMAS: JobSchemas = {
     ...['after', 'total'],
   ),
 };
+
+const requestMembers = {
+  ...{ interaction: text, operation: text, level: text, type: text, id: text, versionId: text, member: text },
+  ...{ params: text, form: text, sent: text, sentKey: text, base: text, languages: text, isDeletion: { const: true } },
+  ...{ conditions: { type: 'object' }, prefer: { type: 'object' }, trace: { type: 'object' } },
+};
+
+/** `RequestInput` and the checkpoint of `request-job.ts`. */
+export const REQUEST_SCHEMAS: JobSchemas = {
+  input: object(
+    requestMembers,
+    ...Object.keys(requestMembers).filter((name) => !['interaction', 'params', 'base'].includes(name)),
+  ),
+  checkpoint: object({ result: { type: 'object', required: ['status'] }, progress: { type: 'object' } }),
+};

@@ -10,3 +10,12 @@ export function describeProgress({ state, created, started, ended, progress }: J
   const share = total === undefined || total === 0 ? '' : ` of ${total} (${Math.floor((100 * done) / total)} %)`;
   return `in progress since ${formatInstant(started ?? created)}, ${done}${share} ${unit}`;
 }
+
+/** Pause after which to ask again, in seconds: longer for a longer job. */
+const PAUSES = { least: 1, most: 120, share: 0.1 };
+
+/** After which a client should ask again for the state of a job that has not ended, in seconds. */
+export function pauseBefore({ created }: Pick<Job, 'created'>): number {
+  const seconds = (Date.now() - created) / 1000;
+  return Math.ceil(Math.min(PAUSES.most, Math.max(PAUSES.least, seconds * PAUSES.share)));
+}

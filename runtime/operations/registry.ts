@@ -1,5 +1,6 @@
 import type { WiredOperation } from '../contract/index.js';
 import type { InteractionHandler } from '../core/services.js';
+import { asyncResult, asyncStatus } from './async/async-status.js';
 import { addMeta, deleteMeta } from './meta/amend-meta.js';
 import { conforms, implementsStatement, subset } from './capabilities/capability-statement.js';
 import { changes } from './changes.js';
@@ -83,6 +84,8 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'Subscription-status': subscriptionsStatus,
   'ValueSet-expand': expandValueSet,
   'ValueSet-validate-code': validateInValueSet,
+  'async-poll-status': asyncStatus,
+  'async-result': asyncResult,
   changes,
   diff,
   export: startExport,

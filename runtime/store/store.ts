@@ -154,6 +154,14 @@ export class PreconditionConflict extends Error {
   }
 }
 
+/** An entry of a map was not what a step of a write expects, so nothing of the write was done. */
+export class StepConflict extends Error {
+  constructor() {
+    super('an entry of a map is another than the write expects');
+    this.name = 'StepConflict';
+  }
+}
+
 /** A page of history is asked for: of the system, of a type, of an instance; newest first. */
 export interface HistoryQuery {
   /** Absent: all types, or those of `types`. */
@@ -542,14 +550,20 @@ export interface Store {
    * all processes, each sees what those before it wrote. A condition that is written in another way is another one, but for
    * the order of what has to be fulfilled together.
    *
+   * @param steps changes of maps that are done with the rest, or not at all: a job notes what it has done. Absent: none
    * @returns the new versions, in the order of the changes
    * @throws VersionConflict
+   * @throws StepConflict where the present value of an entry is another than its step expects
    * @throws PreconditionConflict with one of the preconditions given
    * @throws FhirError `reference-dangling` where targets of the changes are missing once all are done
    * @throws StillReferred where others refer to what a deletion deletes, once all are done
    * @throws FhirError `too-costly` where the search of a precondition takes longer than `PRECONDITION_BUDGET`
    */
-  write(changes: readonly Change[], preconditions?: readonly Precondition[]): Promise<StoredVersion[]>;
+  write(
+    changes: readonly Change[],
+    preconditions?: readonly Precondition[],
+    steps?: readonly MapStep[],
+  ): Promise<StoredVersion[]>;
 
   /**
    * A piece of a walk through every version of every resource, oldest first: the order of history turned round. All that

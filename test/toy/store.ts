@@ -15,6 +15,7 @@ import { collectIncludes } from '../../runtime/store/includes.js';
 import { errorOfReferences, findDangling, hasReferenceChecks, openExceptions } from '../../runtime/store/references.js';
 import {
   PreconditionConflict,
+  StepConflict,
   VersionConflict,
   type Change,
   type FindMultiTypeQuery,
@@ -22,6 +23,7 @@ import {
   type FindQuery,
   type HistoryPage,
   type HistoryQuery,
+  type MapStep,
   type Store,
   type StoredVersion,
 } from '../../runtime/store/store.js';
@@ -68,6 +70,12 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     for (const listener of listeners) queueMicrotask(listener);
   }
 
+  const takeSteps = (steps: readonly MapStep[]): void => {
+    for (const { map, key, value } of steps) {
+      if (value === undefined) mapOf(map).delete(key);
+      else mapOf(map).set(key, value);
+    }
+  };
   const mapOf = (name: string): Map<string, string> => {
     const map = maps.get(name) ?? new Map<string, string>();
     maps.set(name, map);
@@ -358,14 +366,18 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       }
       return { count: removed.length, reported: removed.filter((each) => each.type === report) };
     },
-    async write(changes, guards = []) {
+    async write(changes, guards = [], steps = []) {
       for (const guard of guards) {
         const sorted = { type: guard.type, where: guard.where, sort: [], count: Infinity, total: 'none' } as const;
         const found = find(across(sorted)).versions.map(({ id }) => id);
         if (found.join() !== [...guard.found].sort().join()) throw new PreconditionConflict(guard);
       }
       check(changes);
-      if (!hasReferenceChecks(changes)) return changes.map(apply);
+      if (steps.some(({ map, key, expected }) => maps.get(map)?.get(key) !== expected)) throw new StepConflict();
+      if (!hasReferenceChecks(changes)) {
+        takeSteps(steps);
+        return changes.map(apply);
+      }
       const before = [
         versions.length,
         new Map(current),
@@ -384,6 +396,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
         logged.length = before[4];
         throw error;
       }
+      takeSteps(steps);
       return written;
     },
     async scan(after = '0', limit) {
@@ -447,10 +460,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       },
       async swapAll(steps) {
         if (steps.some(({ map, key, expected }) => mapOf(map).get(key) !== expected)) return false;
-        for (const { map, key, value } of steps) {
-          if (value === undefined) mapOf(map).delete(key);
-          else mapOf(map).set(key, value);
-        }
+        takeSteps(steps);
         return true;
       },
       async range(map, after, limit) {

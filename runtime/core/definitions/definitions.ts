@@ -10,7 +10,7 @@ import { isEffective } from '../../search/parameters/read-parameter.js';
 import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
 import { fitWords } from '../../search/text/fit-words.js';
 import { SYSTEM_MAPS } from '../../store/system-maps.js';
-import type { Amendment, Change, Precondition, Put, Store, StoredVersion } from '../../store/store.js';
+import type { Amendment, Change, MapStep, Precondition, Put, Store, StoredVersion } from '../../store/store.js';
 import type { Fault } from '../../validate/fault.js';
 import { announceChange, CHANGED } from './announce.js';
 import { rankOf, readClaims, type GuideClaims } from './guide-claims.js';
@@ -201,14 +201,17 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
     return track(base.amend({ ...amendment, entries }));
   }
 
-  async function write(changes: readonly Change[], preconditions?: readonly Precondition[]): Promise<StoredVersion[]> {
+  async function write(
+    changes: readonly Change[],
+    ...rest: readonly [(readonly Precondition[])?, (readonly MapStep[])?]
+  ): Promise<StoredVersion[]> {
     await beginWrite();
-    if (!changes.some(({ type }) => type === SEARCH_PARAMETER)) return track(base.write(refit(changes), preconditions));
+    if (!changes.some(({ type }) => type === SEARCH_PARAMETER)) return track(base.write(refit(changes), ...rest));
     return inTurn(async () => {
       await catchUp();
       checkParameters(changes, set.parameters, context, isStoredAnyway);
       try {
-        return await track(base.write(refit(changes), preconditions));
+        return await track(base.write(refit(changes), ...rest));
       } finally {
         // Whatever became of the write: others look, and so does the next look here where this one fails.
         await announce().catch(() => {});
@@ -269,7 +272,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
     ? base
     : override(base, {
         amend,
-        write: (changes, preconditions) => write(changes, preconditions),
+        write,
         async close() {
           timers.forEach((stop) => stop());
           // It is forgotten by itself, too, so that a store that does not answer holds nothing up.

@@ -13,6 +13,7 @@ import {
   PreconditionConflict,
   VersionConflict,
   type Change,
+  type MapStep,
   type Precondition,
   type Store,
   type StoredVersion,
@@ -25,13 +26,15 @@ const QUEUE_TIME = 4000;
 const ANSWER_TIME = 13_000;
 
 /** Options of `commit`. */
-export interface CommitOptions {
+export interface CommitOptions<T = unknown> {
   /** Greatest number of changes, if that exceeds the number of keys. */
   readonly changes?: number;
   /** Time limit for the answer, in milliseconds (`Limits.answerTime`); `Infinity`: the queue is waited for without limit too. */
   readonly answerTime?: number | undefined;
   /** Aborts when the client no longer waits for the answer. */
   readonly signal?: AbortSignal | undefined;
+  /** Makes of a decision what is noted in maps with its changes, or not at all. */
+  readonly steps?: ((decision: Decision<T>) => readonly MapStep[]) | undefined;
   /** Called when all work has ended, which may be after the client was answered. */
   readonly whenDone?: () => void;
 }
@@ -82,13 +85,14 @@ export function commit<T>(
   store: Store,
   keys: readonly string[],
   decide: (signal: AbortSignal) => Promise<Decision<T>>,
-  { changes = 0, answerTime = ANSWER_TIME, signal, whenDone }: CommitOptions = {},
+  { changes = 0, answerTime = ANSWER_TIME, signal, steps, whenDone }: CommitOptions<T> = {},
 ): Promise<Committed<T>> {
   const queue = queues.get(store) ?? openKeyQueue();
   queues.set(store, queue);
   const time = extendableTimeout(answerTime + moreTime(Math.max(keys.length, changes)));
   const end = new AbortController();
-  const turn: Turn = {
+  const turn: Turn<T> = {
+    steps,
     time,
     answerTime,
     signal: signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]),
@@ -106,7 +110,8 @@ export function commit<T>(
 }
 
 /** State of one commit, which its time limit needs. */
-interface Turn {
+interface Turn<T> {
+  readonly steps: CommitOptions<T>['steps'];
   readonly time: ExtendableTimeout;
   readonly answerTime: number;
   readonly signal: AbortSignal;
@@ -128,12 +133,13 @@ function unanswered(): FhirError {
 async function commitInTurn<T>(
   store: Store,
   decide: (signal: AbortSignal) => Promise<Decision<T>>,
-  turn: Turn,
+  turn: Turn<T>,
 ): Promise<Committed<T>> {
   const { signal, time, answerTime } = turn;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     checkAborted(signal);
-    const { changes, preconditions = [], result } = await decide(signal);
+    const decision = await decide(signal);
+    const { changes, preconditions = [], result } = decision;
     if (changes.length === 0) return { result, written: [] };
     // A single resource was checked when its change was composed.
     if (changes.length > 1) checkContained(countContained(changes));
@@ -141,7 +147,9 @@ async function commitInTurn<T>(
     checkAborted(signal);
     try {
       turn.isWriting = true;
-      return { result, written: await store.write(changes, preconditions) };
+      const { steps } = turn;
+      const written = steps === undefined ? store.write(changes, preconditions) : store.write(changes, preconditions, steps(decision)); // prettier-ignore
+      return { result, written: await written };
     } catch (error) {
       if (!isConflict(error)) throw error;
       const refuse = error instanceof StillReferred ? error.deletion.refuse : undefined;

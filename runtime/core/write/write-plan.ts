@@ -50,6 +50,8 @@ export interface Decided {
   readonly changes: readonly Change[];
   /** @param written the new versions, in the order of the changes */
   reply(written: readonly StoredVersion[]): Reply;
+  /** Records what was written beside what the answer is about. @param written as above */
+  record?(written: readonly StoredVersion[]): void;
 }
 
 /**

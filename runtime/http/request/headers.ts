@@ -90,6 +90,8 @@ export function readPreferences(headers: IncomingHttpHeaders): Preferences {
     ...(wanted === undefined ? {} : { return: wanted }),
     ...(handling === undefined ? {} : { handling }),
     ...(wishes.has('respond-async') && { respondAsync: true as const }),
+    ...(/^[0-9]{1,9}$/.test(wishes.get('wait') ?? '') && { wait: Number(wishes.get('wait')) }),
+    ...(wishes.get('async-form') === 'redirect' && { isRedirect: true as const }),
     ...(isFresh && { isFresh }),
   };
 }

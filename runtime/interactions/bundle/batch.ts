@@ -38,14 +38,17 @@ export async function executeBatch(
     } else entries.push(entry);
   }
   const room = openEntryRoom(services);
+  const { ledger } = call;
+  let done = 0;
   const execute = async (entry: Entry): Promise<void> => {
-    await yieldIfDue();
+    await (ledger === undefined ? yieldIfDue() : ledger.turn(done++, values.length));
     answers[entry.index] = await executeEntry(entry, call, services, room);
   };
   for (const phase of [Phase.Delete, Phase.Create, Phase.Update, Phase.Read]) {
     await inParallel(
       entries.filter((entry) => entry.phase === phase),
-      WIDTH,
+      // Of a job one at a time, so that those which are done come before those which are not.
+      ledger === undefined ? WIDTH : 1,
       execute,
     );
   }
@@ -78,6 +81,15 @@ export function unreadCall(value: JsonValue, { principal, trace }: Call, { entri
 
 /** Executes one entry like a request of its own. @returns JSON text of the response entry */
 export async function executeEntry(entry: Entry, bundle: Call, services: Services, room: AnswerRoom): Promise<string> {
+  const ledger = bundle.ledger?.ofEntry(entry.index);
+  const kept = ledger?.kept();
+  if (kept !== undefined) return kept;
+  const answer = await answerEntry(entry, { ...bundle, ...(ledger !== undefined && { ledger }) }, services, room);
+  if (entry.method !== 'GET' && entry.method !== 'HEAD') await ledger?.keep(answer);
+  return answer;
+}
+
+async function answerEntry(entry: Entry, bundle: Call, services: Services, room: AnswerRoom): Promise<string> {
   const { audit } = services;
   let call: Call | undefined;
   try {
@@ -90,6 +102,8 @@ export async function executeEntry(entry: Entry, bundle: Call, services: Service
     return isRead ? room.take(answer) : answer;
   } catch (error) {
     if (!(error instanceof FhirError)) throw error;
+    // What ends the job is no answer of an entry.
+    if (bundle.ledger !== undefined) bundle.signal?.throwIfAborted();
     audit.failed(
       call ?? { ...entry.route, principal: bundle.principal, ...(bundle.trace && { trace: bundle.trace }) },
       error,

@@ -27,6 +27,7 @@ export function callOf(entry: Entry, bundle: Call): Call {
     ...(bundle.languages === undefined ? {} : { languages: bundle.languages }),
     base: bundle.base,
     ...(bundle.signal === undefined ? {} : { signal: bundle.signal }),
+    ...(bundle.ledger === undefined ? {} : { ledger: bundle.ledger }),
     ...(bundle.together === undefined ? {} : { together: bundle.together }),
     ...(bundle.isProvided === true && { isProvided: true as const }),
   };

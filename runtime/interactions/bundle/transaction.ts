@@ -1,9 +1,10 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonValue } from '../../fhir/resource.js';
-import type { StoredVersion } from '../../store/store.js';
+import type { Change, StoredVersion } from '../../store/store.js';
 import type { Call, Reply } from '../../core/call.js';
 import { commit, type Decision } from '../../core/write/commit.js';
 import { versionPath } from '../write/reply-written.js';
+import { expectedVersions, noteReply, replyAsNoted, type NotedReply } from '../../core/write/write-ledger.js';
 import type { Decided } from '../../core/write/write-plan.js';
 import { targetSteps, type TargetedStep, type WriteTargets } from './write-targets.js';
 import { applyLinks, nameIn } from './links/apply-links.js';
@@ -12,8 +13,10 @@ import { executeEntry, openEntryRoom } from './batch.js';
 import type { Services } from '../../core/services.js';
 import { typeOfCriteria } from './links/conditional-reference.js';
 import { forEntry, inEntry, referringInEntry } from './entry-error.js';
-import { Phase, type Entry } from './entry.js';
+import { callOf } from './entry-call.js';
+import { Phase, readEntry, type Entry } from './entry.js';
 import { replaceInQuery } from './links/match-url.js';
+import { collectPlaceholders } from './links/placeholders.js';
 import { cachingView } from './drafts/caching-view.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { inParallel } from './in-parallel.js';
@@ -43,10 +46,52 @@ interface Outcomes {
  * commit. https://hl7.org/fhir/R5/http.html#transaction
  */
 export async function executeTransaction(values: readonly JsonValue[], call: Call, services: Services): Promise<Reply> {
+  const noted = call.ledger?.noted();
+  if (noted !== undefined) return answerAsNoted(noted, values, call, services);
   const steps = await readSteps(values, call, services);
   const answers: string[] = new Array<string>(values.length);
   const { outcomes, names, written } = await write(steps, call, services);
   await answerWrites(outcomes, written, answers, services);
+  return answerReads(steps, names, answers, call, services);
+}
+
+/** The answer to a transaction of a job whose writes are done, though their process ended before it could answer. */
+async function answerAsNoted(
+  noted: readonly NotedReply[],
+  values: readonly JsonValue[],
+  call: Call,
+  services: Services,
+): Promise<Reply> {
+  const entries = values.map((value, index) => readEntry(value, index, services));
+  const answers: string[] = new Array<string>(values.length);
+  const names = new Map<number, string>();
+  for (const each of noted) {
+    const { index = 0, of } = each;
+    const entry = entries[index];
+    if (entry === undefined) continue;
+    if (of !== undefined) names.set(index, `${of[0]}/${of[1]}`);
+    const reply = await replyAsNoted(each, services.store);
+    services.audit.answered(callOf(entry, call), reply);
+    answers[index] = await writeEntry(entry, reply, services.limits.resource);
+  }
+  const reads = entries.filter(({ phase }) => phase === Phase.Read);
+  return answerReads(
+    { reads, placeholders: collectPlaceholders(entries, services.own) },
+    names,
+    answers,
+    call,
+    services,
+  );
+}
+
+/** Executes the entries that read, after the others. */
+async function answerReads(
+  steps: Pick<Steps, 'reads' | 'placeholders'>,
+  names: ReadonlyMap<number, string>,
+  answers: string[],
+  call: Call,
+  services: Services,
+): Promise<Reply> {
   const yieldIfDue = yieldUntil(call.signal);
   const room = openEntryRoom(services);
   await inParallel(namedReads(steps, names, services), WIDTH, async (entry) => {
@@ -58,7 +103,7 @@ export async function executeTransaction(values: readonly JsonValue[], call: Cal
 
 /** The entries that read, with the placeholders in their searches replaced. */
 function namedReads(
-  { reads, placeholders }: Steps,
+  { reads, placeholders }: Pick<Steps, 'reads' | 'placeholders'>,
   names: ReadonlyMap<number, string>,
   { tables }: Services,
 ): readonly Entry[] {
@@ -90,6 +135,7 @@ async function write(
   );
 
   const { limits, largeTexts } = services;
+  const { ledger } = bundle;
   let leave: (() => void) | undefined;
 
   const decide = async (signal: AbortSignal): Promise<Decision<Outcomes>> => {
@@ -142,6 +188,7 @@ async function write(
       changes: writes.length,
       answerTime: limits.answerTime,
       signal: bundle.signal,
+      steps: ledger && (({ changes, result: { outcomes } }) => ledger.steps(noteOutcomes(outcomes, changes))),
       whenDone: () => leave?.(),
     });
     return { ...result, written };
@@ -190,17 +237,31 @@ async function answerWrites(
   { limits, audit }: Services,
 ): Promise<void> {
   const yieldIfDue = yieldToEventLoop();
+  for (const { outcome, own, reply } of repliesOf(outcomes, written)) {
+    await yieldIfDue();
+    const { step, plan, decided } = outcome;
+    if (own.length === 0) await plan.drop?.();
+    else decided.record?.(own);
+    audit.answered(step.call, reply);
+    answers[step.entry.index] = await writeEntry(step.entry, reply, limits.resource);
+  }
+}
+
+function noteOutcomes(outcomes: readonly Outcome[], changes: readonly Change[]): readonly NotedReply[] {
+  const replies = repliesOf(outcomes, expectedVersions(changes));
+  return [...replies].map(({ outcome, own, reply }) => noteReply(reply, own, outcome.step.entry.index));
+}
+
+/** The answers to all that writes. @param written the versions that all of it makes */
+function* repliesOf(outcomes: readonly Outcome[], written: readonly StoredVersion[]) {
   const byName = outcomes.some(({ writeTarget }) => writeTarget.exists === true)
     ? new Map([...unchanged(outcomes), ...written].map((version) => [`${version.type}/${version.id}`, version]))
     : NOTHING;
   let at = 0;
-  for (const { step, plan, writeTarget, decided } of outcomes) {
-    await yieldIfDue();
+  for (const outcome of outcomes) {
+    const { writeTarget, decided } = outcome;
     const own = written.slice(at, (at += decided.changes.length));
-    if (own.length === 0) await plan.drop?.();
-    const reply = settled(decided.reply(own), writeTarget, byName);
-    audit.answered(step.call, reply);
-    answers[step.entry.index] = await writeEntry(step.entry, reply, limits.resource);
+    yield { outcome, own, reply: settled(decided.reply(own), writeTarget, byName) };
   }
 }
 

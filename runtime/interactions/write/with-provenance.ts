@@ -46,10 +46,8 @@ export function withProvenance(planner: WritePlanner, planCreate: WritePlanner):
         if (decided.changes.length === 0) return decided;
         return {
           changes: [...decided.changes, ...recorded.changes],
-          reply(versions) {
-            services.audit.answered(own, recorded.reply(versions.slice(decided.changes.length)));
-            return decided.reply(versions.slice(0, decided.changes.length));
-          },
+          reply: (versions) => decided.reply(versions.slice(0, decided.changes.length)),
+          record: (versions) => services.audit.answered(own, recorded.reply(versions.slice(decided.changes.length))),
         };
       },
     };

@@ -8,7 +8,7 @@ import { formatHttpDate, formatInstant } from '../../fhir/instant.js';
 import { JOB_KINDS } from '../../jobs/kinds.js';
 import type { ExportInput } from '../../jobs/export/export-input.js';
 import { readArguments, valueOf } from '../arguments.js';
-import { describeProgress } from '../job-progress.js';
+import { describeProgress, pauseBefore } from '../job-progress.js';
 import { askedJob, endJob, statusUrl } from '../jobs.js';
 import { manifestRange } from './manifest-range.js';
 
@@ -56,13 +56,8 @@ async function endExport(job: Job, services: Services): Promise<Reply> {
   return { status: 202, resource: { resourceType: 'OperationOutcome', issue } };
 }
 
-/** Pause after which to ask again, in seconds: longer for a longer job. */
-const PAUSES = { least: 1, most: 120, share: 0.1 };
-
 function showProgress(job: Job): Reply {
-  const seconds = (Date.now() - job.created) / 1000;
-  const pause = Math.ceil(Math.min(PAUSES.most, Math.max(PAUSES.least, seconds * PAUSES.share)));
-  return { status: 202, headers: { 'X-Progress': describeProgress(job), 'Retry-After': String(pause) } };
+  return { status: 202, headers: { 'X-Progress': describeProgress(job), 'Retry-After': String(pauseBefore(job)) } };
 }
 
 /** @param range of the files that are listed, by their places @param next where the following manifest is */

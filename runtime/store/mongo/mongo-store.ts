@@ -23,7 +23,8 @@ import { openProbes } from './query/plan/probe.js';
 import { openSearchTurns } from './query/run-search.js';
 import { openHistory } from './read/history.js';
 import { openMultiTypeSearch } from './query/multi-type-search.js';
-import { openMaps } from './read/maps.js';
+import { queryBudgetOf } from '../query-budget.js';
+import { openMaps, openSwapAll } from './read/maps.js';
 import { prepare } from './write/prepare.js';
 import { openReader } from './read/read.js';
 import { openRecent } from './read/recent.js';
@@ -104,6 +105,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     transactions,
     slotOf,
     findBroken: openPreconditionCheck({ db, collections, probes, budget: settings.preconditionBudget }),
+    swapAll: openSwapAll(collections, now),
     stamps: openStamps(now),
     settle: settings.now === undefined ? () => clock.settle() : async () => {},
     time,
@@ -124,15 +126,16 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     read: (type, id) => reader.current(type, id),
     readMany: (keys) => reader.many(keys),
     readVersion: (type, id, version) => reader.version(type, id, version),
-    find: (query, signal) => find(query, { budget: queryBudget, signal }),
-    findMultiType: (query, signal) => findMultiType(query, { budget: queryBudget, signal }),
-    findLines: async (query, until, signal) => toLinePage(await find(query, { budget: queryBudget, signal }), until),
-    countBy: (query, signal) => countBy(query, { budget: queryBudget, signal }),
-    explain: (query, signal) => explain(query, { budget: queryBudget, signal }),
+    find: (query, signal) => find(query, { budget: queryBudgetOf(signal, queryBudget), signal }),
+    findMultiType: (query, signal) => findMultiType(query, { budget: queryBudgetOf(signal, queryBudget), signal }),
+    findLines: async (query, until, signal) =>
+      toLinePage(await find(query, { budget: queryBudgetOf(signal, queryBudget), signal }), until),
+    countBy: (query, signal) => countBy(query, { budget: queryBudgetOf(signal, queryBudget), signal }),
+    explain: (query, signal) => explain(query, { budget: queryBudgetOf(signal, queryBudget), signal }),
     reindex,
     amend,
     expunge: remove,
-    history: (query, signal) => history(query, { budget: queryBudget, signal }),
+    history: (query, signal) => history(query, { budget: queryBudgetOf(signal, queryBudget), signal }),
     scan: (after, limit) => scan(after, limit, { budget: queryBudget, signal: undefined }),
     write,
     restore,

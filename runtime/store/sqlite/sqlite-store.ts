@@ -6,7 +6,15 @@ import { stampBody } from '../body.js';
 import { sizeOf } from '../change-pieces.js';
 import { errorOfReferences, ReferencesBroken } from '../references.js';
 import type { LoggedVersion } from '../version-log.js';
-import { PreconditionConflict, type Change, type Precondition, type Store, type StoredVersion } from '../store.js';
+import {
+  PreconditionConflict,
+  StepConflict,
+  type Change,
+  type MapStep,
+  type Precondition,
+  type Store,
+  type StoredVersion,
+} from '../store.js';
 import { openBlobs } from './read/blobs.js';
 import { connect } from './file/connect.js';
 import { openDictionary } from './write/dictionary.js';
@@ -116,11 +124,13 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
   async function write(
     changes: readonly Change[],
     preconditions: readonly Precondition[] = [],
+    steps: readonly MapStep[] = [],
   ): Promise<StoredVersion[]> {
-    if (changes.length === 0 && preconditions.length === 0) return [];
+    if (changes.length === 0 && preconditions.length === 0 && steps.length === 0) return [];
     try {
-      const written = await sender.send(changes, preconditions, options.now?.());
+      const written = await sender.send(changes, preconditions, options.now?.(), steps);
       failed = undefined;
+      if ('isStepRefused' in written) throw new StepConflict();
       if ('broken' in written) throw new PreconditionConflict(preconditions[written.broken]!);
       log.wrote();
       return changes.map((change, i) => toVersion(change, written.stamps[i]!));

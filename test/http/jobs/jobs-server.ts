@@ -15,6 +15,9 @@ import { createJobEngine, type JobEngine } from '../../../runtime/jobs/engine/en
 import { JOB_KINDS } from '../../../runtime/jobs/kinds.js';
 import { createExtractor } from '../../../runtime/search/extract.js';
 import { utc } from '../../../runtime/search/values/zone.js';
+import type { JobKind } from '../../../runtime/jobs/engine/job-kind.js';
+import { SYSTEM_CLOCK, type Clock } from '../../../runtime/jobs/engine/clock.js';
+import { TIMES } from '../../../runtime/jobs/engine/run-job.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { createValidator } from '../../../runtime/validate/create-validator.js';
 import { scopedServer } from '../auth/scoped.js';
@@ -30,19 +33,27 @@ export interface JobsServer extends ReturnType<typeof scopedServer> {
 /** What a client says who takes its answer later. */
 export const ASYNC = { prefer: 'respond-async' };
 
+/** What failed is tried again without a pause. */
+const clock: Clock = {
+  now: Date.now,
+  sleep: (milliseconds, signal) => SYSTEM_CLOCK.sleep(milliseconds < TIMES.beat ? 0 : milliseconds, signal),
+};
+
 /** What a server with jobs has besides. */
 export interface JobsServerSettings {
   /** Absent: no client is registered, so that none is removed. */
   readonly clients?: ClientReader;
   /** Absent: any number. */
   readonly perClient?: JobsPerClient;
+  /** Absent: those of the server. */
+  readonly kinds?: readonly JobKind[];
 }
 
 /** Serves a store. */
 export function jobsServer(
   store: Store,
   more: Partial<KilnOptions> = {},
-  { clients, perClient = { running: 1000, kept: 1000 } }: JobsServerSettings = {},
+  { clients, perClient = { running: 1000, kept: 1000 }, kinds = JOB_KINDS }: JobsServerSettings = {},
 ): JobsServer {
   const subset: KilnOptions['subset'] = (resource, { elements = [] }) =>
     selectElements(resource, parseElements(elements.join(','), [resource.resourceType], tables), tables);
@@ -57,7 +68,7 @@ export function jobsServer(
   };
   const engine = (holder: string, atOnce: number): JobEngine =>
     createJobEngine({
-      ...{ store, holder, atOnce, newId, kinds: JOB_KINDS, perClient, principalOf },
+      ...{ store, holder, atOnce, newId, kinds, clock, perClient, principalOf },
       services: () => createServing({ ...options, jobs }, options.live)().services,
       onError: (error) => errors.push(error),
     });

@@ -1,5 +1,7 @@
 import type { Store } from '../../../runtime/store/store.js';
 import { bulkDataKit } from './bulk-data-kit.js';
+import { asyncRequests } from './async.js';
+import { requestsOnce } from './async-once.js';
 import { exportsReferred } from './export-referred.js';
 import { exports } from './export.js';
 import { importedReferences } from './import-references.js';
@@ -13,6 +15,8 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   $export: exports,
   'what exports of groups refer to': exportsReferred,
   'checks of the Bulk Data Test Kit': bulkDataKit,
+  'asynchronous requests': asyncRequests,
+  'asynchronous requests whose process dies': requestsOnce,
   $import: imports,
   'references of what is imported': importedReferences,
   $reindex: reindexing,

@@ -1,4 +1,5 @@
 import { FhirError } from '../../../fhir/errors.js';
+import { passQueryBudget } from '../../../store/query-budget.js';
 
 /**
  * Runs several searches for one request within one time limit. When it is over, the search that is under way fails with
@@ -14,6 +15,7 @@ export async function withinBudget<T>(
 ): Promise<T> {
   if (time === undefined) return work(signal);
   const end = new AbortController();
+  passQueryBudget(signal, end.signal);
   const timer = setTimeout(() => end.abort(new FhirError('too-costly')), time);
   // Not `AbortSignal.any`: the signal may be that of a connection, which would keep one for each of its requests.
   const onAbort = (): void => end.abort(signal?.reason);

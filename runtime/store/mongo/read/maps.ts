@@ -14,6 +14,38 @@ function alive(now: number): object {
   return { $or: [{ expires: { $exists: false } }, { expires: { $gt: new Date(now) } }] };
 }
 
+/** Takes all steps or none, within a transaction. @returns false: none, because an entry is another than its step expects */
+export type SwapAll = (steps: readonly MapStep[], given: CommandOptions) => Promise<boolean>;
+
+/** See `SwapAll`. Another transaction that is faster makes this one begin anew, and then it sees that. */
+export function openSwapAll({ map: entries }: Pick<Collections, 'map'>, now: () => number): SwapAll {
+  return async (steps, given) => {
+    const keyOf = ({ map, key }: MapStep): MapDocument['_id'] => ({ map, key });
+    const found = await entries.find({ _id: { $in: steps.map(keyOf) }, ...alive(now()) } as object, given()).toArray();
+    const present = new Map(found.map(({ _id, value }) => [JSON.stringify([_id.map, _id.key]), value]));
+    const valueOf = ({ map, key }: MapStep): string | undefined => present.get(JSON.stringify([map, key]));
+    if (steps.some((step) => valueOf(step) !== step.expected)) return false;
+    const added = steps.filter(({ expected, value }) => expected === undefined && value !== undefined);
+    const others = steps.filter((step) => !added.includes(step));
+    if (others.length > 0) {
+      await entries.bulkWrite(
+        others.map((step) =>
+          step.value === undefined
+            ? { deleteOne: { filter: { _id: keyOf(step) } } }
+            : { updateOne: { filter: { _id: keyOf(step) }, update: { $set: { value: step.value } } } },
+        ),
+        given(),
+      );
+    }
+    if (added.length > 0) {
+      // One that has expired may be there still.
+      await entries.deleteMany({ _id: { $in: added.map(keyOf) } }, given());
+      await entries.insertMany(added.map((step) => ({ _id: keyOf(step), value: step.value! })), given()); // prettier-ignore
+    }
+    return true;
+  };
+}
+
 /** Small maps, an entry a document. @param time how long each step may take, in milliseconds */
 export function openMaps(
   { map: entries }: Pick<Collections, 'map'>,
@@ -55,32 +87,7 @@ export function openMaps(
     }
   }
 
-  /** Another one that is faster makes the transaction begin anew, and then it sees that. */
-  async function swapAll(steps: readonly MapStep[], given: CommandOptions): Promise<boolean> {
-    const keyOf = ({ map, key }: MapStep): MapDocument['_id'] => ({ map, key });
-    const found = await entries.find({ _id: { $in: steps.map(keyOf) }, ...alive(now()) } as object, given()).toArray();
-    const present = new Map(found.map(({ _id, value }) => [JSON.stringify([_id.map, _id.key]), value]));
-    const valueOf = ({ map, key }: MapStep): string | undefined => present.get(JSON.stringify([map, key]));
-    if (steps.some((step) => valueOf(step) !== step.expected)) return false;
-    const added = steps.filter(({ expected, value }) => expected === undefined && value !== undefined);
-    const others = steps.filter((step) => !added.includes(step));
-    if (others.length > 0) {
-      await entries.bulkWrite(
-        others.map((step) =>
-          step.value === undefined
-            ? { deleteOne: { filter: { _id: keyOf(step) } } }
-            : { updateOne: { filter: { _id: keyOf(step) }, update: { $set: { value: step.value } } } },
-        ),
-        given(),
-      );
-    }
-    if (added.length > 0) {
-      // One that has expired may be there still.
-      await entries.deleteMany({ _id: { $in: added.map(keyOf) } }, given());
-      await entries.insertMany(added.map((step) => ({ _id: keyOf(step), value: step.value! })), given()); // prettier-ignore
-    }
-    return true;
-  }
+  const swapAll = openSwapAll({ map: entries }, now);
 
   return {
     async swapAll(steps) {

@@ -4,8 +4,10 @@ import { preconditionKey } from '../../precondition-key.js';
 import { errorOfReferences, guardKeys, hasReferenceChecks } from '../../references.js';
 import {
   PreconditionConflict,
+  StepConflict,
   VersionConflict,
   type Change,
+  type MapStep,
   type Precondition,
   type Put,
   type Store,
@@ -59,7 +61,7 @@ const TOO_LARGE_BY_ALL_SIGNS = { changes: 1000, tries: 3 };
  * updated or deleted as `Update` says; everything else is one transaction.
  */
 export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): Store['write'] {
-  const { collections, causal, transactions, stamps, slotOf, findBroken, settle, time, fault } = parts;
+  const { collections, causal, transactions, stamps, slotOf, findBroken, swapAll, settle, time, fault } = parts;
   const { resource, history } = collections;
   const queue = openKeyQueue();
   const restamp = openRestamper(parts);
@@ -109,7 +111,7 @@ export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): 
 
   /** @param isMet whether there may be pending copies of what is to be replaced */
   async function change(
-    { changes, preconditions, keys, locks }: Asked,
+    { changes, preconditions, steps, keys, locks }: Asked,
     deadline: number,
     isMet = false,
   ): Promise<Written> {
@@ -122,6 +124,7 @@ export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): 
         throw transactionTooLarge();
       fault('begin');
       await hold(preconditions, locks, given);
+      if (steps.length > 0 && !(await swapAll(steps, given))) throw new StepConflict();
       // Where nothing may be there yet a duplicate tells that something is, and `look` what.
       const isNew = changes.every(({ expected }) => expected === 0);
       const found = isNew ? NOTHING : await findVersions(collections, keys, given);
@@ -172,14 +175,14 @@ export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): 
     fault('preconditions');
   }
 
-  return async (changes, preconditions = []) => {
-    if (changes.length === 0 && preconditions.length === 0) return [];
+  return async (changes, preconditions = [], steps = []) => {
+    if (changes.length === 0 && preconditions.length === 0 && steps.length === 0) return [];
     const longest = time + timeOf(changes);
     const deadline = performance.now() + longest;
     const keys = [...new Set(changes.map(keyOf))];
     const locks = await lockKeys(preconditions, changes);
-    const isAlone = locks.length === 0 && !refersToItself(changes);
-    const asked = { changes, preconditions, keys, locks };
+    const isAlone = locks.length === 0 && steps.length === 0 && !refersToItself(changes);
+    const asked = { changes, preconditions, steps, keys, locks };
     const [first] = changes;
     async function work(): Promise<StoredVersion[]> {
       await settle();
@@ -221,6 +224,7 @@ async function lockKeys(
 interface Asked {
   readonly changes: readonly Change[];
   readonly preconditions: readonly Precondition[];
+  readonly steps: readonly MapStep[];
   /** Of the resources, each once. */
   readonly keys: string[];
   /** What `lockKeys` gives. */

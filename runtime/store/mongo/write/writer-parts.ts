@@ -2,6 +2,7 @@ import type { Causal } from '../read/causal.js';
 import type { PreconditionCheck } from './check-preconditions.js';
 import type { Collections } from '../bson/documents.js';
 import type { Fault } from '../fault.js';
+import type { SwapAll } from '../read/maps.js';
 import type { SlotOf } from '../bson/sort-slots.js';
 import type { Stamps } from './stamps.js';
 import type { Transactions } from './transaction.js';
@@ -14,6 +15,7 @@ export interface WriterParts {
   readonly stamps: Stamps;
   readonly slotOf: SlotOf;
   readonly findBroken: PreconditionCheck;
+  readonly swapAll: SwapAll;
   /** Before a time is taken. */
   readonly settle: () => Promise<void>;
   /** How long a write may take, waiting included, in milliseconds. */

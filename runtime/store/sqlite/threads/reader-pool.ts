@@ -1,3 +1,4 @@
+import { queryBudgetOf } from '../../query-budget.js';
 import { openSlowQueryCache } from '../../slow-query-cache.js';
 import type { ReaderOperations } from './reader-worker.js';
 import { openReaderQueues, type Job, type Reader } from './reader-queues.js';
@@ -70,7 +71,7 @@ export function openReaderPool(size: number, settings: ThreadSettings): ReaderPo
   const longShapes = openSlowQueryCache(SLICE);
 
   return {
-    run(kind, args, { signal, budget = settings.queryBudget, query } = {}) {
+    run(kind, args, { signal, budget = queryBudgetOf(signal, settings.queryBudget), query } = {}) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
         const asked = performance.now();

@@ -1,14 +1,19 @@
 import { setImmediate } from 'node:timers/promises';
 
 import { cutChanges } from '../../change-pieces.js';
-import type { Change, Precondition } from '../../store.js';
+import type { Change, MapStep, Precondition } from '../../store.js';
 import type { Thread } from './thread.js';
 import type { PlainChange } from '../write/write.js';
 import type { WriterOperations, Written } from './writer-worker.js';
 
 /** Has writes done by the writer thread. */
 export interface WriteSender {
-  send(changes: readonly Change[], preconditions: readonly Precondition[], now: number | undefined): Promise<Written>;
+  send(
+    changes: readonly Change[],
+    preconditions: readonly Precondition[],
+    now: number | undefined,
+    steps: readonly MapStep[],
+  ): Promise<Written>;
   /** Resolves when nothing is left to be sent. */
   sent(): Promise<void>;
 }
@@ -43,17 +48,20 @@ export function openWriteSender(writer: Thread<WriterOperations>): WriteSender {
   }
 
   return {
-    async send(changes, preconditions, now) {
+    async send(changes, preconditions, now, steps) {
       const pieces =
         changes.length <= 1 && preconditions.length <= PRECONDITIONS ? [] : [...cut(changes, preconditions)];
-      if (pieces.length <= 1) return writer.request('write', [changes.map(toPlain), now, preconditions]);
+      if (pieces.length <= 1) {
+        const plain = changes.map(toPlain);
+        return writer.request('write', steps.length === 0 ? [plain, now, preconditions] : [plain, now, preconditions, steps]); // prettier-ignore
+      }
       const write = ++last;
       const all = sendPieces(write, pieces);
       sending.add(all);
       try {
         await all;
         // In the same turn, so that no other call closes the thread in between.
-        return await writer.request('writeStaged', [write, changes.length, now, preconditions.length]);
+        return await writer.request('writeStaged', [write, changes.length, now, preconditions.length, steps]);
       } finally {
         sending.delete(all);
       }

@@ -22,7 +22,7 @@ import { openStaging } from '../write/staging.js';
 import { openStatistics } from '../file/statistics.js';
 import { openWriteClock, type ClockMark } from '../file/clock.js';
 import { openWriteLock } from '../file/write-lock.js';
-import type { Precondition, Reindexed } from '../../store.js';
+import type { MapStep, Precondition, Reindexed } from '../../store.js';
 import { openWriter, type PlainChange, type Stamp } from '../write/write.js';
 
 // Entry of the writer thread, the only one of the process that changes data. What came in while a commit was under way
@@ -54,12 +54,22 @@ const statistics = openStatistics(db);
 const staging = openStaging();
 
 /** Result of a write; `broken`: the place of a precondition that does not hold, and nothing was written. */
-export type Written = { readonly stamps: readonly Stamp[] } | { readonly broken: number };
+export type Written =
+  | { readonly stamps: readonly Stamp[] }
+  | { readonly broken: number }
+  /** A step found another entry than it expects. */
+  | { readonly isStepRefused: true };
 
 const operations = {
-  write(changes: readonly PlainChange[], _now?: number, preconditions: readonly Precondition[] = []): Written {
+  write(
+    changes: readonly PlainChange[],
+    _now?: number,
+    preconditions: readonly Precondition[] = [],
+    steps: readonly MapStep[] = [],
+  ): Written {
     const broken = findBroken(preconditions);
     if (broken !== undefined) return { broken };
+    if (steps.length > 0 && !maps.swapAll(steps)) return { isStepRefused: true };
     fault('preconditions');
     const stamps = write(changes);
     checkReferences(changes);
@@ -73,9 +83,15 @@ const operations = {
   /** Forgets the pieces of a write of which no more will come. */
   unstage: staging.drop,
   /** Does a write of which all pieces have come: so many changes and preconditions. */
-  writeStaged(id: number, changes: number, now: number | undefined, preconditions: number): Written {
+  writeStaged(
+    id: number,
+    changes: number,
+    now: number | undefined,
+    preconditions: number,
+    steps: readonly MapStep[],
+  ): Written {
     const whole = staging.get(id, changes, preconditions);
-    return operations.write(whole.changes, now, whole.preconditions);
+    return operations.write(whole.changes, now, whole.preconditions, steps);
   },
   restore,
   reindex: (items: readonly Reindexed[]) => items.filter(versions.reindex).length,

@@ -1,0 +1,72 @@
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
+import type { Call, Reply } from '../../core/call.js';
+import { ENDED, type Job } from '../../core/jobs.js';
+import type { Services } from '../../core/services.js';
+import { FhirError } from '../../fhir/errors.js';
+import { formatHttpDate } from '../../fhir/instant.js';
+import { told } from '../../fhir/operation-outcome.js';
+import { JOB_KINDS } from '../../jobs/kinds.js';
+import { REQUEST, type RequestInput } from '../../jobs/request/request-input.js';
+import { readArguments, valueOf } from '../arguments.js';
+import { describeProgress, pauseBefore } from '../job-progress.js';
+import { askedJob, endJob, statusUrl } from '../jobs.js';
+import { bundledReply, ordinaryReply } from './job-answer.js';
+import { openPollLimit } from './poll-limit.js';
+
+const polls = openPollLimit();
+
+/**
+ * `$async-poll-status`: how far a request is that is answered later, its answer in a Bundle, or with DELETE its end and the removal of
+ * the answer. Only the client that sent the request learns anything of it. https://hl7.org/fhir/R5/async-bundle.html
+ *
+ * @throws FhirError `parameter-invalid`, `job-unknown`, `scope-missing`, `asked-too-often`
+ */
+export async function asyncStatus(call: Call, services: Services): Promise<Reply> {
+  const job = await requestedJob(call, services);
+  if (call.isDeletion === true) {
+    const isRunning = await endJob(job, services);
+    const text = isRunning ? 'The request is cancelled' : 'The answer is removed';
+    const issue = [{ severity: 'information', code: 'informational', ...told(text) }];
+    return { status: 202, resource: { resourceType: 'OperationOutcome', issue } };
+  }
+  polls.check(job.id);
+  if (!ENDED.has(job.state)) {
+    const headers = { 'X-Progress': describeProgress(job), 'Retry-After': String(pauseBefore(job)) };
+    return { status: 202, headers };
+  }
+  if ((job.input as unknown as RequestInput).prefer.isRedirect === true)
+    return { status: 303, location: statusUrl('async-result', job.id, services) };
+  const reply = await bundledReply(job, services);
+  return { ...reply, headers: { Expires: expiryOf(job), 'X-Progress': describeProgress(job) } };
+}
+
+/**
+ * `$async-result`: the answer to a request that was answered later, as the request by itself would have got it, status and headers
+ * included.
+ *
+ * @throws FhirError `parameter-invalid`, `job-unknown`, `scope-missing`
+ */
+export async function asyncResult(call: Call, services: Services): Promise<Reply> {
+  const job = await requestedJob(call, services);
+  if (!ENDED.has(job.state)) throw new FhirError('job-unknown', 'The answer is not there yet; ask for the state first');
+  const reply = await ordinaryReply(job, services);
+  // With authorization all answers are for one client.
+  if (call.principal.access !== OPEN_ACCESS) return reply;
+  return { ...reply, headers: { ...reply.headers, 'Cache-Control': 'no-store' } };
+}
+
+async function requestedJob(call: Call, services: Services): Promise<Job> {
+  const id = valueOf(readArguments(call, services), '_jobId');
+  if (typeof id !== 'string') {
+    const text = 'The parameter "_jobId" is required: the URL in the header Content-Location of the answer 202 has it';
+    throw new FhirError('parameter-invalid', text, { issue: 'required' });
+  }
+  const job = await askedJob(REQUEST, id, call, services);
+  if (job.state === 'cancelled') throw new FhirError('job-unknown');
+  return job;
+}
+
+function expiryOf({ ended = 0 }: Job): string {
+  const { retention = 0 } = JOB_KINDS.find(({ type }) => type === REQUEST) ?? {};
+  return formatHttpDate(ended + retention);
+}
