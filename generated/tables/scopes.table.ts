@@ -767,6 +767,8 @@ export const scopes: ScopeTable = {
       ],
     },
     { interaction: 'operation', operation: 'export-poll-status', owner: true, needs: [] },
+    { interaction: 'operation', operation: 'async-poll-status', owner: true, needs: [] },
+    { interaction: 'operation', operation: 'async-result', owner: true, needs: [] },
     {
       interaction: 'operation',
       operation: 'reindex',

@@ -37,6 +37,18 @@ export interface ApplyQuery {
   'version'?: SearchValues;
 }
 
+/** Parameters that $async-poll-status takes in a query. */
+export interface AsyncPollStatusQuery {
+  /** string */
+  '_jobId'?: SearchValues;
+}
+
+/** Parameters that $async-result takes in a query. */
+export interface AsyncResultQuery {
+  /** string */
+  '_jobId'?: SearchValues;
+}
+
 /** Parameters that $care-gaps takes in a query. */
 export interface CareGapsQuery {
   /** date */
@@ -713,6 +725,10 @@ export interface Operations {
   'add': { type: ResourceType; query: AddQuery; result: AnyResource };
   /** Apply */
   'apply': { type: 'ActivityDefinition' | 'ChargeItemDefinition' | 'PlanDefinition' | 'SpecimenDefinition'; query: ApplyQuery; result: AnyResource | Bundle | Specimen };
+  /** Progress and answer of a request */
+  'async-poll-status': { type: ResourceType; query: AsyncPollStatusQuery; result: AnyResource };
+  /** Answer to a request */
+  'async-result': { type: ResourceType; query: AsyncResultQuery; result: AnyResource };
   /** Care Gaps */
   'care-gaps': { type: 'Measure'; query: CareGapsQuery; result: Bundle };
   /** Feed of changes */
