@@ -3,7 +3,8 @@ import { commit, type Decision } from '../../core/write/commit.js';
 import type { InteractionHandler } from '../../core/services.js';
 import type { Change } from '../../store/store.js';
 import { storeView } from '../../core/store-view.js';
-import { expectedVersions, noteReply, replyAsNoted, type NotedReply } from '../../core/write/write-ledger.js';
+import { expectedVersions, noteReply, replyAsNoted } from '../../core/write/noted-reply.js';
+import type { NotedReply } from '../../core/write/write-ledger.js';
 import type { Decided, WritePlanner } from '../../core/write/write-plan.js';
 
 /** Makes an interaction of a write planner: plan, resolve the target, decide, write. Repeats the last three after a conflict. */

@@ -30,6 +30,21 @@ const INDEXED = [
 export const JOB_CASES: readonly StallCase[] = [
   { name: '$export of everything', requests: () => [get('/$export', ASYNC)], status: 202 },
   {
+    name: 'a search that is answered later',
+    requests: () => many(20, () => get('/Patient?_count=100', ASYNC)),
+    status: 202,
+  },
+  {
+    name: '$async-poll-status',
+    requests: () => many(100, () => get('/$async-poll-status?_jobId=none')),
+    status: 404,
+  },
+  {
+    name: '$async-result',
+    requests: () => many(100, () => get('/$async-result?_jobId=none')),
+    status: 404,
+  },
+  {
     name: '$export-poll-status',
     requests: () => many(100, () => get('/$export-poll-status?_jobId=none')),
     status: 404,

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 
-import type { AtomicMaps, Store } from '../../../runtime/store/store.js';
-import { useStore, type Subject } from '../subject.js';
+import { StepConflict, VersionConflict, type AtomicMaps, type Store } from '../../../runtime/store/store.js';
+import { put, useStore, type Subject } from '../subject.js';
 
 /** Small atomic maps. */
 export function mapBehaviour(on: Subject): void {
@@ -55,6 +55,30 @@ export function mapBehaviour(on: Subject): void {
     );
     expect(won.filter(Boolean)).toHaveLength(1);
     expect(await maps.entries('e')).toEqual(new Map([[`${won.indexOf(true)}`, 'x']]));
+  });
+
+  it('take steps together with a write, or neither', async () => {
+    const { store } = subject;
+    const change = (id: string, expected = 0) => put(id, expected, 'x');
+    const step = { map: 'm', key: 'k', value: '1' };
+    expect(await store.write([change('a')], [], [step])).toHaveLength(1);
+    expect(await maps.get('m', 'k')).toBe('1');
+    await expect(store.write([change('b')], [], [step])).rejects.toThrow(StepConflict);
+    await expect(store.write([change('b')], [], [{ ...step, expected: '2' }])).rejects.toThrow(StepConflict);
+    expect(await store.read('Patient', 'b')).toBeUndefined();
+    await expect(store.write([change('a')], [], [{ ...step, expected: '1', value: '2' }])).rejects.toThrow(
+      VersionConflict,
+    );
+    expect(await maps.get('m', 'k')).toBe('1');
+    const many = Array.from({ length: 300 }, (_, n) => change(`many-${n}`));
+    expect(await store.write(many, [], [{ ...step, expected: '1', value: '1' }])).toHaveLength(300);
+    expect(await store.write([], [], [{ map: 'm', key: 'k', expected: '1' }])).toEqual([]);
+    expect(await maps.get('m', 'k')).toBeUndefined();
+    // Of many who note the same thing one writes.
+    const done = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => store.write([change(`n-${n}`)], [], [{ ...step, value: `${n}` }]))); // prettier-ignore
+    expect(done.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const found = await store.readMany(done.map((_, n) => ({ type: 'Patient', id: `n-${n}` })));
+    expect(found.filter((each) => each !== undefined)).toHaveLength(1);
   });
 
   it('give ranges of keys', async () => {

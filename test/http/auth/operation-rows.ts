@@ -117,6 +117,8 @@ export const OPERATION_CALLS: readonly OperationCall[] = [
   job('patient-export', '/Patient/$export?_type=Observation', ['Patient.r', 'Patient.s', 'Observation.r', 'Observation.s']), // prettier-ignore
   job('patient-export', '/Patient/a/$export?_type=Patient', ['Patient.r', 'Patient.s']),
   job('group-export', '/Group/g/$export?_type=Patient', ['Group.r', 'Patient.r', 'Patient.s']),
+  get('async-poll-status', '/$async-poll-status?_jobId=none', [], 404),
+  get('async-result', '/$async-result?_jobId=none', [], 404),
   get('export-poll-status', '/$export-poll-status?_jobId=none', [], 404),
   post('import', '/$import', IMPORT, ['Patient.c', 'Patient.u'], 202, ASYNC),
   get('import-poll-status', '/$import-poll-status?_jobId=none', [], 404),

@@ -284,6 +284,7 @@ const OPERATIONS: readonly Case[] = [
     '__admin',
     'needs system/Patient.u __admin.replace-references',
   ],
+  ['$async-poll-status system', {}, '', 'allowed'],
   ['$export-poll-status system', {}, '', 'allowed'],
 ];
 

@@ -43,6 +43,8 @@ const FREE = new Set([
   'bundle',
   'Resource-convert',
   'CapabilityStatement-versions',
+  'async-poll-status',
+  'async-result',
   'export-poll-status',
   'import-poll-status',
 ]);

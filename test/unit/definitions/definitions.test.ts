@@ -49,6 +49,8 @@ describe('the definitions of this repository', () => {
       operationMethods(operation).join(' '),
     ]);
     expect(table.sort()).toEqual([
+      ['async-poll-status', '', 'system', 'GET DELETE'],
+      ['async-result', '', 'system', 'GET'],
       ['changes', 'Resource', 'system type', 'GET POST'],
       ['diff', 'Resource', 'system instance version', 'GET POST'],
       ['export', '', 'system', 'GET POST'],

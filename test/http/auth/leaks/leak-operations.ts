@@ -24,7 +24,7 @@ interface Making {
 type Maker = (making: Making, type: string) => readonly Argument[];
 
 /** A number that stands for a job in paths, bodies and ids of files: `@job2@`. */
-const JOBS = [0, 1, 2, 3, 4, 5];
+const JOBS = [0, 1, 2, 3, 4, 5, 6, 7];
 /** Stands for a Binary with the lines of an import. */
 export const UPLOADED = 'Binary/@upload@';
 
@@ -158,6 +158,8 @@ const ARGUMENTS: Readonly<Record<string, Maker>> = {
   'patient-export': exporting,
   'group-export': exporting,
   import: ({ random, known }) => [['input', [['url', UPLOADED], ...maybe(random, 0.4, ['type', random.pick(known)])]]],
+  'async-poll-status': job,
+  'async-result': job,
   'export-poll-status': job,
   'import-poll-status': job,
   'Subscription-status': ({ random }) => [

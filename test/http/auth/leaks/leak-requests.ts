@@ -36,6 +36,8 @@ const WEIGHTS: Readonly<Partial<Record<Interaction, number>>> = {
   capabilities: 0,
 };
 const WRITE_WEIGHT = 8;
+/** The part of requests whose answer comes later. */
+const LATER = 0.1;
 /** The part of requests that are GraphQL queries: as an operation among many they would hardly come. */
 const GRAPHQL = 0.05;
 const WRITES: ReadonlySet<Interaction> = new Set<Interaction>([
@@ -202,7 +204,13 @@ export function requestMaker(policy: Policy, random: Random, value: Values): () 
     const entry = Array.from({ length: 1 + random.below(4) }, () => entryOf(some));
     return { resourceType: 'Bundle', type, entry: type === 'batch' ? independent(entry) : entry };
   };
-  return some;
+  return () => {
+    const request = some();
+    if (!chance(LATER)) return request;
+    const { prefer = '' } = request.headers;
+    const wishes = ['respond-async', prefer, ...(chance(0.3) ? ['async-form=redirect'] : [])];
+    return { ...request, headers: { ...request.headers, prefer: wishes.filter((each) => each !== '').join(', ') } };
+  };
 }
 
 /** A batch executes the writes of one kind at the same time: which of two finds what the other wrote is chance. */

@@ -117,6 +117,7 @@ export function twinOn(
     await server.finish();
     const status = location.slice(location.indexOf('/$'));
     const answers = [await who.send('GET', status)];
+    if (answers[0]!.status === 303) answers.push(await who.send('GET', status.replace('poll-status', 'result')));
     if (status.includes('reindex')) return [...answers, await who.send('GET', `${status}&_return=report`)];
     for (const [file] of answers[0]!.text.matchAll(FILE)) answers.push(await who.send('GET', `/${file}`));
     return answers;
@@ -152,6 +153,7 @@ export function twinOn(
           await who.send('GET', '/$export?_type=Patient,Observation', undefined, ASYNC),
           await who.send('POST', '/$import', { resourceType: 'Parameters', parameter: [file] }, ASYNC),
           await who.send('POST', '/$reindex', { resourceType: 'Parameters', parameter: [search] }, ASYNC),
+          await who.send('GET', '/Observation', undefined, ASYNC),
         ];
         for (const answer of started) {
           check(answer);
@@ -167,13 +169,14 @@ export function twinOn(
       const uploaded = lines === undefined ? 'Binary/none' : await upload(who, lines);
       const sent = body === undefined ? undefined : fill(body).replace(UPLOADED, uploaded);
       const answer = await who.send(method, fill(path), sent, { ...headers });
-      const { status, text } = answer;
-      if (method !== 'GET' && method !== 'HEAD') {
-        for (const name of `${answer.headers.location} ${text}`.match(MADE) ?? []) assigned.add(name);
-      }
+      const { status } = answer;
       const job = jobOf(answer);
       const all =
         job === undefined ? [answer] : [answer, ...(await outcome(who, String(answer.headers['content-location'])))];
+      if (method !== 'GET' && method !== 'HEAD') {
+        for (const each of all)
+          for (const name of `${each.headers.location} ${each.text}`.match(MADE) ?? []) assigned.add(name);
+      }
       return { status, alike: normal(all.map(tell).join('\n')), next: nextOf(answer) };
     },
     async tidy() {

@@ -147,6 +147,8 @@ export const FORM_CALLS: readonly FormCall[] = [
   { ...call('group-export', '/Group/good', value('_type', 'String', 'Patient')), done: 202 },
   { ...call('import', '', { name: 'input', part: [value('url', 'Uri', 'https://files.example/x.ndjson'), value('type', 'Code', 'Patient')] } as never), done: 202 }, // prettier-ignore
   { ...call('reindex', '', value('url', 'String', 'Patient?')), done: 202 },
+  { ...call('async-poll-status', '', value('_jobId', 'String', 'none')), done: 404 },
+  { ...call('async-result', '', value('_jobId', 'String', 'none')), done: 404 },
   { ...call('export-poll-status', '', value('_jobId', 'String', 'none')), done: 404 },
   { ...call('import-poll-status', '', value('_jobId', 'String', 'none')), done: 404 },
   { ...call('reindex-status', '', value('_jobId', 'String', 'none')), done: 404 },
