@@ -14,7 +14,7 @@ export const exchanges: ExchangeTable = {
     'If-None-Match': 'ETag of the version that the client has; for a write *, where nothing may be there yet.',
     'Last-Modified': 'When the version was made.',
     Location: 'URL of the version that was made.',
-    Prefer: 'respond-async: work goes on after the answer. return=minimal, representation or OperationOutcome: what a write is answered with. handling=strict or lenient: whether unknown parameters are refused.',
+    Prefer: 'respond-async: the answer is 202 and comes later, at the address in Content-Location, but for reads and answers that are no resources; with wait=N (seconds, 30 at most) it is the ordinary one where that is there in time. return=minimal, representation or OperationOutcome: what a write is answered with. handling=strict or lenient: whether unknown parameters are refused.',
     Range: 'The bytes of the content that are wanted: bytes=0-99.',
     'Accept-Ranges': 'bytes: parts of the content can be asked for.',
     'Content-Range': 'The bytes that these are.',
@@ -225,10 +225,24 @@ export const exchanges: ExchangeTable = {
       answers: [{ status: 202, text: 'Started', headers: ['Content-Location'] }],
     },
     {
-      operations: ['export-poll-status', 'import-poll-status'],
+      operations: ['async-poll-status', 'export-poll-status', 'import-poll-status'],
       methods: ['DELETE'],
       headers: [],
       answers: [{ status: 202, text: 'Ended, or what is left of it removed', body: ['OperationOutcome'] }],
+    },
+    {
+      operations: ['async-poll-status'],
+      headers: [],
+      answers: [
+        { status: 200, text: 'The answer to the request', body: ['Bundle'], headers: ['Expires', 'X-Progress'] },
+        { status: 202, text: 'Under way', headers: ['X-Progress', 'Retry-After'] },
+        { status: 303, text: 'The answer is elsewhere, as the request asked', headers: ['Location'] },
+      ],
+    },
+    {
+      operations: ['async-result'],
+      headers: [],
+      answers: [{ status: 200, text: 'The answer to the request, with the status that it has', body: ['result'] }],
     },
     {
       operations: ['export-poll-status'],
