@@ -183,6 +183,22 @@ export function documentedAnswers(store: Store): void {
       await call('GET', '/CodeSystem/good/$find-matches?exact=true');
     });
 
+    it('requests that are answered later', async () => {
+      const later = async (prefer: string): Promise<string> => {
+        const answer = await server.all.send('GET', '/Patient', undefined, { prefer });
+        expect(answer.status, answer.text).toBe(202);
+        return below(answer);
+      };
+      const [plain, redirected] = [await later('respond-async'), await later('respond-async, async-form=redirect')];
+      expect((await call('GET', plain)).status).toBe(202);
+      await server.finish();
+      expect((await call('GET', plain)).json().resourceType).toBe('Bundle');
+      const redirect = await call('GET', redirected);
+      expect(redirect.status).toBe(303);
+      expect((await call('GET', redirected.replace('poll-status', 'result'))).json().type).toBe('searchset');
+      for (const at of [plain, redirected]) expect((await call('DELETE', at)).status).toBe(202);
+    });
+
     it('work that is followed', async () => {
       for (const [start, body] of [
         ['/$export', parameters(value('_type', 'String', 'Patient'), value('_exportId', 'String', 'a'))],
@@ -238,7 +254,7 @@ export function documentedAnswers(store: Store): void {
     });
 
     // A pass waits for jobs, which do not begin by themselves here.
-    const alone = FORM_CALLS.filter(({ operation }) => operation !== 'perform-reindexing-pass');
+    const alone = FORM_CALLS.filter(({ operation }) => !/^perform-reindexing-pass$|^async-/.test(operation));
     it.each(alone.map((each) => [`$${each.operation} at ${each.at || '/'}`, each] as const))('%s', async (_, each) => {
       const headers = JOBS.has(each.operation) ? ASYNC : {};
       const posted = await call('POST', postPath(each), parametersOf(each), headers);
