@@ -105,16 +105,20 @@ export async function storeBody(
 }
 
 /** Returns the body of an answer. @throws Error where it was removed */
-export async function readBody(job: Job, { text, file }: RequestResult, blobs: BlobStore): Promise<string> {
-  return text ?? (file === undefined ? '' : textOf(fileKey(job, file), blobs));
+export async function readBody(job: Job, { text, file }: RequestResult, blobs: BlobStore): Promise<Buffer> {
+  return file === undefined ? Buffer.from(text ?? '') : bytesOf(fileKey(job, file), blobs);
 }
 
 async function textOf(key: string, blobs: BlobStore): Promise<string> {
+  return (await bytesOf(key, blobs)).toString('utf8');
+}
+
+async function bytesOf(key: string, blobs: BlobStore): Promise<Buffer> {
   const blob = await blobs.get(key);
   if (blob === undefined) throw new Error(`there is no blob ${key}`);
   const pieces: Uint8Array[] = [];
   for await (const piece of blob.stream) pieces.push(Uint8Array.from(piece));
-  return Buffer.concat(pieces).toString('utf8');
+  return Buffer.concat(pieces);
 }
 
 async function* piecesOf(pieces: Iterable<string> | AsyncIterable<string | Uint8Array>): AsyncIterable<Uint8Array> {

@@ -15,17 +15,20 @@ export async function ordinaryReply(job: Job, services: Services): Promise<Reply
   const result = resultOf(job);
   const { body, text: _text, file: _file, ...head } = result;
   if (body === undefined) return head;
-  const text = await readBody(job, result, services.store.blobs);
-  return body === 'resource' ? { ...head, json: text } : { ...head, body: { ...body, content: text } };
+  const bytes = await readBody(job, result, services.store.blobs);
+  if (body === 'resource') return { ...head, json: bytes.toString('utf8') };
+  return { ...head, body: { ...body, content: only(bytes) } };
 }
 
 /** Returns the answer to the request of a job as the only entry of a Bundle. https://hl7.org/fhir/R5/async-bundle.html */
 export async function bundledReply(job: Job, services: Services): Promise<Reply> {
   const result = resultOf(job);
   const { status, body, location = result.contentLocation, versionId, lastUpdated } = result;
-  const text = body === undefined ? undefined : await readBody(job, result, services.store.blobs);
+  const bytes = body === undefined ? undefined : await readBody(job, result, services.store.blobs);
   const resource =
-    text === undefined || body === 'resource' || body === undefined ? text : asBinary(body.contentType, text);
+    body === undefined || body === 'resource'
+      ? bytes?.toString('utf8')
+      : writeJson({ resourceType: 'Binary', contentType: body.contentType, data: bytes?.toString('base64') ?? '' });
   const isFailure = status >= 400;
   const response = {
     status: `${status} ${STATUS_CODES[status] ?? ''}`.trim(),
@@ -54,6 +57,6 @@ function resultOf(job: Job): RequestResult {
   return { status: error.status, body: 'resource', text: writeJson(errorOutcome(error)) };
 }
 
-function asBinary(contentType: string, text: string): string {
-  return writeJson({ resourceType: 'Binary', contentType, data: Buffer.from(text).toString('base64') });
+async function* only(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  yield bytes;
 }
