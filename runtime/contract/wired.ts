@@ -62,6 +62,8 @@ export const WIRED_OPERATIONS = [
   'reindex-status',
   'reindex-terminology',
   'replace-references',
+  'sql-export',
+  'sql-export-poll-status',
   'sql-run',
   'undo-merge',
   'undo-replace-references',

@@ -124,6 +124,8 @@ export interface ReplyContent {
   readonly size: number;
   /** Reference, for `X-Security-Context`. */
   readonly securityContext?: string;
+  /** Name under which clients save it: letters, digits, `_`, `-` and `.`. */
+  readonly fileName?: string;
   /** It is text, sent compressed to clients that take it so. */
   readonly isText?: true;
   /** The bytes, or those `from` to `to` (included). */

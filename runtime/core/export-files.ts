@@ -9,9 +9,12 @@ export const EXPORT = 'export';
 /** The type of jobs that import. */
 export const IMPORT = 'import';
 
+/** The type of jobs that export tables of views. */
+export const VIEW_EXPORT = 'sql-export';
+
 /** Whether a job makes files. */
 export function makesFiles({ type }: Pick<Job, 'type'>): boolean {
-  return type === EXPORT || type === IMPORT;
+  return type === EXPORT || type === IMPORT || type === VIEW_EXPORT;
 }
 
 /** Media type of the files. https://hl7.org/fhir/uv/bulkdata/STU2/export.html */
@@ -26,6 +29,19 @@ export interface ExportFile {
   /** Its lines. */
   readonly count: number;
   readonly isOfDeleted?: true;
+  /** Of rows of a view: place of its part in the input. */
+  readonly part?: number;
+  /** It is a table. */
+  readonly table?: ExportTable;
+}
+
+/** A table of an export, or a piece of one. */
+export interface ExportTable {
+  /** Name of the view's output. */
+  readonly output: string;
+  readonly contentType: string;
+  /** Name under which clients save it. */
+  readonly fileName: string;
 }
 
 /** Key of the blob of a file of a job. */
@@ -82,7 +98,10 @@ export async function readExportFile(call: Call, services: Services): Promise<Re
     status: 200,
     versionId: '1',
     lastUpdated: blob.put,
-    content: { contentType: NDJSON, size: blob.size, isText: true, open },
+    content: {
+      ...{ contentType: file.table?.contentType ?? NDJSON, size: blob.size, isText: true, open },
+      ...(file.table !== undefined && { fileName: file.table.fileName }),
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { EXPORT, IMPORT } from '../core/export-files.js';
+import { EXPORT, IMPORT, VIEW_EXPORT } from '../core/export-files.js';
 import type { JobKind } from './engine/job-kind.js';
 import { REQUEST } from './request/request-input.js';
 
@@ -11,6 +11,13 @@ export const JOB_KINDS: readonly JobKind[] = [
     retention: 24 * HOUR,
     schemas: async () => (await import('./schemas.js')).EXPORT_SCHEMAS,
     chunk: async (context) => (await import('./export/export-job.js')).exportChunk(context),
+    discard: async (job, services) => (await import('./export/export-job.js')).discardExport(job, services),
+  },
+  {
+    type: VIEW_EXPORT,
+    retention: 24 * HOUR,
+    schemas: async () => (await import('./schemas.js')).EXPORT_SCHEMAS,
+    chunk: async (context) => (await import('./export/view-export.js')).viewExportChunk(context),
     discard: async (job, services) => (await import('./export/export-job.js')).discardExport(job, services),
   },
   {

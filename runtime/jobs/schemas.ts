@@ -18,14 +18,23 @@ function object(properties: Readonly<Record<string, object>>, ...optional: reado
 
 const files = {
   type: 'array',
-  items: object({ name: text, type: text, count, isOfDeleted: { const: true } }, 'isOfDeleted'),
+  items: object(
+    {
+      ...{ name: text, type: text, count, isOfDeleted: { const: true }, part: count },
+      table: object({ output: text, contentType: text, fileName: text }),
+    },
+    ...['isOfDeleted', 'part', 'table'],
+  ),
 };
 
 const exportParts = {
   type: 'array',
   items: object(
-    { type: text, filter: condition, postFilter: condition, elements: texts },
-    ...['filter', 'postFilter', 'elements'],
+    {
+      ...{ type: text, filter: condition, postFilter: condition, elements: texts },
+      view: object({ name: text, definition: { type: 'object' }, format: text, hasHeader: flag }),
+    },
+    ...['filter', 'postFilter', 'elements', 'view'],
   ),
 };
 
@@ -51,7 +60,7 @@ export const EXPORT_SCHEMAS: JobSchemas = {
   ),
   checkpoint: object(
     {
-      phase: { enum: ['settle', 'walk', 'late', 'referred', 'deleted', 'end'] },
+      phase: { enum: ['settle', 'walk', 'late', 'referred', 'deleted', 'tables', 'end'] },
       part: count,
       block: count,
       after: text,

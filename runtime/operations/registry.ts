@@ -19,6 +19,8 @@ import { lastn } from './observations/lastn.js';
 import { everything } from './everything/everything.js';
 import { exportStatus } from './export/export-status.js';
 import { startExport } from './export/export.js';
+import { sqlExport } from './views/sql-export.js';
+import { sqlExportStatus } from './views/sql-export-status.js';
 import { sqlRun } from './views/sql-run.js';
 import { expunge } from './expunge.js';
 import { findList } from './list-find.js';
@@ -106,6 +108,8 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'reindex-terminology': reindexTerminology,
   'reindex-status': reindexStatus,
   'replace-references': replaceReferences,
+  'sql-export': sqlExport,
+  'sql-export-poll-status': sqlExportStatus,
   'sql-run': sqlRun,
   'undo-merge': undoMerge,
   'undo-replace-references': undoReplaceReferences,

@@ -12,14 +12,7 @@ import { rangeHolds, readRange } from './range.js';
  * Content that anybody may have uploaded must not become a page of this origin: no type is guessed, no script runs,
  * and a browser saves it instead of showing it.
  */
-const HARMLESS = [
-  'X-Content-Type-Options',
-  'nosniff',
-  'Content-Security-Policy',
-  "sandbox; default-src 'none'",
-  'Content-Disposition',
-  'attachment',
-];
+const HARMLESS = ['X-Content-Type-Options', 'nosniff', 'Content-Security-Policy', "sandbox; default-src 'none'"];
 
 /**
  * Sends the content of a Binary as it is, whole or a range of it. https://hl7.org/fhir/R5/binary.html#rest
@@ -42,6 +35,8 @@ export async function sendContent(
   headers.push('Content-Type', content.contentType, 'Accept-Ranges', 'bytes');
   headers.push('Vary', varyOf(look, content.isText === true ? 'Accept, Accept-Encoding' : 'Accept'));
   append(headers, HARMLESS);
+  const { fileName } = content;
+  headers.push('Content-Disposition', fileName === undefined ? 'attachment' : `attachment; filename="${fileName}"`);
   const accepted = req.headers['accept-encoding'];
   const isPacked = content.isText === true && range === undefined && accepted !== undefined;
   const encoding = isPacked && content.size >= COMPRESS_FROM ? chooseEncoding(accepted) : undefined;

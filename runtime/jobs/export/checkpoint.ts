@@ -1,4 +1,4 @@
-import { EXPORT, fileKey, type ExportFile } from '../../core/export-files.js';
+import { fileKey, type ExportFile } from '../../core/export-files.js';
 import type { Job, JobProgress } from '../../core/jobs.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import type { ChunkContext, ChunkResult } from '../engine/job-kind.js';
@@ -16,12 +16,17 @@ export type Phase =
   | 'referred'
   /** With `_since`: lists what was deleted. */
   | 'deleted'
+  /** Of views: makes tables of the rows in the files. */
+  | 'tables'
   | 'end';
 
 /** How far an export is. */
 export interface ExportCheckpoint {
   readonly phase: Phase;
-  /** Of the walk: place of the part, of the block of patients, and in the store's order of that. */
+  /**
+   * Of the walk: place of the part, of the block of patients, and in the store's order of that. Of tables: place of the part, and how many
+   * of its rows are in tables already.
+   */
   readonly part: number;
   readonly block: number;
   readonly after?: string;
@@ -71,6 +76,6 @@ export function nextName({ run }: Pick<Job, 'run'>, { files }: ExportCheckpoint)
 }
 
 /** Key of the blob of a file of a job. */
-export function keyOf({ id }: Pick<Job, 'id'>, name: string): string {
-  return fileKey({ type: EXPORT, id }, name);
+export function keyOf(job: Pick<Job, 'type' | 'id'>, name: string): string {
+  return fileKey(job, name);
 }

@@ -1,4 +1,6 @@
+import type { JsonObject } from '../../fhir/resource.js';
 import type { Condition } from '../../search/query/query.js';
+import type { TableFormat } from '../../views/formats.js';
 
 /** Part of an export: the resources of one type. */
 export interface ExportPart {
@@ -9,6 +11,19 @@ export interface ExportPart {
   readonly postFilter?: Condition;
   /** `_elements` that this type has; absent: whole resources. */
   readonly elements?: readonly string[];
+  /** A view: rows are exported in place of resources. */
+  readonly view?: ExportView;
+}
+
+/** A view of SQL on FHIR whose table is exported. */
+export interface ExportView {
+  /** Name of its table. */
+  readonly name: string;
+  /** The ViewDefinition. */
+  readonly definition: JsonObject;
+  readonly format: Exclude<TableFormat, 'fhir'>;
+  /** Whether csv begins with the names of the columns. */
+  readonly hasHeader: boolean;
 }
 
 /** Input of an export, as its job keeps it. The types and conditions of the parts hold what the token allowed. */

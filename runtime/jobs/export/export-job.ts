@@ -26,6 +26,7 @@ export async function exportChunk(context: ChunkContext): Promise<ChunkResult> {
       return toResult(await addReferred(chunk));
     case 'deleted':
       return toResult(await listDeleted(chunk));
+    case 'tables':
     case 'end':
       return finish(chunk);
   }

@@ -1,8 +1,7 @@
 import type { StoredVersion } from '../../store/store.js';
-import type { ExportFile } from '../../core/export-files.js';
 import { keyOf, nextName, type ExportCheckpoint, type ExportChunk } from './checkpoint.js';
 import { Selection } from './selection.js';
-import { linesUntil } from './walk.js';
+import { fileOf, linesUntil } from './walk.js';
 import { readLines, writeFile, type Lines } from './write-file.js';
 
 /** Changes that one chunk looks at; each costs some bytes of memory. */
@@ -22,15 +21,16 @@ export async function addLate(chunk: ExportChunk): Promise<ExportCheckpoint> {
   const { replaced, next } = await readChanges(chunk);
   let files = at.files;
   let { done } = at;
-  for (const part of input.parts) {
-    const ids = replaced.get(part.type);
-    if (ids === undefined) continue;
-    await removeWritten(part.type, ids, chunk);
+  for (const [place, part] of input.parts.entries()) {
+    const all = replaced.get(part.type);
+    if (all === undefined) continue;
+    const ids = new Map(all);
+    await removeWritten(part.type, place, ids, chunk);
     if (ids.size === 0) continue;
     const name = nextName(job, { ...at, files });
     const selection = new Selection(part, input, services);
     const count = await writeFile(services.store.blobs, keyOf(job, name), pieces(ids, chunk, selection));
-    if (count > 0) files = [...files, { name, type: part.type, count } satisfies ExportFile];
+    if (count > 0) files = [...files, fileOf(part, place, name, count)];
     done += count;
   }
   const { history: _history, ...rest } = at;
@@ -68,9 +68,14 @@ async function readChanges({ at, input, services, signal, breathe }: ExportChunk
 const ID = /"id":"([A-Za-z0-9.-]{1,64})"/g;
 
 /** Takes out what the files of the walk hold. */
-async function removeWritten(type: string, ids: Replaced, { at, job, services, signal, breathe }: ExportChunk) {
+async function removeWritten(
+  type: string,
+  part: number,
+  ids: Replaced,
+  { at, job, services, signal, breathe }: ExportChunk,
+) {
   for (const file of at.files.slice(0, at.walked)) {
-    if (file.type !== type) continue;
+    if (file.type !== type || (file.part ?? part) !== part) continue;
     for await (const lines of readLines(services.store.blobs, keyOf(job, file.name))) {
       signal.throwIfAborted();
       for (const line of lines) {

@@ -8,6 +8,7 @@ import { EVERYTHING, type Condition, type Ends } from '../../search/query/query.
 import type { StoredVersion } from '../../store/store.js';
 import { compartmentOf, isOfSomePatient } from './compartment.js';
 import type { ExportInput, ExportPart } from './export-input.js';
+import { createRowLines, type RowLines } from './row-lines.js';
 
 /** Patients that one query asks about. */
 const BLOCK = 200;
@@ -15,6 +16,7 @@ const BLOCK = 200;
 /** Selection of the resources of one type for an export, as a query of the index and as a test of single versions. */
 export class Selection {
   private readonly ids: readonly string[] | undefined;
+  private rows: RowLines | undefined;
 
   constructor(
     readonly part: ExportPart,
@@ -28,7 +30,7 @@ export class Selection {
   get isPlain(): boolean {
     const { part, input } = this;
     const isWhole = input.patients === undefined && part.postFilter === undefined && part.elements === undefined;
-    return isWhole && !input.isHistory;
+    return isWhole && part.view === undefined && !input.isHistory;
   }
 
   /** How many queries it takes: one, or one for each block of patients. */
@@ -97,8 +99,14 @@ export class Selection {
     return lastUpdated > since && lastUpdated < until;
   }
 
-  /** The line of a version. */
-  async line({ json = '' }: StoredVersion): Promise<string> {
+  /** The lines of a version: one, but for the rows of a view. */
+  async lines(version: StoredVersion): Promise<readonly string[]> {
+    if (this.part.view === undefined) return [await this.line(version)];
+    this.rows ??= createRowLines(this.part.view, this.input.transactionTime, this.services);
+    return this.rows(version);
+  }
+
+  private async line({ json = '' }: StoredVersion): Promise<string> {
     const { elements } = this.part;
     const { subset } = this.services;
     if (elements !== undefined && subset !== undefined) {

@@ -1,5 +1,7 @@
 import type { FindPage, LinePage, StoredVersion } from '../../store/store.js';
 import { keyOf, nextName, type ExportCheckpoint, type ExportChunk } from './checkpoint.js';
+import type { ExportFile } from '../../core/export-files.js';
+import type { ExportPart } from './export-input.js';
 import { Selection } from './selection.js';
 import { writeFile, type Lines } from './write-file.js';
 
@@ -41,10 +43,15 @@ export async function walkOn(chunk: ExportChunk): Promise<ExportCheckpoint> {
     const name = nextName(job, at);
     const count = await writeFile(services.store.blobs, keyOf(job, name), walk.pieces());
     if (count > 0)
-      return { ...walk.place(), files: [...at.files, { name, type: part.type, count }], done: at.done + count };
+      return { ...walk.place(), files: [...at.files, fileOf(part, at.part, name, count)], done: at.done + count };
     at = walk.place();
     if (performance.now() - begun > PASSING) return at;
   }
+}
+
+/** A file of a part. Of views several may be of one type, so that it names the part, too. */
+export function fileOf({ type, view }: ExportPart, part: number, name: string, count: number): ExportFile {
+  return { name, type, count, ...(view !== undefined && { part }) };
 }
 
 class Walk {
@@ -157,7 +164,7 @@ export async function linesUntil(
   { input, services, signal }: ExportChunk,
   selection: Selection,
 ): Promise<readonly string[]> {
-  if (!input.isHistory || version.version === 1) return [await selection.line(version)];
+  if (!input.isHistory || version.version === 1) return selection.lines(version);
   const { type, id } = version;
   const lines: string[] = [];
   for (let after: string | undefined; ;) {
@@ -166,7 +173,7 @@ export async function linesUntil(
     for (const each of page.versions) {
       const { json, lastUpdated } = each;
       if (json === undefined || lastUpdated > input.transactionTime || !selection.isInTime(lastUpdated)) continue;
-      lines.push(await selection.line(each));
+      for (const line of await selection.lines(each)) lines.push(line);
     }
     if (page.next === undefined) return lines;
     after = page.next;

@@ -120,6 +120,7 @@ export const OPERATION_CALLS: readonly OperationCall[] = [
   get('async-poll-status', '/$async-poll-status?_jobId=none', [], 404),
   get('async-result', '/$async-result?_jobId=none', [], 404),
   get('export-poll-status', '/$export-poll-status?_jobId=none', [], 404),
+  get('sql-export-poll-status', '/$sql-export-poll-status?_jobId=none', [], 404),
   post('import', '/$import', IMPORT, ['Patient.c', 'Patient.u'], 202, ASYNC),
   get('import-poll-status', '/$import-poll-status?_jobId=none', [], 404),
   post('expunge', '/$expunge', parameters(), [EXPUNGE]),
@@ -128,6 +129,14 @@ export const OPERATION_CALLS: readonly OperationCall[] = [
   get('get-resource-counts', '/$get-resource-counts', ['Patient.s']),
   post('hfql-execute', '/$hfql-execute', HFQL, ['Observation.s']),
   post('sql-run', '/$sql-run', RUN, ['Observation.s']),
+  post(
+    'sql-export',
+    '/$sql-export',
+    parameters({ name: 'subject', part: RUN.parameter }),
+    ['Observation.s'],
+    202,
+    ASYNC,
+  ),
   // Before the jobs that a pass waits for.
   post('perform-reindexing-pass', '/$perform-reindexing-pass', parameters(), [REINDEX]),
   post('instance-reindex', '/Patient/a/$reindex', parameters(), [REINDEX, 'Patient.r']),

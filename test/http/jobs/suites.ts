@@ -9,10 +9,12 @@ import { imports } from './import.js';
 import { reindexing } from './reindex.js';
 import { replacements } from './replacement.js';
 import { jobsPerClient, rights } from './rights.js';
+import { sqlExports } from './sql-export.js';
 
 /** What jobs do, whatever the store. Each suite gets a store of its own, with nothing in it. */
 export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   $export: exports,
+  '$sql-export': sqlExports,
   'what exports of groups refer to': exportsReferred,
   'checks of the Bulk Data Test Kit': bulkDataKit,
   'asynchronous requests': asyncRequests,

@@ -215,6 +215,13 @@ export function documentedAnswers(store: Store): void {
         expect((await call('POST', operation, parameters(value('_jobId', 'String', id)))).status).toBe(200);
         expect((await call('DELETE', at)).status).toBe(202);
       }
+      const tables = below(await call('POST', '/$sql-export', parameters({ name: 'subject', part: [VIEW] }), ASYNC));
+      expect((await call('GET', tables)).status).toBe(202);
+      await server.finish();
+      expect((await call('GET', tables)).status).toBe(303);
+      expect((await call('GET', `${tables}&_result=true`)).status).toBe(200);
+      expect((await call('POST', '/$sql-export-poll-status', parameters(value('_jobId', 'String', tables.split('=')[1])))).status).toBe(303); // prettier-ignore
+      expect((await call('DELETE', tables)).status).toBe(202);
       const at = below(await call('POST', '/$reindex', parameters(value('url', 'String', 'Patient?')), ASYNC));
       expect((await call('GET', at)).status).toBe(202);
       await server.finish();

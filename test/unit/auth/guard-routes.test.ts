@@ -47,6 +47,7 @@ const FREE = new Set([
   'async-result',
   'export-poll-status',
   'import-poll-status',
+  'sql-export-poll-status',
 ]);
 
 describe('every route of the tables', () => {

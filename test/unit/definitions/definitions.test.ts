@@ -69,6 +69,8 @@ describe('the definitions of this repository', () => {
       ['reindex', 'Resource', 'instance', 'POST'],
       ['reindex-dryrun', 'Resource', 'instance', 'GET POST'],
       ['reindex-terminology', '', 'system', 'POST'],
+      ['sql-export', '', 'system', 'POST'],
+      ['sql-export-poll-status', '', 'system', 'GET POST DELETE'],
       ['sql-run', '', 'system', 'GET POST'],
       ['svc.fhir.reindex-status', '', 'system', 'GET POST'],
       ['svc.fhir.replace-references', '', 'system', 'POST'],

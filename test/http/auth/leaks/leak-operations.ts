@@ -161,6 +161,7 @@ const ARGUMENTS: Readonly<Record<string, Maker>> = {
   'async-poll-status': job,
   'async-result': job,
   'export-poll-status': job,
+  'sql-export-poll-status': job,
   'import-poll-status': job,
   'Subscription-status': ({ random }) => [
     ...maybe(random, 0.3, ['id', random.pick(idsOfType('Subscription'))]),

@@ -24,6 +24,7 @@ export interface FormCall {
 /** Operations that only begin a job. */
 export const JOBS: ReadonlySet<WiredOperation> = new Set([
   'export',
+  'sql-export',
   'patient-export',
   'group-export',
   'import',
@@ -135,6 +136,7 @@ export const FORM_CALLS: readonly FormCall[] = [
   call('get-resource-counts', ''),
   { ...call('hfql-execute', '', value('action', 'Code', 'search'), value('query', 'String', 'select id from Patient')), isPlain: true }, // prettier-ignore
   { ...call('sql-run', '', VIEW), isPlain: true },
+  { ...call('sql-export', '', { name: 'subject', part: [VIEW] } as never), isPlain: true, done: 202 },
   // Before the jobs that a pass waits for.
   call('perform-reindexing-pass', ''),
   call('instance-reindex', '/Patient/good'),
@@ -150,6 +152,7 @@ export const FORM_CALLS: readonly FormCall[] = [
   { ...call('async-poll-status', '', value('_jobId', 'String', 'none')), done: 404 },
   { ...call('async-result', '', value('_jobId', 'String', 'none')), done: 404 },
   { ...call('export-poll-status', '', value('_jobId', 'String', 'none')), done: 404 },
+  { ...call('sql-export-poll-status', '', value('_jobId', 'String', 'none')), done: 404 },
   { ...call('import-poll-status', '', value('_jobId', 'String', 'none')), done: 404 },
   { ...call('reindex-status', '', value('_jobId', 'String', 'none')), done: 404 },
   {

@@ -1,0 +1,52 @@
+import { parseStored } from '../../core/parse-stored.js';
+import { openBinaries } from '../../core/binary/with-data.js';
+import type { Services } from '../../core/services.js';
+import { FhirError } from '../../fhir/errors.js';
+import type { JsonObject, JsonValue } from '../../fhir/resource.js';
+import { readJson } from '../../format/read-json.js';
+import { writeJson } from '../../format/write-json.js';
+import type { StoredVersion } from '../../store/store.js';
+import { compileView, type CompiledView, type ViewRow } from '../../views/compile-view.js';
+import { readView } from '../../views/read-view.js';
+import { RowError } from '../../views/view-error.js';
+import type { ExportView } from './export-input.js';
+
+/** Makes the lines of a version: one for each row, with the id of its resource. @throws FhirError `view-invalid` */
+export type RowLines = (version: StoredVersion) => Promise<readonly string[]>;
+
+/** Compiles the view of a part, at the instant of the export. */
+export function compileFor(
+  { definition }: ExportView,
+  instant: number,
+  { tables, own }: Pick<Services, 'tables' | 'own'>,
+): CompiledView {
+  return compileView(readView(definition), tables, { now: new Date(instant), bases: own });
+}
+
+/** Returns what makes the lines of a view. */
+export function createRowLines(view: ExportView, instant: number, services: Services): RowLines {
+  const compiled = compileFor(view, instant, services);
+  const withData = compiled.resource === 'Binary' ? openBinaries(services.store.blobs) : undefined;
+  return async ({ json = '' }) => {
+    const parsed = parseStored(json, services);
+    const stored = parsed instanceof Promise ? await parsed : parsed;
+    const resource = withData === undefined ? stored : await withData(stored);
+    const head = `{"id":${JSON.stringify(resource['id'])},"row":`;
+    return asFailure(() => compiled.rowsOf(resource)).map((row) => `${head}${writeJson(row as JsonValue[])}}`);
+  };
+}
+
+/** The row that a line has. */
+export function rowOfLine(line: string): ViewRow {
+  return (readJson(line) as JsonObject)['row'] as JsonValue[];
+}
+
+/** What data do not allow ends the job: to try it again would not help. */
+function asFailure<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RowError) throw new FhirError('view-invalid', error.message);
+    throw error;
+  }
+}

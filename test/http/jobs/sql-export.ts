@@ -1,0 +1,209 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+
+import type { JsonObject } from '../../../runtime/fhir/resource.js';
+import type { Store } from '../../../runtime/store/store.js';
+import type { Answer } from '../server.js';
+import { expectRefusal } from '../write-server.js';
+import { ASYNC, jobsServer } from './jobs-server.js';
+
+interface Part {
+  readonly name: string;
+  readonly part?: readonly Part[];
+  readonly [value: `value${string}`]: unknown;
+}
+
+const view = (resource: string, more: JsonObject = {}): JsonObject => ({
+  ...{ resourceType: 'ViewDefinition', status: 'active', name: `${resource}_table`, resource },
+  select: [
+    {
+      column: [
+        { name: 'id', path: 'id' },
+        { name: 'value', path: 'iif(true, \'a, "b"\')' },
+      ],
+    },
+  ],
+  ...more,
+});
+const subject = (definition: JsonObject, name?: string) => ({
+  name: 'subject',
+  part: [
+    { name: 'subjectResource', resource: definition },
+    ...(name === undefined ? [] : [{ name: 'name', valueString: name }]),
+  ],
+});
+
+/** `$sql-export`: what it takes, what the files hold, who gets them, how it ends. */
+export function sqlExports(store: Store): void {
+  const server = jobsServer(store);
+  const client = (scopes = 'system/*.rs', id = 'analyst') => server.as(scopes, id);
+  const below = (url: unknown): string => String(url).replace(/^.*?\/fhir/, '');
+  const send = (
+    parameter: readonly object[],
+    who = client(),
+    headers: Record<string, string> = ASYNC,
+  ): Promise<Answer> => who.send('POST', '/$sql-export', { resourceType: 'Parameters', parameter }, headers);
+  const start = async (parameter: readonly object[], who = client()): Promise<string> => {
+    const answer = await send(parameter, who);
+    expect(answer.status, answer.text).toBe(202);
+    return below(answer.headers['content-location']);
+  };
+  const partsOf = (answer: Answer): readonly Part[] => (answer.json() as { parameter: Part[] }).parameter;
+  const resultOf = async (status: string, who = client()): Promise<readonly Part[]> => {
+    const ended = await who.send('GET', status);
+    expect([ended.status, ended.text]).toEqual([303, '']);
+    const answer = await who.send('GET', below(ended.headers.location));
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.headers['expires']).toBeDefined();
+    return partsOf(answer);
+  };
+  /** Names of the outputs, each with the texts of its files. */
+  const filesOf = async (
+    result: readonly Part[],
+    who = client(),
+  ): Promise<Readonly<Record<string, readonly string[]>>> => {
+    const outputs: Record<string, string[]> = {};
+    for (const { name, part = [] } of result) {
+      if (name !== 'output') continue;
+      const texts: string[] = [];
+      for (const each of part.filter((one) => one.name === 'location')) {
+        const answer = await who.send('GET', below(each['valueUri']));
+        expect(answer.status).toBe(200);
+        texts.push(answer.text);
+      }
+      outputs[String(part[0]?.['valueString'])] = texts;
+    }
+    return outputs;
+  };
+
+  beforeAll(async () => {
+    for (const id of ['a', 'b', 'c']) {
+      await server.all.send('PUT', `/Patient/${id}`, {
+        resourceType: 'Patient',
+        id,
+        gender: id === 'b' ? 'male' : 'female',
+      });
+    }
+    await server.all.send('PUT', '/Device/d', { resourceType: 'Device', id: 'd' });
+  });
+
+  it.each([
+    ['ndjson', '{"id":"a","value":"a, \\"b\\""}\n', 'application/x-ndjson'],
+    ['csv', 'id,value\na,"a, ""b"""\n', 'text/csv; charset=utf-8'],
+    ['json', '[{"id":"a","value":"a, \\"b\\""}', 'application/json'],
+  ])('writes %s', async (format, text, type) => {
+    const status = await start([subject(view('Patient')), { name: '_format', valueCode: format }]);
+    const running = await client().send('GET', status);
+    expect([running.status, partsOf(running).find(({ name }) => name === 'status')?.['valueCode']]).toEqual([
+      202,
+      'in-progress',
+    ]);
+    expect(running.headers['retry-after']).toBeDefined();
+    await server.finish();
+    const result = await resultOf(status);
+    const [file = ''] = (await filesOf(result))['Patient_table'] ?? [];
+    expect(file.startsWith(text)).toBe(true);
+    const location = result.find(({ name }) => name === 'output')?.part?.find(({ name }) => name === 'location');
+    const { headers } = await client().send('GET', below(location?.['valueUri']));
+    expect([headers['content-type'], headers['content-disposition']]).toEqual([
+      type,
+      `attachment; filename="Patient_table.${format}"`,
+    ]);
+  });
+
+  it('writes a table for each view, also of one type, and one without rows', async () => {
+    const none = view('Patient', { where: [{ path: 'false' }] });
+    const some = view('Patient', { where: [{ path: "gender = 'male'" }] });
+    const tracking = { name: 'clientTrackingId', valueString: 'mine' };
+    const format = { name: '_format', valueCode: 'csv' };
+    const status = await start([
+      subject(view('Device')),
+      subject(none, 'none'),
+      subject(some, 'some'),
+      subject(view('Patient')),
+      tracking,
+      format,
+    ]);
+    await server.finish();
+    const result = await resultOf(status);
+    expect(result.find(({ name }) => name === 'clientTrackingId')?.['valueString']).toBe('mine');
+    const files = await filesOf(result);
+    expect(
+      Object.fromEntries(
+        Object.entries(files).map(([name, texts]) => [name, texts.map((text) => text.split('\n').length - 2)]),
+      ),
+    ).toEqual({
+      Device_table: [1],
+      none: [0],
+      some: [1],
+      Patient_table: [3],
+    });
+  });
+
+  it('has what was current at its start, each row once', async () => {
+    const two = [subject(view('Patient'), 'x'), subject(view('Patient'), 'y')];
+    const status = await start(two);
+    await server.all.send('PUT', '/Patient/a', { resourceType: 'Patient', id: 'a', active: false });
+    await server.all.send('DELETE', '/Patient/b');
+    await server.all.send('PUT', '/Patient/later', { resourceType: 'Patient', id: 'later' });
+    await server.finish();
+    const files = await filesOf(await resultOf(status));
+    for (const name of ['x', 'y']) {
+      const ids = (files[name] ?? []).join('').trim().split('\n').map((line) => (JSON.parse(line) as { id: string }).id); // prettier-ignore
+      expect(ids.sort(), name).toEqual(['a', 'b', 'c']);
+    }
+    await server.all.send('DELETE', '/Patient/later');
+    await server.all.send('PUT', '/Patient/b', { resourceType: 'Patient', id: 'b', gender: 'male' });
+    await server.all.send('PUT', '/Patient/a', { resourceType: 'Patient', id: 'a', gender: 'female' });
+  });
+
+  it('shows what a search with the token shows, to the client that started it', async () => {
+    const narrowed = client('system/Patient.s?gender=male');
+    const status = await start([subject(view('Patient'))], narrowed);
+    await server.finish();
+    const result = await resultOf(status, narrowed);
+    expect((await filesOf(result, narrowed))['Patient_table']).toEqual(['{"id":"b","value":"a, \\"b\\""}\n']);
+    expectRefusal(await client('system/*.rs', 'other').send('GET', status), 404, 'job-unknown');
+    expect((await client('system/Device.s').send('GET', status)).status).toBe(403);
+    expect((await send([subject(view('Patient')), subject(view('Device'))], narrowed)).status).toBe(403);
+  });
+
+  it('ends by DELETE, with its files', async () => {
+    const status = await start([subject(view('Patient'))]);
+    await server.finish();
+    await resultOf(status);
+    expect((await client().send('DELETE', status)).status).toBe(202);
+    expectRefusal(await client().send('GET', status), 404, 'job-unknown');
+    expect(await store.blobs.list('sql-export/')).not.toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ key: expect.stringContaining(status.split('=')[1]!) as string }),
+      ]),
+    );
+  });
+
+  it('fails where a view does not allow the data, each time alike', async () => {
+    const status = await start([
+      subject(view('Patient', { select: [{ column: [{ name: 'a', path: 'id | gender' }] }] })),
+    ]);
+    await server.finish().catch(() => {});
+    const ended = await client().send('GET', status);
+    expect(ended.status).toBe(303);
+    for (let i = 0; i < 2; i++)
+      expectRefusal(await client().send('GET', below(ended.headers.location)), 422, 'view-invalid', 'column a');
+  });
+
+  describe('is refused', () => {
+    it.each<[string, readonly object[], number, string]>([
+      ['without a subject', [{ name: 'header', valueBoolean: false }], 400, 'parameter-invalid'],
+      ['with an empty one', [{ name: 'subject', part: [{ name: 'name', valueString: 'x' }] }], 400, 'parameter-invalid'],
+      ['with two names alike', [subject(view('Patient')), subject(view('Patient'))], 400, 'parameter-invalid'],
+      ['with a name that is none of a file', [subject(view('Patient'), '../x')], 400, 'parameter-invalid'],
+      ['as Parameters', [subject(view('Patient')), { name: '_format', valueCode: 'fhir' }], 400, 'parameter-invalid'],
+      ['with a limit', [subject(view('Patient')), { name: '_limit', valueInteger: 1 }], 400, 'parameter-unknown'],
+      ['of a broken view', [subject({ ...view('Patient'), select: [] })], 422, 'view-invalid'],
+    ])('%s', async (_title, parameter, status, code) => expectRefusal(await send(parameter), status, code)); // prettier-ignore
+
+    it('without the header', async () => {
+      expectRefusal(await send([subject(view('Patient'))], client(), {}), 400, 'async-only');
+    });
+  });
+}

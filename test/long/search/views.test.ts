@@ -1,0 +1,9 @@
+import { afterAll } from 'vitest';
+
+import { openStore } from '../../contract/open-store.js';
+import { seedOfRun } from '../../contract/random.js';
+import { viewsAgainstSearches } from './views.js';
+
+const store = await openStore('sqlite::memory:');
+afterAll(() => store.close());
+viewsAgainstSearches(store, seedOfRun(), 2000);
