@@ -324,6 +324,28 @@ export const exchanges: ExchangeTable = {
       ],
     },
     {
+      operations: ['sql-export'],
+      headers: ['Prefer!'],
+      request: ['parameters'],
+      answers: [{ status: 202, text: 'Started', body: ['Parameters'], headers: ['Content-Location'] }],
+    },
+    {
+      operations: ['sql-export-poll-status'],
+      methods: ['DELETE'],
+      headers: [],
+      answers: [{ status: 202, text: 'Ended, or what is left of it removed', body: ['OperationOutcome'] }],
+    },
+    {
+      operations: ['sql-export-poll-status'],
+      headers: ['Prefer'],
+      request: ['parameters'],
+      answers: [
+        { status: 200, text: 'The files', body: ['Parameters'], headers: ['Expires'] },
+        { status: 202, text: 'In progress', body: ['Parameters'], headers: ['X-Progress', 'Retry-After'] },
+        { status: 303, text: 'Ended, well or not: the address of the result', headers: ['Location'] },
+      ],
+    },
+    {
       operations: ['sql-run'],
       headers: ['Prefer'],
       request: ['parameters'],

@@ -65,6 +65,10 @@ export const routes: readonly RouteRow[] = [
   { method: 'POST', path: '$svc.fhir.reindex-status', interaction: 'operation', operation: 'reindex-status' },
   { method: 'POST', path: '$reindex-terminology', interaction: 'operation', operation: 'reindex-terminology' },
   { method: 'POST', path: '$svc.fhir.replace-references', interaction: 'operation', operation: 'replace-references' },
+  { method: 'POST', path: '$sql-export', interaction: 'operation', operation: 'sql-export' },
+  { method: 'GET', path: '$sql-export-poll-status', interaction: 'operation', operation: 'sql-export-poll-status' },
+  { method: 'POST', path: '$sql-export-poll-status', interaction: 'operation', operation: 'sql-export-poll-status' },
+  { method: 'DELETE', path: '$sql-export-poll-status', interaction: 'operation', operation: 'sql-export-poll-status' },
   { method: 'GET', path: '$sql-run', interaction: 'operation', operation: 'sql-run' },
   { method: 'POST', path: '$sql-run', interaction: 'operation', operation: 'sql-run' },
   {

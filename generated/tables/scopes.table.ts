@@ -719,6 +719,20 @@ export const scopes: ScopeTable = {
     },
     {
       interaction: 'operation',
+      operation: 'sql-export',
+      anyToken: true,
+      needs: [
+        { on: 'each', letters: 's', when: 'hfql-statement' },
+        { on: 'each', letters: 's', when: 'chain' },
+        { on: 'any', letters: 's', when: 'untyped-chain' },
+        { on: 'filter', letters: 's', when: 'untyped-chain' },
+        { on: 'each', letters: 'r', when: 'list' },
+        { on: 'each', letters: 'r', when: 'in' },
+        { on: 'filter', letters: 'r', when: 'security-context' },
+      ],
+    },
+    {
+      interaction: 'operation',
       operation: 'export',
       needs: [
         { on: 'each', letters: 'rs', when: 'types-named', unconstrained: true },
@@ -766,6 +780,7 @@ export const scopes: ScopeTable = {
         { on: 'filter', letters: 'r', when: 'security-context' },
       ],
     },
+    { interaction: 'operation', operation: 'sql-export-poll-status', owner: true, needs: [] },
     { interaction: 'operation', operation: 'export-poll-status', owner: true, needs: [] },
     { interaction: 'operation', operation: 'async-poll-status', owner: true, needs: [] },
     { interaction: 'operation', operation: 'async-result', owner: true, needs: [] },

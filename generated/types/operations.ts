@@ -533,6 +533,26 @@ export interface SnapshotQuery {
   'url'?: SearchValues;
 }
 
+/** Parameters that $sql-export takes in a query. */
+export interface SqlExportQuery {
+  /** code */
+  '_format'?: SearchValues;
+  /** instant */
+  '_since'?: SearchValues;
+  /** string */
+  'clientTrackingId'?: SearchValues;
+  /** boolean */
+  'header'?: SearchValues;
+}
+
+/** Parameters that $sql-export-poll-status takes in a query. */
+export interface SqlExportPollStatusQuery {
+  /** string */
+  '_jobId'?: SearchValues;
+  /** boolean */
+  '_result'?: SearchValues;
+}
+
 /** Parameters that $sql-run takes in a query. */
 export interface SqlRunQuery {
   /** code */
@@ -825,6 +845,10 @@ export interface Operations {
   'remove': { type: ResourceType; query: RemoveQuery; result: AnyResource };
   /** Generate Snapshot */
   'snapshot': { type: 'StructureDefinition'; query: SnapshotQuery; result: StructureDefinition };
+  /** Export tables of views */
+  'sql-export': { type: ResourceType; query: SqlExportQuery; result: Parameters };
+  /** Status of an export of tables */
+  'sql-export-poll-status': { type: ResourceType; query: SqlExportPollStatusQuery; result: Parameters };
   /** Run a view */
   'sql-run': { type: ResourceType; query: SqlRunQuery; result: Binary };
   /** Observation Statistics */
