@@ -22,7 +22,8 @@ const FOLLOWING = new Set([
   'ping',
 ]);
 
-const ORDER: readonly Target[] = ['one', 'few', 'all'];
+/** Targets, the narrowest first. */
+export const WIDENESS: readonly Target[] = ['one', 'few', 'all'];
 
 /**
  * Judges a command: a router sends it to one shard where it names the shard key by equality, to few where it names several, and to all
@@ -61,7 +62,7 @@ export function targetOf(name: string, command: Document): Target | undefined {
 
 /** The widest of several; statements of one command that each concern one shard concern few together. */
 export function joined(targets: readonly Target[]): Target {
-  const widest = targets.reduce<Target>((a, b) => (ORDER.indexOf(a) < ORDER.indexOf(b) ? b : a), 'one');
+  const widest = targets.reduce<Target>((a, b) => (WIDENESS.indexOf(a) < WIDENESS.indexOf(b) ? b : a), 'one');
   return widest === 'one' && targets.length > 1 ? 'few' : widest;
 }
 
@@ -70,7 +71,7 @@ function targetOfFilter(filter: Document, key: string): Target {
   if (own !== undefined) return targetOfValue(own);
   const all = filter['$and'] as Document[] | undefined;
   const found = (all ?? []).map((each) => targetOfFilter(each, key));
-  return found.toSorted((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b))[0] ?? 'all';
+  return found.toSorted((a, b) => WIDENESS.indexOf(a) - WIDENESS.indexOf(b))[0] ?? 'all';
 }
 
 /** A document is a value itself, unless operators are in it. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openMongoStore } from '../../../../runtime/store/mongo/mongo-store.js';
 import { useWriteServer } from '../../../http/write-server.js';
 import { describeOnMongod, mongodUrl, newDatabase } from '../../../mongod/for-tests.js';
-import { joined, targetOf, type Target } from './command-target.js';
+import { joined, targetOf, WIDENESS, type Target } from './command-target.js';
 
 /** A row of the table in docs/scaling.md: what is asked, and how many shards that concerns. */
 const ROW = /^\| (?<name>[^|]+?) +\| (?<target>one|few|all) +\|/gm;
@@ -86,13 +86,16 @@ describeOnMongod('commands of a sharded cluster', () => {
     expect([...rows.keys()].sort()).toEqual(Object.keys(ASKED).sort());
   });
 
-  it.each(Object.entries(ASKED))('%s: as many shards as docs/scaling.md says', async (name, ask) => {
+  it.each(Object.entries(ASKED))('%s: no more shards than docs/scaling.md says', async (name, ask) => {
     sent.length = 0;
     const answer = await ask();
     expect(answer.status, answer.text).toBeLessThan(300);
     const data = sent.map(({ target }) => target);
     // Several commands to one shard each are no wider than one.
     const widest = data.includes('all') ? 'all' : data.includes('few') ? 'few' : joined(data.slice(0, 1));
-    expect(widest, JSON.stringify(sent)).toBe(rows.get(name));
+    // What is written in one moment may share a command.
+    expect(WIDENESS.indexOf(widest), `${widest}: ${JSON.stringify(sent)}`).toBeLessThanOrEqual(
+      WIDENESS.indexOf(rows.get(name)!),
+    );
   });
 });
