@@ -165,7 +165,7 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
     '/console',
     page(async (query) => {
       const { consolePage } = await import('../pages/tools/console-page.js');
-      return consolePage(query.get('path') ?? '', site, paths);
+      return consolePage(query.get('path') ?? '', query.get('method') ?? '', site, paths);
     }),
   );
   router.get(

@@ -1,5 +1,7 @@
+import { PAGE_PARAMETER } from '../core/search/pages/page-link.js';
 import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
-import { cellsOf, columnsOf, type Cell, type Column } from './columns.js';
+import { Chart } from './chart.js';
+import { cellsOf, columnsOf, sortCodeOf, type Cell, type Column } from './columns.js';
 import { displayOf, nameOf } from './display.js';
 import { template } from './engine.js';
 import { highlightJson } from './highlight.js';
@@ -14,6 +16,13 @@ interface Around {
   readonly linkOf: LinkOf;
 }
 
+/** What a click on the head of a column does. */
+interface Sorting {
+  /** The search in the order of the column, or the other way round; absent: it cannot be sorted. */
+  readonly sort: string | undefined;
+  readonly sorted: 'ascending' | 'descending' | undefined;
+}
+
 interface PagePart {
   readonly paths: Paths;
   readonly title: string;
@@ -24,7 +33,10 @@ interface PagePart {
   readonly plain: string;
   /** Of a search: the page that explains it. */
   readonly plan: string | undefined;
-  readonly columns: readonly Column[];
+  readonly columns: readonly (Column & Sorting)[];
+  readonly updated: Sorting;
+  /** Path and query of the search. */
+  readonly asked: string;
   readonly isEmpty: boolean;
   readonly compares: boolean;
   readonly resource: string | undefined;
@@ -105,11 +117,27 @@ function partOf(bundle: JsonObject, isEmpty: boolean, { request, paths, site }: 
     plan: isSearch(request)
       ? `${paths.fhir}${path}?${query === '' ? '' : `${query}&`}${VIEW_PARAMETER}=plan`
       : undefined,
-    columns: hasTable ? columnsOf(searched, site.tables) : [],
+    columns: hasTable
+      ? columnsOf(searched, site.tables).map((column) => ({
+          ...column,
+          ...sortingOf(sortCodeOf(searched, column, site.tables), paths.fhir + path, query),
+        }))
+      : [],
+    updated: sortingOf(hasTable ? '_lastUpdated' : undefined, paths.fhir + path, query),
+    asked: `${paths.fhir}${path}${query === '' ? '' : `?${query}`}`,
     isEmpty,
     compares: id !== undefined && type !== undefined,
     resource: id !== undefined && type !== undefined ? resourcePath(paths, type, id) : undefined,
   };
+}
+
+function sortingOf(code: string | undefined, path: string, query: string): Sorting {
+  const params = new URLSearchParams(query);
+  if (code === undefined || params.has(PAGE_PARAMETER)) return { sort: undefined, sorted: undefined };
+  const now = params.get('_sort');
+  const sorted = now === code ? 'ascending' : now === `-${code}` ? 'descending' : undefined;
+  params.set('_sort', sorted === 'ascending' ? `-${code}` : code);
+  return { sort: `${path}?${params.toString()}`, sorted };
 }
 
 function isSearch({ interaction, operation }: PageRequest): boolean {
@@ -127,8 +155,13 @@ function* searchPage(bundle: JsonObject, entries: Iterable<JsonValue>, around: A
   const first = rows.next();
   const part = partOf(bundle, first.done === true, around);
   yield searchHead(part);
-  for (let row = first; row.done !== true; row = rows.next()) yield searchRow(resultOf(row.value, part, around));
+  const chart = new Chart();
+  for (let row = first; row.done !== true; row = rows.next()) {
+    if (isObject(row.value['resource'])) chart.add(row.value['resource']);
+    yield searchRow(resultOf(row.value, part, around));
+  }
   yield searchTail(part);
+  yield chart.draw();
 }
 
 function resultOf(entry: JsonObject, { columns, type }: PagePart, { paths, linkOf }: Around): ResultRow {
@@ -138,13 +171,18 @@ function resultOf(entry: JsonObject, { columns, type }: PagePart, { paths, linkO
   const hasCells = resource['resourceType'] === type && columns.length > 0;
   return {
     ...placeOf(resource, paths),
-    mode,
+    mode: mode ?? scoreOf(search),
     cells: hasCells ? cellsOf(resource, columns, linkOf) : undefined,
     name: hasCells ? undefined : nameOf(resource),
     span: Math.max(1, columns.length),
     lastUpdated: lastUpdatedOf(resource),
     notes: mode === 'outcome' ? notesOf(resource) : undefined,
   };
+}
+
+/** How well a candidate fits, where the operation says so. */
+function scoreOf({ score }: JsonObject): string | undefined {
+  return score === undefined ? undefined : `score ${displayOf(score)}`;
 }
 
 function* historyPage(bundle: JsonObject, entries: Iterable<JsonValue>, around: Around): Generator<string> {

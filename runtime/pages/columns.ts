@@ -1,4 +1,5 @@
 import type { ElementRow, Tables, TypeRow } from '../contract/index.js';
+import type { PathRow } from '../contract/search.js';
 import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
 import { displayOf, referenceIn } from './display.js';
 import type { LinkOf } from './links.js';
@@ -55,6 +56,21 @@ export function columnsOf(type: string, { types }: Pick<Tables, 'types'>): reado
   const columns = ofTables.get(type) ?? chooseColumns(type, types);
   ofTables.set(type, columns);
   return columns;
+}
+
+/** Kinds of parameters that results are sorted by here. */
+const SORTED: ReadonlySet<string> = new Set(['date', 'number', 'quantity', 'string', 'token', 'uri']);
+
+/** The parameter that sorts by a column; undefined: there is none of the whole element. */
+export function sortCodeOf(type: string, { name }: Column, { search }: Pick<Tables, 'search'>): string | undefined {
+  const rows = search.find((table) => table.type === type)?.parameters ?? [];
+  const isOf = ({ steps: [step, ...rest] }: PathRow): boolean => {
+    if (step === undefined || rest.length > 0) return false;
+    return 'get' in step
+      ? step.get === name
+      : 'choose' in step && Object.keys(step.choose).every((key) => key.startsWith(name));
+  };
+  return rows.find(({ type: kind, paths }) => SORTED.has(kind) && paths.length > 0 && paths.every(isOf))?.code;
 }
 
 function chooseColumns(type: string, types: readonly TypeRow[]): readonly Column[] {

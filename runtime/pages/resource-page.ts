@@ -28,6 +28,10 @@ interface ResourcePage {
   readonly lastUpdated: string | undefined;
   readonly profiles: readonly string[];
   readonly tags: readonly string[];
+  /** Forms of operations that many want on it. */
+  readonly operations: readonly { readonly name: string; readonly path: string }[];
+  /** `Observation:subject …`: what may refer to it. */
+  readonly referrers: string;
   readonly narrative: Html | undefined;
   readonly isXml: boolean;
   readonly hasXml: boolean;
@@ -47,7 +51,7 @@ export async function resourcePage(
   resource: JsonObject,
   request: Pick<PageRequest, 'view' | 'versionId'>,
   paths: Paths,
-  site: Pick<Site, 'writeXml'>,
+  site: Pick<Site, 'writeXml' | 'tables'>,
   cut?: Cut,
 ): Promise<string> {
   const { resourceType, id, meta } = resource;
@@ -71,12 +75,42 @@ export async function resourcePage(
     lastUpdated: textIn(facts, 'lastUpdated'),
     profiles: textsOf(facts['profile']),
     tags: [...codesIn(facts['tag']), ...codesIn(facts['security'])],
+    operations: isIdentified ? operationsOn(type, id, paths, site) : [],
+    referrers: request.versionId === undefined ? referrersOf(type, site) : '',
     narrative: narrativeOf(resource, paths),
     isXml: view === 'xml',
     hasXml: site.writeXml !== undefined,
     cut: cut && { shown: sizeText(cut.shown), total: sizeText(cut.total) },
     code: html(await codeOf(resource, view, paths, site)),
   });
+}
+
+/** Operations that the page of a resource names; the others are one page away. */
+const NAMED: ReadonlySet<string> = new Set(['everything', 'graph', 'validate']);
+
+function operationsOn(
+  type: string,
+  id: string,
+  { ui }: Paths,
+  { tables }: Pick<Site, 'tables'>,
+): ResourcePage['operations'] {
+  const query = new URLSearchParams({ type, id }).toString();
+  return tables.operations
+    .filter(({ name, levels }) => NAMED.has(name) && levels.includes('instance'))
+    .filter(({ types }) => types === undefined || types.includes(type))
+    .map((row) => ({ name: row.name, path: `${ui}/operations/${row.id}?${query}` }));
+}
+
+/** Reference parameters that may lead to a type. Those of any type would be nearly all that there are. */
+function referrersOf(type: string, { tables }: Pick<Site, 'tables'>): string {
+  return tables.search
+    .filter((table) => tables.resourceTypes.includes(table.type))
+    .flatMap((table) =>
+      table.parameters
+        .filter(({ type: kind, targets }) => kind === 'reference' && targets?.includes(type) === true)
+        .map(({ code }) => `${table.type}:${code}`),
+    )
+    .join(' ');
 }
 
 /** `8 kB`, `1.4 MB`. */

@@ -3,7 +3,7 @@ import type { Resource } from '../fhir/resource.js';
 
 /** Properties that are the same for all pages of a server. */
 export interface Site {
-  readonly tables: Pick<Tables, 'types' | 'search' | 'resourceTypes'>;
+  readonly tables: Pick<Tables, 'types' | 'search' | 'resourceTypes' | 'codes' | 'operations'>;
   /** Path of the FHIR base under the root of the server; empty where it is the root of an application that this one is mounted in. */
   readonly fhirPath: string;
   /** Whether requests need a token. */

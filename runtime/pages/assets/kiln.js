@@ -43,6 +43,15 @@ async function show(answer) {
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     document.title = page.title;
     main.replaceChildren(...document.importNode(page.getElementById('main'), true).childNodes);
+  } else if (answer.status === 202) {
+    // Its state is a request of its own; the list of jobs shows it too.
+    const state = answer.headers.get('Content-Location');
+    const words = element('p', 'The server works on it. ', {});
+    if (state !== null) words.append(element('a', 'Its state', { href: new URL(state, location.href).href }), ', ');
+    words.append(element('a', 'all jobs', { href: document.querySelector('.bar a[href$="/jobs"]').href }));
+    main.replaceChildren(element('h1', 'Started', {}), words);
+  } else if (/^text\/csv\b/.test(answer.headers.get('Content-Type') ?? '')) {
+    main.replaceChildren(element('h1', 'Rows', {}), csvTable(await answer.text()));
   } else if ((answer.headers.get('Content-Disposition') ?? '').startsWith('attachment')) {
     const link = document.createElement('a');
     link.href = URL.createObjectURL(await answer.blob());
@@ -66,6 +75,20 @@ function prepare() {
   for (const part of document.querySelectorAll('[data-needs-script]')) part.hidden = false;
   for (const part of document.querySelectorAll('[data-without-script]')) part.hidden = true;
   document.dispatchEvent(new Event('kiln-shown'));
+}
+
+/** A table of comma-separated values. https://www.rfc-editor.org/rfc/rfc4180 */
+function csvTable(text) {
+  const table = element('table', '', {});
+  for (const line of text.match(/(?:"(?:[^"]|"")*"|[^"\n])+/g) ?? []) {
+    const fields = [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)];
+    const row = element('tr', '', {});
+    row.append(...fields.map(([, inner, plain]) => element('td', inner?.replaceAll('""', '"') ?? plain, {})));
+    table.append(row);
+  }
+  const around = element('div', '', { className: 'scroll', tabIndex: 0, role: 'region', ariaLabel: 'Rows' });
+  around.append(table);
+  return around;
 }
 
 async function copy(button) {

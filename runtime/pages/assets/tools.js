@@ -1,6 +1,6 @@
 // Forms of the pages that need a script: the console, GraphQL, and operations that are called with POST. This file comes before kiln.js,
 // whose functions it calls once a form is sent.
-/* global headersFor, isOwn, visit */
+/* global copyForms, headersFor, isOwn, visit */
 'use strict';
 
 document.addEventListener('submit', (event) => {
@@ -74,6 +74,8 @@ async function send(form) {
     line = 'no answer';
   }
   requests.push({ method, path, accept, body });
+  const sent = { url, method, accept, ...(hasBody && { body, contentType: type }) };
+  document.getElementById('console-copy').replaceChildren(copyForms(sent));
   const item = document.createElement('li');
   const button = document.createElement('button');
   button.type = 'button';
@@ -114,11 +116,10 @@ async function post(form) {
     }
   }
   const body = JSON.stringify({ resourceType: 'Parameters', ...(parameter.length > 0 && { parameter }) });
-  await visit(new URL(place, location.href), {
-    method: 'POST',
-    body,
-    headers: { 'Content-Type': 'application/fhir+json' },
-  });
+  const url = new URL(place, location.href);
+  await visit(url, { method: 'POST', body, headers: { 'Content-Type': 'application/fhir+json' } });
+  for (const old of document.querySelectorAll('main > [data-request]')) old.remove();
+  document.querySelector('main h1')?.after(copyForms({ url, method: 'POST', body }));
 }
 
 function typedValue(text, type) {

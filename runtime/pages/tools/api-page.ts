@@ -19,6 +19,8 @@ interface RequestLine {
   readonly bodies: string;
   readonly answers: string;
   readonly scopes: readonly string[];
+  /** The console, with this request. */
+  readonly tryIt: string;
 }
 
 interface Property {
@@ -46,7 +48,7 @@ export function apiTypesPage(system: string, site: Site, paths: Paths): Page {
 /** The page of an OpenAPI document: its requests with their parameters, and its schemas. https://spec.openapis.org/oas/v3.1.0 */
 export function apiPage(name: string, document: JsonObject, site: Site, paths: Paths): Page {
   const requests = membersOf(document['paths']).flatMap(([path, methods]) =>
-    membersOf(methods).map(([method, operation]) => requestOf(method, path, operation)),
+    membersOf(methods).map(([method, operation]) => requestOf(method, path, operation, paths)),
   );
   const components = isObject(document['components']) ? document['components'] : {};
   const schemas = membersOf(components['schemas']).map(([each, schema]) => ({
@@ -57,7 +59,7 @@ export function apiPage(name: string, document: JsonObject, site: Site, paths: P
   return framedPage(site, paths, `API: ${name}`, renderApi({ paths, name, isType, requests, schemas }));
 }
 
-function requestOf(method: string, path: string, operation: JsonObject): RequestLine {
+function requestOf(method: string, path: string, operation: JsonObject, { ui }: Paths): RequestLine {
   const { requestBody, security } = operation;
   const scopes = objectsOf(security).map((each) => textsOf(each['smart']).join(' '));
   return {
@@ -73,6 +75,7 @@ function requestOf(method: string, path: string, operation: JsonObject): Request
     answers: membersOf(operation['responses'])
       .map(([status, answer]) => `${status} ${textOf(answer['description'])}`.trim())
       .join(' · '),
+    tryIt: `${ui}/console?${new URLSearchParams({ method: method.toUpperCase(), path: path.replace(/^\//, '') }).toString()}`,
     scopes: scopes.filter((each) => each !== ''),
   };
 }

@@ -1,3 +1,4 @@
+import type { Tables } from '../../contract/index.js';
 import type { SearchRow } from '../../contract/search.js';
 import { ownMember } from '../../fhir/own-member.js';
 import { isWords, OF_THEIR_OWN, placesOf } from '../../search/parameter-kinds.js';
@@ -22,6 +23,9 @@ interface Field {
   readonly modifiers: readonly Option[] | undefined;
   readonly prefixes: readonly Option[] | undefined;
   readonly value: string;
+  readonly isDate: boolean;
+  /** Codes of a required binding. */
+  readonly codes: readonly string[] | undefined;
 }
 
 interface BuilderPage {
@@ -101,14 +105,15 @@ class Given {
   }
 }
 
-function fieldsOf(type: string, tables: SearchTables, given: Given): Field[] {
+function fieldsOf(type: string, tables: SearchTables & Pick<Tables, 'types' | 'codes'>, given: Given): Field[] {
   const definitions = searchDefinitions(tables);
   const hierarchy = { type, hierarchies: definitions.hierarchies() };
   const rows = definitions.rowsOf(type);
   return codesOf(rows).flatMap((name) => {
     const row = rows.get(name);
     if (row === undefined) return [];
-    return [fieldOf(name, row, modifiersIn(row, modifiersOf(row, hierarchy)), given)];
+    const field = fieldOf(name, row, modifiersIn(row, modifiersOf(row, hierarchy)), given);
+    return [{ ...field, isDate: row.type === 'date', codes: boundCodes(type, row, tables) }];
   });
 }
 
@@ -120,7 +125,12 @@ function modifiersIn({ targets = [] }: SearchRow, modifiers: readonly string[]):
   });
 }
 
-function fieldOf(name: string, row: SearchRow, modifiers: readonly string[], given: Given): Field {
+function fieldOf(
+  name: string,
+  row: SearchRow,
+  modifiers: readonly string[],
+  given: Given,
+): Omit<Field, 'isDate' | 'codes'> {
   const modifier = ['', ...modifiers].find((each) => given.has(nameWith(name, each)));
   const text = modifier === undefined ? '' : (given.take(nameWith(name, modifier)) ?? '');
   const isPrefixed = PREFIXED.has(row.type) && ownMember(OF_THEIR_OWN, row.code) === undefined;
@@ -138,6 +148,22 @@ function fieldOf(name: string, row: SearchRow, modifiers: readonly string[], giv
       : undefined,
     value: rest,
   };
+}
+
+/** Codes that the element of a parameter may have; undefined: they are not limited. */
+function boundCodes(
+  type: string,
+  { type: kind, paths: [path, ...others] }: SearchRow,
+  { types, codes }: Pick<Tables, 'types' | 'codes'>,
+): readonly string[] | undefined {
+  const [step, ...rest] = path?.steps ?? [];
+  if (kind !== 'token' || others.length > 0 || rest.length > 0 || step === undefined || !('get' in step))
+    return undefined;
+  const elements = types.find(({ name }) => name === type)?.elements ?? [];
+  const binding = elements.find(({ name }) => name === step.get)?.binding;
+  if (binding?.strength !== 'required') return undefined;
+  const found = codes.find(({ url }) => url === binding.valueSet);
+  return found === undefined ? undefined : [...new Set(Object.values(found.codes).flat())];
 }
 
 function nameWith(name: string, modifier: string): string {

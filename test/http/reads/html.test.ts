@@ -38,6 +38,7 @@ function expectHarmless({ headers, text }: Answer): void {
   expect(scripts).toEqual([
     expect.stringMatching(/^<script src="\/ui\/assets\/tools\.js\?v=[\w-]+" nonce="/),
     expect.stringMatching(/^<script src="\/ui\/assets\/edit\.js\?v=[\w-]+" nonce="/),
+    expect.stringMatching(/^<script src="\/ui\/assets\/results\.js\?v=[\w-]+" nonce="/),
     expect.stringMatching(/^<script src="\/ui\/assets\/kiln\.js\?v=[\w-]+" nonce="/),
   ]);
   for (const script of scripts) expect(script).toContain(`nonce="${nonce}"`);

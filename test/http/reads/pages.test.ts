@@ -19,7 +19,7 @@ const TAGS = new Set(
   (
     'html head meta title link script body a header nav form label input button span main footer h1 h2 h3 p div section ' +
     'details summary table thead tbody tr th td ul ol li dl dt dd pre code br time iframe select option textarea fieldset datalist ' +
-    'legend progress svg rect'
+    'legend progress svg rect figure figcaption polyline circle text'
   ).split(' '),
 );
 
@@ -30,7 +30,7 @@ function expectEscaped({ text }: Answer, name: string): void {
     tags.filter(([, tag]) => !TAGS.has(tag!.toLowerCase())).map(([tag]) => tag),
     name,
   ).toEqual([]);
-  expect(tags.filter(([, tag]) => tag === 'script').length, name).toBe(3);
+  expect(tags.filter(([, tag]) => tag === 'script').length, name).toBe(4);
   for (const [whole, , attributes = ''] of tags) {
     expect(attributes.replace(/"[^"]*"/g, '""'), `${name}: ${whole}`).not.toMatch(/\son\w+\s*=|\sstyle\s*=|['`<]/i);
     expect(whole).not.toMatch(/(?:href|src|action)="\s*(?:javascript|data):/i);
@@ -187,6 +187,54 @@ describe('pages without authorization', () => {
     expect((await get('/Observation?_id=none')).text).toContain('Nothing was found.');
   });
 
+  it('sort by a column, and the other way round by the sorted one', async () => {
+    const page = await get('/Patient?gender=female');
+    expect(href(page, 'birthDate')).toBe('/fhir/Patient?gender=female&_sort=birthdate');
+    expect(href(page, 'Last updated')).toBe('/fhir/Patient?gender=female&_sort=_lastUpdated');
+    const sorted = await get('/Patient?_sort=birthdate');
+    expect(sorted.text).toContain(
+      '<th scope="col" aria-sort="ascending"><a href="/fhir/Patient?_sort&#x3D;-birthdate"',
+    );
+    expect((await get('/Patient?_sort=-birthdate')).text).toContain('aria-sort="descending"');
+    expect((await server.raw('GET', href(sorted, 'birthDate')!, undefined, HTML)).status).toBe(200);
+  });
+
+  it('draw measured values of one code over time, and nothing where codes or units differ', async () => {
+    const measured = (id: string, value: number, day: number, unit = 'kg') => ({
+      ...{ resourceType: 'Observation', id, status: 'final', code: { text: PLANTED } },
+      ...{ valueQuantity: { value, unit }, effectiveDateTime: `2026-01-0${day}` },
+      meta: { tag: [{ system: 'urn:chart', code: 'course' }] },
+    });
+    for (const [id, value, day] of [
+      ['course-1', 70.5, 3],
+      ['course-2', 71, 1],
+      ['course-3', 69, 2],
+    ] as const)
+      await server.send('PUT', `/Observation/${id}`, measured(id, value, day));
+    const page = await get('/Observation?_id=course-1,course-2,course-3');
+    expectEscaped(page, 'chart');
+    expect(page.text.match(/<circle /g)).toHaveLength(3);
+    expect(/<polyline points="([^"]*)"/.exec(page.text)![1]).toBe('70.0,16.0 345.0,186.0 620.0,58.5');
+    expect((await get('/Observation?_id=course-1,course-2')).text).not.toContain('<polyline');
+    await server.send('PUT', '/Observation/course-4', measured('course-4', 9, 4, 'lb'));
+    expect((await get('/Observation?_id=course-1,course-2,course-3,course-4')).text).not.toContain('<polyline');
+  });
+
+  it('offer the codes of required bindings, a console for each request, and the operations of a resource', async () => {
+    const builder = await ui('/search/Patient');
+    expect(/<datalist id="codes-gender">(.*?)<\/datalist>/.exec(builder.text)![1]).toBe(
+      ['male', 'female', 'other', 'unknown'].map((code) => `<option value="${code}"></option>`).join(''),
+    );
+    expect(builder.text).not.toContain('codes-family');
+    const api = await ui('/api/Patient');
+    const tried = await server.raw('GET', href(api, 'Try it')!, undefined, HTML);
+    expect(tried.status).toBe(200);
+    expect((await ui('/console?method=PUT&path=Patient/x')).text).toContain('<option selected>PUT</option>');
+    const patient = await get('/Patient/evil');
+    expect(href(patient, '<code>\\$everything</code>')).toBe('/ui/operations/Patient-everything?type=Patient&id=evil');
+    expect(/data-referrers="([^"]*)"/.exec(patient.text)![1]!.split(' ')).toContain('Observation:subject');
+  });
+
   it('build searches from every parameter of a type, its modifiers and prefixes, and take a search apart again', async () => {
     const page = await ui('/search/Patient?family:exact=Love&birthdate=ge1900&_has:Observation:subject:code=1');
     const statement = (await get('/metadata', { accept: 'application/fhir+json' })).json();
@@ -272,7 +320,7 @@ describe('pages without authorization', () => {
   it('serve the scripts, the style sheets and the icon for good, and nothing else of that folder', async () => {
     const { text } = await get('/Patient/evil');
     const assets = [...text.matchAll(/"(\/ui\/assets\/[^"]*)"/g)].map(([, path]) => path!);
-    expect(assets).toHaveLength(5);
+    expect(assets).toHaveLength(6);
     for (const path of assets) {
       const asset = await server.raw('GET', path);
       expect([asset.status, asset.headers['cache-control']]).toEqual([200, 'public, max-age=31536000, immutable']);

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -398,6 +400,69 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
       expect(faults).toEqual([]);
       await close();
     });
+  });
+
+  it('builds a search by pickers, copied as curl that runs in a shell; sorts, charts, counts and finds what refers', async () => {
+    const { page, faults, close } = await windowOf(1280, 'light');
+    for (const [n, day] of ['03', '01', '02'].entries()) {
+      await open.send('PUT', `/Observation/kg-${n}`, {
+        ...{ resourceType: 'Observation', id: `kg-${n}`, status: 'final', code: { text: 'Weight' } },
+        ...{ subject: { reference: 'Patient/ada' }, effectiveDateTime: `2026-01-${day}` },
+        valueQuantity: { value: 70 + n * 1.5, unit: 'kg' },
+      });
+    }
+    await page.goto(`${open.url}/ui/search/Patient`);
+    expect(await page.getAttribute('.bar [aria-current]', 'href')).toBe('/ui/search');
+    await page.fill('[name="v.gender"]', 'female');
+    await page.fill('[data-pick="v.birthdate"]', '1815-12-31');
+    await page.selectOption('[name="p.birthdate"]', 'le');
+    await page.fill('[name="v.family"]', "Love'l");
+    expect(await page.textContent('#search-url')).toBe(
+      `${open.url}/fhir/Patient?birthdate=le1815-12-31&family=Love'l&gender=female`,
+    );
+    await page.fill('[name="v.family"]', 'lovel');
+    await inspect(page, 'pickers');
+    await page.click('main button >> nth=0');
+    await page.waitForURL(/\/fhir\/Patient\?/);
+    await page.click('text=Copy as curl');
+    const command = await page.locator('.copy-as pre').first().textContent();
+    // Not at once: the server is in this process.
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${command!} -s`]);
+    const { resourceType, total } = JSON.parse(stdout) as { resourceType: string; total: number };
+    expect([resourceType, total]).toEqual(['Bundle', 13]);
+    expect(await page.locator('.copy-as pre').last().textContent()).toContain(
+      'client.search(\'Patient\', { "birthdate": "le1815-12-31"',
+    );
+    await inspect(page, 'copied');
+    await page.click('th >> text=birthDate');
+    await page.waitForURL(/_sort=birthdate/);
+    expect(await page.getAttribute('th[aria-sort]', 'aria-sort')).toBe('ascending');
+    await page.goto(`${open.url}/fhir/Observation?_id=kg-0,kg-1,kg-2`);
+    expect(await page.locator('.chart circle').count()).toBe(3);
+    await inspect(page, 'chart');
+    await page.goto(`${open.url}/fhir/Patient/ada`);
+    await page.click('text=What refers to it');
+    await page.locator('.referrers', { hasText: 'Observation by subject: 3' }).waitFor();
+    await inspect(page, 'referrers');
+    await page.goto(`${open.url}/`);
+    await page.locator('[data-counts] li', { hasText: 'Patient' }).waitFor();
+    await inspect(page, 'counts');
+    await page.goto(`${open.url}/ui/api/Patient`);
+    await page.click('summary >> nth=0');
+    await page.click('text=Try it >> nth=0');
+    await page.click('text=Send');
+    await page.locator('#console-answer', { hasText: /^\d{3} / }).waitFor();
+    await page.click('text=Copy as curl');
+    expect(await page.locator('.copy-as pre').first().textContent()).toContain(
+      "curl -H 'Accept: application/fhir+json'",
+    );
+    await page.goto(`${open.url}/ui/api`);
+    await page.fill('[data-filter]', 'obs');
+    expect(await page.locator('.types li:visible').allTextContents()).toEqual(['Observation', 'ObservationDefinition']);
+    await inspect(page, 'filtered');
+    await page.goto(`${open.url}/ui/operations/Resource-hfql-execute`);
+    expect(faults).toEqual([]);
+    await close();
   });
 
   it('uploads 1,000 resources of a file with progress, and says which were refused', async () => {
