@@ -1,4 +1,5 @@
-import type { Resource } from '../fhir/resource.js';
+import type { JsonValue, Resource } from '../fhir/resource.js';
+import { readJson } from '../format/read-json.js';
 import { readStored } from './read-stored.js';
 import type { Services } from './services.js';
 
@@ -15,4 +16,9 @@ const INEXACT = /(?:":|[,[])\s*-?(?:\d+\.\d*0(?!\d)|\d[\d.]*[eE]|0\.00000|[\d.]{
 export function parseStored(json: string, services: Pick<Services, 'largeTexts'>): Resource | Promise<Resource> {
   if (json.length > LARGE || INEXACT.test(json)) return readStored(json, services);
   return JSON.parse(json) as Resource;
+}
+
+/** Parses a short text of our own making: by the engine's own reader where that loses nothing. */
+export function parseExact(json: string): JsonValue {
+  return INEXACT.test(json) ? readJson(json) : (JSON.parse(json) as JsonValue);
 }

@@ -43,6 +43,9 @@ export interface ViewContext {
 /** Limits of one resource: rows, values that all of its expressions look at, and how deep a `repeat` goes. */
 const MOST = { rows: 100_000, values: 5_000_000, depth: 200 };
 
+/** `%rowIndex` at the top. */
+const FIRST = ofNumber(0);
+
 /** Functions that need more than the resource. */
 const REFUSED: Readonly<Record<string, string>> = {
   resolve: 'a view reads one resource',
@@ -80,6 +83,7 @@ export function compileView(
   if (compiler.faults.length > 0) throw new ViewError(compiler.faults);
   const { columns, warnings } = compiler;
   const schema = createSchema(index);
+  const constants = Object.fromEntries(view.constants);
   const rowsOf = (resource: Resource): readonly ViewRow[] => {
     if (resource.resourceType !== view.resource) return [];
     const root = new Item(resource, resource.resourceType);
@@ -87,7 +91,7 @@ export function compileView(
       ...{ schema, resource: root, root, context: root, now: context.now, isUndecided: false, budget: MOST.values },
       ...{ resolve: () => undefined, isMember: () => undefined },
       ...(context.bases !== undefined && { bases: context.bases }),
-      variables: { ...Object.fromEntries(view.constants), rowIndex: ofNumber(0) },
+      variables: { ...constants, rowIndex: FIRST },
     };
     const run: Run = { environment, row: new Array<JsonValue>(columns.length).fill(null) };
     const rows: ViewRow[] = [];
@@ -148,7 +152,7 @@ class Compiler {
     const branches = unionAll.map((each, i) => this.branch(each, types, next, i > 0));
     const end = this.columns.length;
     const atNode: Produce = (node, rowIndex, run, emit) => {
-      run.environment.variables['rowIndex'] = ofNumber(rowIndex);
+      run.environment.variables['rowIndex'] = placeOf(rowIndex);
       for (const write of cells) write(node, run);
       const union = (): void => {
         if (branches.length === 0) return emit();
@@ -166,7 +170,7 @@ class Compiler {
     const [path] = nodes;
     const isOrNull = iteration.kind === 'forEachOrNull';
     return (node, rowIndex, run, emit) => {
-      run.environment.variables['rowIndex'] = ofNumber(rowIndex);
+      run.environment.variables['rowIndex'] = placeOf(rowIndex);
       const items = path?.(node, run.environment) ?? [];
       items.forEach((item, i) => atNode([item], i, run, emit));
       if (items.length > 0 || !isOrNull) return;
@@ -219,18 +223,25 @@ class Compiler {
       isOpen,
       ...(sqlType !== undefined && { sqlType }),
     };
+    const cell = (value: unknown): JsonValue => {
+      const made = isOpen ? openCell(value) : cellOf(value, kind);
+      if (made === undefined) throw new RowError(`the column ${name} has a value that is no ${type ?? 'primitive'}`);
+      return made;
+    };
     return (node, run) => {
-      const cells: JsonValue[] = [];
-      for (const { value } of evaluate(node, run.environment)) {
-        if (value === undefined) continue;
-        const cell = isOpen ? openCell(value) : cellOf(value, kind);
-        if (cell === undefined) throw new RowError(`the column ${name} has a value that is no ${type ?? 'primitive'}`);
-        cells.push(cell);
+      const items = evaluate(node, run.environment);
+      const [first] = items;
+      if (!isCollection && items.length <= 1) {
+        run.row[at] = first?.value === undefined ? null : cell(first.value);
+        return;
       }
-      if (!isCollection && cells.length > 1)
+      // A primitive that has only extensions has no value.
+      const cells = items.flatMap(({ value }) => (value === undefined ? [] : [cell(value)]));
+      if (!isCollection && cells.length > 1) {
         throw new RowError(
           `the column ${name} has ${cells.length} values; with collection it would take them as a list`,
         );
+      }
       run.row[at] = isCollection ? cells : (cells[0] ?? null);
     };
   }
@@ -285,6 +296,10 @@ class Compiler {
   private fault(place: string, text: string): void {
     this.faults.push({ place, text });
   }
+}
+
+function placeOf(rowIndex: number): Items {
+  return rowIndex === 0 ? FIRST : ofNumber(rowIndex);
 }
 
 /** All that paths reach from a node, and from what they reach, depth first. */

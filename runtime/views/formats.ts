@@ -18,14 +18,12 @@ export const TABLE_TYPES: Readonly<Record<Exclude<TableFormat, 'fhir'>, string>>
   parquet: 'application/vnd.apache.parquet',
 };
 
-/** The line of a row in a form that has a line for each: ndjson and csv. Without its newline. */
-export function lineOf(row: ViewRow, columns: readonly Column[], format: 'ndjson' | 'csv'): string {
-  return format === 'csv' ? row.map(csvField).join(',') : objectText(row, columns);
-}
+/** Forms that are texts, with a line for each row. */
+export type TextFormat = Exclude<TableFormat, 'fhir' | 'parquet'>;
 
-/** The first line of a table in csv. */
-export function csvHeader(columns: readonly Column[]): string {
-  return columns.map(({ name }) => name).join(',');
+/** Returns the line of a row, without its newline. */
+export function lineOf(row: ViewRow, columns: readonly Column[], format: TextFormat): string {
+  return format === 'csv' ? row.map(csvField).join(',') : objectText(row, columns);
 }
 
 /**
@@ -45,23 +43,40 @@ export async function* writeTable(
     yield* writeParquet(columns, batches);
     return;
   }
-  if (format === 'json') {
-    let before = '[';
-    for await (const rows of batches) {
-      let text = '';
-      for (const row of rows) {
-        text += before + objectText(row, columns);
-        before = ',\n';
-      }
-      if (text !== '') yield text;
+  yield* joinLines(columns, linesOf(columns, batches, format), format, hasHeader);
+}
+
+async function* linesOf(
+  columns: readonly Column[],
+  batches: AsyncIterable<readonly ViewRow[]>,
+  format: TextFormat,
+): AsyncGenerator<readonly string[]> {
+  for await (const rows of batches) yield rows.map((row) => lineOf(row, columns, format));
+}
+
+/**
+ * Makes a table of the lines of its rows.
+ *
+ * @param batches the lines, as `lineOf` makes them, some at a time
+ * @param hasHeader csv begins with the names of the columns
+ */
+export async function* joinLines(
+  columns: readonly Column[],
+  batches: AsyncIterable<readonly string[]>,
+  format: TextFormat,
+  hasHeader: boolean,
+): AsyncGenerator<string> {
+  if (format === 'csv' && hasHeader) yield `${columns.map(({ name }) => name).join(',')}\n`;
+  let before = '[';
+  for await (const lines of batches) {
+    if (lines.length === 0) continue;
+    if (format !== 'json') yield `${lines.join('\n')}\n`;
+    else {
+      yield before + lines.join(',\n');
+      before = ',\n';
     }
-    yield before === '[' ? '[]' : ']';
-    return;
   }
-  if (format === 'csv' && hasHeader) yield `${csvHeader(columns)}\n`;
-  for await (const rows of batches) {
-    if (rows.length > 0) yield rows.map((row) => `${lineOf(row, columns, format)}\n`).join('');
-  }
+  if (format === 'json') yield before === '[' ? '[]' : ']';
 }
 
 /** Names of the members of a row in JSON, with their colons. */

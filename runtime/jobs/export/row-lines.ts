@@ -1,12 +1,12 @@
-import { parseStored } from '../../core/parse-stored.js';
+import { parseExact, parseStored } from '../../core/parse-stored.js';
 import { openBinaries } from '../../core/binary/with-data.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject, JsonValue } from '../../fhir/resource.js';
-import { readJson } from '../../format/read-json.js';
 import { writeJson } from '../../format/write-json.js';
 import type { StoredVersion } from '../../store/store.js';
 import { compileView, type CompiledView, type ViewRow } from '../../views/compile-view.js';
+import { lineOf } from '../../views/formats.js';
 import { readView } from '../../views/read-view.js';
 import { RowError } from '../../views/view-error.js';
 import type { ExportView } from './export-input.js';
@@ -27,18 +27,33 @@ export function compileFor(
 export function createRowLines(view: ExportView, instant: number, services: Services): RowLines {
   const compiled = compileFor(view, instant, services);
   const withData = compiled.resource === 'Binary' ? openBinaries(services.store.blobs) : undefined;
+  const { format } = view;
+  const { columns } = compiled;
+  const write = (row: ViewRow): string =>
+    format === 'parquet' ? `"row":${textOf(row)}` : `"line":${JSON.stringify(lineOf(row, columns, format))}`;
   return async ({ json = '' }) => {
     const parsed = parseStored(json, services);
     const stored = parsed instanceof Promise ? await parsed : parsed;
     const resource = withData === undefined ? stored : await withData(stored);
-    const head = `{"id":${JSON.stringify(resource['id'])},"row":`;
-    return asFailure(() => compiled.rowsOf(resource)).map((row) => `${head}${writeJson(row as JsonValue[])}}`);
+    const head = `{"id":${JSON.stringify(resource['id'])},`;
+    return asFailure(() => compiled.rowsOf(resource)).map((row) => `${head}${write(row)}}`);
   };
 }
 
-/** The row that a line has. */
+/** The JSON text of a row; most have no decimals that need our own writer. */
+function textOf(row: ViewRow): string {
+  const isPlain = row.every((cell) => typeof cell !== 'object' || cell === null);
+  return isPlain ? JSON.stringify(row) : writeJson(row as JsonValue[]);
+}
+
+/** Returns the line of a table in text that a line of a file has. */
+export function textOfLine(line: string): string {
+  return (JSON.parse(line) as { readonly line: string }).line;
+}
+
+/** Returns the row that a line of a file has. */
 export function rowOfLine(line: string): ViewRow {
-  return (readJson(line) as JsonObject)['row'] as JsonValue[];
+  return (parseExact(line) as JsonObject)['row'] as JsonValue[];
 }
 
 /** What data do not allow ends the job: to try it again would not help. */

@@ -1,13 +1,12 @@
 import { removeFiles, type ExportFile } from '../../core/export-files.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject } from '../../fhir/resource.js';
-import type { ViewRow } from '../../views/compile-view.js';
-import { TABLE_TYPES, writeTable } from '../../views/formats.js';
+import { joinLines, TABLE_TYPES, writeTable } from '../../views/formats.js';
 import { RowError } from '../../views/view-error.js';
 import type { ChunkContext, ChunkResult } from '../engine/job-kind.js';
 import { keyOf, openChunk, toResult, type ExportCheckpoint, type ExportChunk } from './checkpoint.js';
 import { exportChunk } from './export-job.js';
-import { compileFor, rowOfLine } from './row-lines.js';
+import { compileFor, rowOfLine, textOfLine } from './row-lines.js';
 import { readLines } from './write-file.js';
 
 /** Rows of one file; a table in JSON is one file. */
@@ -46,8 +45,13 @@ async function addTable(chunk: ExportChunk): Promise<ExportCheckpoint> {
   const number = at.files.filter(({ table }) => table?.output === view.name).length;
   const name = `${job.run}-table-${at.part}-${number}`;
   const compiled = compileFor(view, input.transactionTime, services);
-  const batches = rowsOf(lines, at.block, count, chunk);
-  const pieces = toBytes(writeTable(compiled, batches, view.format, view.hasHeader));
+  const read = <T>(each: (line: string) => T): AsyncGenerator<readonly T[]> =>
+    readRows(lines, at.block, count, each, chunk);
+  const pieces = toBytes(
+    view.format === 'parquet'
+      ? writeTable(compiled, read(rowOfLine), view.format, view.hasHeader)
+      : joinLines(compiled.columns, read(textOfLine), view.format, view.hasHeader),
+  );
   await services.store.blobs.put(keyOf(job, name), asFailure(pieces), Infinity);
   const suffix = number === 0 ? '' : `-${number + 1}`;
   const table = {
@@ -60,12 +64,13 @@ async function addTable(chunk: ExportChunk): Promise<ExportCheckpoint> {
 }
 
 /** Rows of the files of a part, from one on. */
-async function* rowsOf(
+async function* readRows<T>(
   files: readonly ExportFile[],
   from: number,
   count: number,
+  read: (line: string) => T,
   { job, services, signal, breathe }: ExportChunk,
-): AsyncGenerator<readonly ViewRow[]> {
+): AsyncGenerator<readonly T[]> {
   let [skipped, left] = [from, count];
   for (const file of files) {
     if (left === 0) return;
@@ -75,14 +80,14 @@ async function* rowsOf(
     }
     for await (const lines of readLines(services.store.blobs, keyOf(job, file.name))) {
       signal.throwIfAborted();
-      const rows: ViewRow[] = [];
+      const rows: T[] = [];
       for (const line of lines) {
         if (skipped > 0) {
           skipped--;
           continue;
         }
         if (left === 0) break;
-        rows.push(rowOfLine(line));
+        rows.push(read(line));
         left--;
         await breathe();
       }

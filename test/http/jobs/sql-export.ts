@@ -110,6 +110,13 @@ export function sqlExports(store: Store): void {
     ]);
   });
 
+  it('writes Parquet', async () => {
+    const status = await start([subject(view('Patient')), { name: '_format', valueCode: 'parquet' }]);
+    await server.finish();
+    const [text = ''] = (await filesOf(await resultOf(status)))['Patient_table'] ?? [];
+    expect([text.slice(0, 4), text.slice(-4)]).toEqual(['PAR1', 'PAR1']);
+  });
+
   it('writes a table for each view, also of one type, and one without rows', async () => {
     const none = view('Patient', { where: [{ path: 'false' }] });
     const some = view('Patient', { where: [{ path: "gender = 'male'" }] });

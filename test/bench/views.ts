@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { tables } from '../../generated/tables.js';
+import { NONE_NEEDED } from '../../runtime/auth/access/needed-scopes.js';
+import { SERVER } from '../../runtime/auth/scopes/principal.js';
+import { newId } from '../../runtime/fhir/id.js';
+import type { JsonObject } from '../../runtime/fhir/resource.js';
+import { createServing } from '../../runtime/http/create-services.js';
+import { createJobEngine } from '../../runtime/jobs/engine/engine.js';
+import { JOB_KINDS } from '../../runtime/jobs/kinds.js';
+import { createExtractor } from '../../runtime/search/extract.js';
+import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
+import type { Store } from '../../runtime/store/store.js';
+import type { Bench } from './measuring/row.js';
+
+const COUNT = 1_000_000;
+const WRITTEN_AT_ONCE = 500;
+
+const PATHS = {
+  id: 'getResourceKey()',
+  status: 'status',
+  code: 'code.coding.code.first()',
+  patient: 'subject.getReferenceKey(Patient)',
+  at: 'effective.ofType(dateTime)',
+  value: 'value.ofType(Quantity).value',
+  unit: 'value.ofType(Quantity).unit',
+  issued: 'issued',
+};
+
+const VIEW: JsonObject = {
+  ...{ resourceType: 'ViewDefinition', status: 'active', resource: 'Observation' },
+  select: [{ column: Object.entries(PATHS).map(([name, path]) => ({ name, path })) }],
+};
+
+/** Exports the table of a view of 1,000,000 Observations with 8 columns, as csv. */
+export const bench: Bench = async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
+  const store = openSqliteStore(`sqlite:${join(folder, 'kiln.db')}`);
+  try {
+    await fill(store);
+    const { measured, grown } = await exportTable(store);
+    return [
+      { name: '$sql-export, 8 columns', unit: 'rows', measured, goal: { rate: 30_000 } },
+      {
+        name: '$sql-export, memory',
+        unit: 'MB',
+        measured: { count: Math.max(1, Math.round(grown)), wallMs: 1000, cpuMs: 1000 },
+      },
+    ];
+  } finally {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  }
+};
+
+async function fill(store: Store): Promise<void> {
+  const note = 'x'.repeat(500);
+  for (let at = 0; at < COUNT; at += WRITTEN_AT_ONCE) {
+    const changes = Array.from({ length: WRITTEN_AT_ONCE }, (_, i) => {
+      const n = at + i;
+      const id = `o${n}`;
+      const content = {
+        ...{ status: 'final', code: { coding: [{ system: 'http://loinc.org', code: `${n % 100}-1` }] } },
+        ...{ subject: { reference: `Patient/p${n % 1000}` }, effectiveDateTime: '2020-01-02T03:04:05Z' },
+        ...{
+          issued: '2020-01-02T03:04:05.678+02:00',
+          valueQuantity: { value: n % 200, unit: 'mg' },
+          note: [{ text: note }],
+        },
+      };
+      const body = {
+        head: `{"resourceType":"Observation","id":"${id}","meta":{`,
+        tail: `},${JSON.stringify(content).slice(1)}`,
+      };
+      return {
+        ...{ type: 'Observation', id, expected: 0, body },
+        content: { resourceType: 'Observation', id },
+        entries: [],
+      };
+    });
+    await store.write(changes);
+  }
+}
+
+async function exportTable(store: Store) {
+  const serving = createServing({ tables, store, extract: createExtractor(tables) })();
+  const engine = createJobEngine({ store, kinds: JOB_KINDS, services: () => serving.services, holder: 'bench', newId, principalOf: () => Promise.resolve(SERVER) }); // prettier-ignore
+  const idle = process.memoryUsage().rss;
+  let most = 0;
+  const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 20);
+  const [cpu, wall] = [process.cpuUsage(), performance.now()];
+  const view = { name: 'table', definition: VIEW, format: 'csv', hasHeader: true };
+  const input = {
+    ...{ transactionTime: Date.now(), request: '', base: '', asked: '', isHistory: false },
+    ...{ types: ['Observation'], parts: [{ type: 'Observation', view }] },
+  };
+  const { id } = await engine.start('sql-export', input as unknown as JsonObject, SERVER, NONE_NEEDED);
+  await sleep(10);
+  await engine.idle();
+  clearInterval(watch);
+  const { user, system } = process.cpuUsage(cpu);
+  const job = await engine.read(id);
+  await engine.close();
+  const [file] = (job?.result?.['files'] ?? []) as unknown as readonly { readonly count: number }[];
+  if (file?.count !== COUNT) throw new Error(JSON.stringify(job).slice(0, 1000));
+  const measured = { count: COUNT, wallMs: performance.now() - wall, cpuMs: (user + system) / 1000 };
+  return { measured, grown: (most - idle) / 2 ** 20 };
+}
