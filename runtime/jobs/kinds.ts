@@ -1,4 +1,5 @@
 import { EXPORT, IMPORT, VIEW_EXPORT } from '../core/export-files.js';
+import { BULK } from './bulk/bulk-input.js';
 import type { JobKind } from './engine/job-kind.js';
 import { REQUEST } from './request/request-input.js';
 
@@ -34,6 +35,13 @@ export const JOB_KINDS: readonly JobKind[] = [
     chunk: async (context) => (await import('./request/request-job.js')).requestChunk(context),
     discard: async (job, services) => (await import('./request/request-job.js')).discardRequest(job, services),
   },
+  ...Object.values(BULK).map((type): JobKind => ({
+    type,
+    retention: 24 * HOUR,
+    schemas: async () => (await import('./schemas.js')).BULK_SCHEMAS,
+    chunk: async (context) => (await import('./bulk/bulk-job.js')).bulkChunk(context),
+    discard: async (job, services) => (await import('./bulk/bulk-job.js')).discardBulk(job, services),
+  })),
   {
     type: 'reindex',
     retention: 7 * 24 * HOUR,

@@ -141,3 +141,29 @@ export const REQUEST_SCHEMAS: JobSchemas = {
   ),
   checkpoint: object({ result: { type: 'object', required: ['status'] }, progress: { type: 'object' } }),
 };
+
+/** `BulkInput` and `BulkCheckpoint`. */
+export const BULK_SCHEMAS: JobSchemas = {
+  input: object(
+    {
+      base: text,
+      trace: { type: 'object' },
+      parts: { type: 'array', items: object({ type: text, where: condition }) },
+      until: instant,
+      patch: { type: 'object' },
+      undoes: object({ type: text, id: text, pages: count }),
+    },
+    ...['trace', 'patch', 'undoes'],
+  ),
+  checkpoint: object(
+    {
+      part: count,
+      after: text,
+      page: count,
+      planned: { type: 'array', items: { type: 'array' } },
+      total: count,
+      counts: object({ done: count, skipped: count, failed: count, failures: texts }),
+    },
+    ...['after', 'planned'],
+  ),
+};

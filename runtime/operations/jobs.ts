@@ -22,9 +22,9 @@ export function statusUrl(operation: WiredOperation, id: string, { tables }: Pic
  *
  * @throws FhirError `job-unknown`; `scope-missing` where the token gives less than the one that started it
  */
-export async function askedJob(type: string, id: string, call: Call, services: Services): Promise<Job> {
+export async function askedJob(types: readonly string[], id: string, call: Call, services: Services): Promise<Job> {
   const found = await jobsOf(services).read(id);
-  const job = found?.type === type ? ownJob(found, call, services) : undefined;
+  const job = found !== undefined && types.includes(found.type) ? ownJob(found, call, services) : undefined;
   if (job === undefined) throw new FhirError('job-unknown');
   return job;
 }

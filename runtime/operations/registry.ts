@@ -3,6 +3,7 @@ import type { InteractionHandler } from '../core/services.js';
 import { asyncResult, asyncStatus } from './async/async-status.js';
 import { addMeta, deleteMeta } from './meta/amend-meta.js';
 import { conforms, implementsStatement, subset } from './capabilities/capability-statement.js';
+import { bulkDelete, bulkPatch, bulkUndo } from './bulk/bulk.js';
 import { changes } from './changes.js';
 import { convert } from './convert.js';
 import { diff } from './diff.js';
@@ -88,6 +89,9 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'ValueSet-validate-code': validateInValueSet,
   'async-poll-status': asyncStatus,
   'async-result': asyncResult,
+  'bulk-delete': bulkDelete,
+  'bulk-patch': bulkPatch,
+  'bulk-undo': bulkUndo,
   changes,
   diff,
   export: startExport,

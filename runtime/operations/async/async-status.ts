@@ -6,6 +6,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { formatHttpDate } from '../../fhir/instant.js';
 import { told } from '../../fhir/operation-outcome.js';
 import { JOB_KINDS } from '../../jobs/kinds.js';
+import { BULK } from '../../jobs/bulk/bulk-input.js';
 import { REQUEST, type RequestInput } from '../../jobs/request/request-input.js';
 import { readArguments, valueOf } from '../arguments.js';
 import { describeProgress, pauseBefore } from '../job-progress.js';
@@ -34,7 +35,7 @@ export async function asyncStatus(call: Call, services: Services): Promise<Reply
     const headers = { 'X-Progress': describeProgress(job), 'Retry-After': String(pauseBefore(job)) };
     return { status: 202, headers };
   }
-  if ((job.input as unknown as RequestInput).prefer.isRedirect === true)
+  if ((job.input as unknown as Partial<RequestInput>).prefer?.isRedirect === true)
     return { status: 303, location: statusUrl('async-result', job.id, services) };
   const reply = await bundledReply(job, services);
   return { ...reply, headers: { Expires: expiryOf(job), 'X-Progress': describeProgress(job) } };
@@ -61,12 +62,12 @@ async function requestedJob(call: Call, services: Services): Promise<Job> {
     const text = 'The parameter "_jobId" is required: the URL in the header Content-Location of the answer 202 has it';
     throw new FhirError('parameter-invalid', text, { issue: 'required' });
   }
-  const job = await askedJob(REQUEST, id, call, services);
+  const job = await askedJob([REQUEST, ...Object.values(BULK)], id, call, services);
   if (job.state === 'cancelled') throw new FhirError('job-unknown');
   return job;
 }
 
-function expiryOf({ ended = 0 }: Job): string {
-  const { retention = 0 } = JOB_KINDS.find(({ type }) => type === REQUEST) ?? {};
+function expiryOf({ ended = 0, type }: Job): string {
+  const { retention = 0 } = JOB_KINDS.find((kind) => kind.type === type) ?? {};
   return formatHttpDate(ended + retention);
 }

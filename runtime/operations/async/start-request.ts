@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { neededOn, uniteNeeded } from '../../auth/access/needed-scopes.js';
+import type { Principal } from '../../auth/scopes/principal.js';
+import { neededOn, uniteNeeded, type NeededScopes } from '../../auth/access/needed-scopes.js';
 import { scopesIn } from '../../auth/access/owner.js';
 import type { Call, Reply } from '../../core/call.js';
 import { ENDED, type Job } from '../../core/jobs.js';
@@ -22,7 +23,7 @@ const SHORT: ReadonlySet<string> = new Set(['read', 'vread', 'capabilities']);
  * answer is no resource.
  */
 const OWN_FORM =
-  /(?:^|-)(?:export|import|reindex|reindexing|reindexing-pass|reindex-terminology|poll-status|reindex-status|async-result|graphql|hfql-execute)$|^(?:Patient-merge|replace-references)$/;
+  /(?:^|-)(?:export|import|bulk-delete|bulk-patch|bulk-undo|reindex|reindexing|reindexing-pass|reindex-terminology|poll-status|reindex-status|async-result|graphql|hfql-execute)$|^(?:Patient-merge|replace-references)$/;
 
 /** The longest that a request waits for its job, in seconds. */
 const LONGEST_WAIT = 30;
@@ -54,11 +55,10 @@ export async function startRequest(call: Call, services: Services): Promise<Repl
   const { principal, prefer } = call;
   const { blobs } = services.store;
   const input = await storeCall(call, blobs, () => newId(Date.now()));
-  const uses = uniteNeeded([neededOn('*', 'cruds'), { scopes: [], customs: scopesIn(principal.scope).customs }]);
   const jobs = jobsOf(services);
   let job: Job;
   try {
-    job = await jobs.start(REQUEST, JSON.parse(JSON.stringify(input)) as JsonObject, principal, uses);
+    job = await jobs.start(REQUEST, JSON.parse(JSON.stringify(input)) as JsonObject, principal, keptScopes(principal));
   } catch (error) {
     if (input.sentKey !== undefined) await blobs.delete(input.sentKey);
     throw error;
@@ -82,6 +82,11 @@ export async function startRequest(call: Call, services: Services): Promise<Repl
       issue: [{ severity: 'information', code: 'informational', ...told(text) }],
     },
   };
+}
+
+/** Returns the scopes that a job keeps which makes requests: all, because with fewer the answers would be others. */
+export function keptScopes({ scope }: Principal): NeededScopes {
+  return uniteNeeded([neededOn('*', 'cruds'), { scopes: [], customs: scopesIn(scope).customs }]);
 }
 
 /** Waits for the end of a job, so many seconds at most. @returns undefined: it has not ended, or it failed */

@@ -26,7 +26,7 @@ export async function exportStatus(call: Call, services: Services): Promise<Repl
       'The parameter "_jobId" is required: the URL in the header Content-Location of the answer to $export has it';
     throw new FhirError('parameter-invalid', text, { issue: 'required' });
   }
-  const job = await askedJob(EXPORT, id, call, services);
+  const job = await askedJob([EXPORT], id, call, services);
   if (job.state === 'cancelled') throw new FhirError('job-unknown');
   if (call.isDeletion === true) return endExport(job, services);
   if (job.state === 'failed') throw new FhirError('job-failed', `The export failed: ${job.failure ?? ''}`);

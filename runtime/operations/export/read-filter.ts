@@ -21,6 +21,7 @@ export interface TypeFilter {
  * Reads a search such as `Observation?status=final` as a condition on resources of its type, within the scopes of the token.
  *
  * @param parameter that holds it, for messages
+ * @param how `refusesStale`: whether a search that could miss results is refused
  * @throws FhirError `parameter-invalid` and as a search, `scope-missing`, `index-not-current` where the search could miss results
  */
 export async function readFilter(
@@ -28,6 +29,7 @@ export async function readFilter(
   parameter: '_typeFilter' | '_typePostFetchFilterUrl' | 'url',
   call: Call,
   services: Services,
+  { refusesStale = parameter === '_typeFilter' } = {},
 ): Promise<TypeFilter> {
   const { type, params } = splitQuery(text, services.own);
   if (type === undefined || !services.tables.resourceTypes.includes(type)) {
@@ -48,7 +50,7 @@ export async function readFilter(
   const scope = { path: type, type, types: [type] };
   const { constraints } = await constrainSearch(search, scope, request, services);
   const stale = describeStaleIndex(await staleParameters(request, services));
-  if (stale !== undefined && parameter === '_typeFilter') throw new FhirError('index-not-current', stale);
+  if (stale !== undefined && refusesStale) throw new FhirError('index-not-current', stale);
   const [target] = await readTargets([{ type, where: EVERYTHING }], request, call.signal, services, constraints);
   return { type, where: target?.where ?? { some: [] } };
 }

@@ -18,7 +18,7 @@ import { askedJob, endJob } from '../jobs.js';
  */
 export async function importStatus(call: Call, services: Services): Promise<Reply> {
   const id = String(valueOf(readArguments(call, services), '_jobId'));
-  const job = await askedJob(IMPORT, id, call, services);
+  const job = await askedJob([IMPORT], id, call, services);
   if (job.state === 'cancelled') throw new FhirError('job-unknown');
   if (call.isDeletion === true) {
     const isRunning = await endJob(job, services);

@@ -21,7 +21,7 @@ const REPORT_TYPE = 'text/plain';
 export async function reindexStatus(call: Call, services: Services): Promise<Reply> {
   const found = readArguments(call, services);
   const id = String(valueOf(found, '_jobId'));
-  const job = await askedJob(REINDEX, id, call, services);
+  const job = await askedJob([REINDEX], id, call, services);
   const progress = describeProgress(job);
   const headers = { 'X-Progress': progress };
   if (!ENDED.has(job.state))

@@ -30,6 +30,21 @@ const INDEXED = [
 export const JOB_CASES: readonly StallCase[] = [
   { name: '$export of everything', requests: () => [get('/$export', ASYNC)], status: 202 },
   {
+    name: '$bulk-delete',
+    requests: () => [send('POST', '/$bulk-delete', JSON.stringify({ resourceType: 'Parameters', parameter: [{ name: 'url', valueString: 'Basic?_id=none' }] }), ASYNC)], // prettier-ignore
+    status: 202,
+  },
+  {
+    name: '$bulk-patch',
+    requests: () => [send('POST', '/$bulk-patch', JSON.stringify({ resourceType: 'Parameters', parameter: [{ name: 'url', valueString: 'Basic?_id=none' }, { name: 'patch', resource: { resourceType: 'Parameters' } }] }), ASYNC)], // prettier-ignore
+    status: 202,
+  },
+  {
+    name: '$bulk-undo',
+    requests: () => [send('POST', '/$bulk-undo', JSON.stringify({ resourceType: 'Parameters', parameter: [{ name: '_jobId', valueString: 'none' }] }), ASYNC)], // prettier-ignore
+    status: 404,
+  },
+  {
     name: 'a search that is answered later',
     requests: () => many(20, () => get('/Patient?_count=100', ASYNC)),
     status: 202,

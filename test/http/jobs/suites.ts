@@ -2,6 +2,7 @@ import type { Store } from '../../../runtime/store/store.js';
 import { bulkDataKit } from './bulk-data-kit.js';
 import { asyncRequests } from './async.js';
 import { requestsOnce } from './async-once.js';
+import { bulkChanges } from './bulk.js';
 import { exportsReferred } from './export-referred.js';
 import { exports } from './export.js';
 import { importedReferences } from './import-references.js';
@@ -19,6 +20,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   'checks of the Bulk Data Test Kit': bulkDataKit,
   'asynchronous requests': asyncRequests,
   'asynchronous requests whose process dies': requestsOnce,
+  'changes of what searches find': bulkChanges,
   $import: imports,
   'references of what is imported': importedReferences,
   $reindex: reindexing,

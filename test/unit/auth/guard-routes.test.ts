@@ -45,6 +45,7 @@ const FREE = new Set([
   'CapabilityStatement-versions',
   'async-poll-status',
   'async-result',
+  'bulk-undo',
   'export-poll-status',
   'import-poll-status',
   'sql-export-poll-status',

@@ -51,6 +51,9 @@ describe('the definitions of this repository', () => {
     expect(table.sort()).toEqual([
       ['async-poll-status', '', 'system', 'GET DELETE'],
       ['async-result', '', 'system', 'GET'],
+      ['bulk-delete', '', 'system', 'POST'],
+      ['bulk-patch', '', 'system', 'POST'],
+      ['bulk-undo', '', 'system', 'POST'],
       ['changes', 'Resource', 'system type', 'GET POST'],
       ['diff', 'Resource', 'system instance version', 'GET POST'],
       ['export', '', 'system', 'GET POST'],

@@ -95,6 +95,21 @@ function viewOf({ random }: Making, type: string): object {
   };
 }
 
+/** A patch that every resource takes. */
+const LANGUAGE = {
+  resourceType: 'Parameters',
+  parameter: [
+    {
+      name: 'operation',
+      part: [
+        { name: 'type', valueCode: 'replace' },
+        { name: 'path', valueString: 'language' },
+        { name: 'value', valueCode: 'de' },
+      ],
+    },
+  ],
+};
+
 /** Operations that answer by what there is, and what they are asked with. */
 const ARGUMENTS: Readonly<Record<string, Maker>> = {
   'Patient-everything': everything,
@@ -158,6 +173,9 @@ const ARGUMENTS: Readonly<Record<string, Maker>> = {
   'patient-export': exporting,
   'group-export': exporting,
   import: ({ random, known }) => [['input', [['url', UPLOADED], ...maybe(random, 0.4, ['type', random.pick(known)])]]],
+  'bulk-delete': (m) => [['url', filter(m)], ...maybe(m.random, 0.5, ['dryRun', true])],
+  'bulk-patch': (m) => [['url', filter(m)], ['patch', LANGUAGE], ...maybe(m.random, 0.5, ['dryRun', true])],
+  'bulk-undo': job,
   'async-poll-status': job,
   'async-result': job,
   'export-poll-status': job,
@@ -221,7 +239,7 @@ export function operationCall({ method, operation = '', path }: RouteRow, type: 
   const own = tables.operations.find(({ id }) => id === operation)!.parameters.filter(({ use }) => use === 'in');
   // What is validated is in the URL, or in the body.
   const given = all.filter(([name]) => !(isOfInstance && operation === 'Resource-validate' && name === 'resource'));
-  const headers = /export$|^import$|^reindex$/.test(operation) ? ASYNC : {};
+  const headers = /export$|^import$|^reindex$|^bulk-/.test(operation) ? ASYNC : {};
   if (method !== 'POST') {
     const query = new URLSearchParams(given.flatMap(([name, each]): [string, string][] => (typeof each === 'object' ? [] : [[name, String(each)]]))); // prettier-ignore
     return { query: String(query), headers };

@@ -23,6 +23,9 @@ export interface FormCall {
 
 /** Operations that only begin a job. */
 export const JOBS: ReadonlySet<WiredOperation> = new Set([
+  'bulk-delete',
+  'bulk-patch',
+  'bulk-undo',
   'export',
   'sql-export',
   'patient-export',
@@ -149,6 +152,9 @@ export const FORM_CALLS: readonly FormCall[] = [
   { ...call('group-export', '/Group/good', value('_type', 'String', 'Patient')), done: 202 },
   { ...call('import', '', { name: 'input', part: [value('url', 'Uri', 'https://files.example/x.ndjson'), value('type', 'Code', 'Patient')] } as never), done: 202 }, // prettier-ignore
   { ...call('reindex', '', value('url', 'String', 'Patient?')), done: 202 },
+  { ...call('bulk-delete', '', value('url', 'String', 'Basic?_id=none')), done: 202 },
+  { ...call('bulk-patch', '', value('url', 'String', 'Basic?_id=none'), { name: 'patch', resource: { resourceType: 'Parameters', parameter: [{ name: 'operation', part: [value('type', 'Code', 'delete'), value('path', 'String', 'Basic.subject')] }] } }), done: 202 }, // prettier-ignore
+  { ...call('bulk-undo', '', value('_jobId', 'String', 'none')), done: 404 },
   { ...call('async-poll-status', '', value('_jobId', 'String', 'none')), done: 404 },
   { ...call('async-result', '', value('_jobId', 'String', 'none')), done: 404 },
   { ...call('export-poll-status', '', value('_jobId', 'String', 'none')), done: 404 },
