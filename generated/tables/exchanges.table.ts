@@ -231,6 +231,21 @@ export const exchanges: ExchangeTable = {
       answers: [{ status: 202, text: 'Ended, or what is left of it removed', body: ['OperationOutcome'] }],
     },
     {
+      operations: ['bulk-delete', 'bulk-patch'],
+      headers: ['Prefer'],
+      request: ['parameters'],
+      answers: [
+        { status: 200, text: 'The number of resources, for dryRun', body: ['Parameters'] },
+        { status: 202, text: 'Started', body: ['OperationOutcome'], headers: ['Content-Location'] },
+      ],
+    },
+    {
+      operations: ['bulk-undo'],
+      headers: ['Prefer'],
+      request: ['parameters'],
+      answers: [{ status: 202, text: 'Started', body: ['OperationOutcome'], headers: ['Content-Location'] }],
+    },
+    {
       operations: ['async-poll-status'],
       headers: [],
       answers: [

@@ -782,6 +782,31 @@ export const scopes: ScopeTable = {
     },
     { interaction: 'operation', operation: 'sql-export-poll-status', owner: true, needs: [] },
     { interaction: 'operation', operation: 'export-poll-status', owner: true, needs: [] },
+    {
+      interaction: 'operation',
+      operation: 'bulk-delete',
+      needs: [
+        { on: 'each', letters: 'ds', when: 'types-named' },
+        { on: 'each', letters: 's', when: 'chain' },
+        { on: 'any', letters: 's', when: 'untyped-chain' },
+        { on: 'filter', letters: 's', when: 'untyped-chain' },
+        { on: 'each', letters: 'r', when: 'list' },
+        { on: 'each', letters: 'r', when: 'in' },
+      ],
+    },
+    {
+      interaction: 'operation',
+      operation: 'bulk-patch',
+      needs: [
+        { on: 'each', letters: 'us', when: 'types-named' },
+        { on: 'each', letters: 's', when: 'chain' },
+        { on: 'any', letters: 's', when: 'untyped-chain' },
+        { on: 'filter', letters: 's', when: 'untyped-chain' },
+        { on: 'each', letters: 'r', when: 'list' },
+        { on: 'each', letters: 'r', when: 'in' },
+      ],
+    },
+    { interaction: 'operation', operation: 'bulk-undo', owner: true, needs: [] },
     { interaction: 'operation', operation: 'async-poll-status', owner: true, needs: [] },
     { interaction: 'operation', operation: 'async-result', owner: true, needs: [] },
     {

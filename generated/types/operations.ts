@@ -49,6 +49,28 @@ export interface AsyncResultQuery {
   '_jobId'?: SearchValues;
 }
 
+/** Parameters that $bulk-delete takes in a query. */
+export interface BulkDeleteQuery {
+  /** boolean */
+  'dryRun'?: SearchValues;
+  /** string */
+  'url'?: SearchValues;
+}
+
+/** Parameters that $bulk-patch takes in a query. */
+export interface BulkPatchQuery {
+  /** boolean */
+  'dryRun'?: SearchValues;
+  /** string */
+  'url'?: SearchValues;
+}
+
+/** Parameters that $bulk-undo takes in a query. */
+export interface BulkUndoQuery {
+  /** string */
+  '_jobId'?: SearchValues;
+}
+
 /** Parameters that $care-gaps takes in a query. */
 export interface CareGapsQuery {
   /** date */
@@ -749,6 +771,12 @@ export interface Operations {
   'async-poll-status': { type: ResourceType; query: AsyncPollStatusQuery; result: AnyResource };
   /** Answer to a request */
   'async-result': { type: ResourceType; query: AsyncResultQuery; result: AnyResource };
+  /** Delete what searches find */
+  'bulk-delete': { type: ResourceType; query: BulkDeleteQuery; result: AnyResource };
+  /** Patch what searches find */
+  'bulk-patch': { type: ResourceType; query: BulkPatchQuery; result: AnyResource };
+  /** Undo a deletion or patch of many */
+  'bulk-undo': { type: ResourceType; query: BulkUndoQuery; result: AnyResource };
   /** Care Gaps */
   'care-gaps': { type: 'Measure'; query: CareGapsQuery; result: Bundle };
   /** Feed of changes */
