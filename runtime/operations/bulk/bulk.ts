@@ -26,7 +26,7 @@ export function bulkPatch(call: Call, services: Services): Promise<Reply> {
 }
 
 /**
- * Starts a job that changes each resource that searches find, like a request by itself would. With `dryRun` only their number is told.
+ * Starts a job that changes each resource that searches find, like a request by itself would. With `dryRun` only their number is reported.
  * definitions/operations/bulk-delete.json
  *
  * @throws FhirError `async-only`, `scope-missing`, `index-not-current`, `parameter-invalid` and as a search for `url`
