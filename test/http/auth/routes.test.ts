@@ -136,7 +136,7 @@ describe('all routes', { timeout: 60_000 }, () => {
         ) {
           // They say nothing of what is stored.
           expect(answer.status, what).toBeLessThan(401);
-        } else if (isWired(row, OPERATIONS) && /-poll-status$|^async-result$/.test(row.operation ?? '')) {
+        } else if (isWired(row, OPERATIONS) && /-poll-status$|^async-result$|^bulk-/.test(row.operation ?? '')) {
           // The client names a job of its own, which is missing here.
           expect(answer.status, what).toBe(400);
         } else if (['export', 'import'].includes(row.operation ?? '') && scopes.includes('Linkage')) {

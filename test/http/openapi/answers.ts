@@ -199,6 +199,24 @@ export function documentedAnswers(store: Store): void {
       for (const at of [plain, redirected]) expect((await call('DELETE', at)).status).toBe(202);
     });
 
+    it('changes of many', async () => {
+      const search = value('url', 'String', 'Basic?_id=none');
+      const patch = { name: 'patch', resource: { resourceType: 'Parameters', parameter: [] } };
+      const dry = { name: 'dryRun', valueBoolean: true };
+      for (const [operation, more] of [
+        ['/$bulk-delete', []],
+        ['/$bulk-patch', [patch]],
+      ] as const)
+        // prettier-ignore
+        expect((await call('POST', operation, parameters(search, ...more, dry))).status).toBe(200);
+      const at = below(await call('POST', '/$bulk-delete', parameters(search), ASYNC));
+      await server.finish();
+      expect((await call('GET', at)).status).toBe(200);
+      const undo = parameters(value('_jobId', 'String', at.split('=')[1]));
+      expect((await call('POST', '/$bulk-undo', undo, ASYNC)).status).toBe(202);
+      await server.finish();
+    });
+
     it('work that is followed', async () => {
       for (const [start, body] of [
         ['/$export', parameters(value('_type', 'String', 'Patient'), value('_exportId', 'String', 'a'))],
