@@ -5,11 +5,6 @@ import type { Condition } from '../../search/query/query.js';
 /** Types of jobs that change what criteria find, and of those that undo that. */
 export const BULK = { delete: 'bulk-delete', patch: 'bulk-patch', undo: 'bulk-undo' } as const;
 
-/** Whether a type of job is one of these. */
-export function isBulk(type: string): boolean {
-  return Object.values(BULK).some((each) => each === type);
-}
-
 /** Input of a job. */
 export interface BulkInput {
   readonly base: string;

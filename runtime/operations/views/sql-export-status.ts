@@ -29,7 +29,7 @@ export async function sqlExportStatus(call: Call, services: Services): Promise<R
     const text = 'The parameter "_jobId" is required: the answer to $sql-export has it';
     throw new FhirError('parameter-invalid', text, { issue: 'required' });
   }
-  const job = await askedJob(VIEW_EXPORT, id, call, services);
+  const job = await askedJob([VIEW_EXPORT], id, call, services);
   if (job.state === 'cancelled') throw new FhirError('job-unknown');
   if (call.isDeletion === true) return endExport(job, services);
   const isResult = valueOf(found, '_result') === true;
