@@ -19,7 +19,7 @@ export const TABLE_TYPES: Readonly<Record<Exclude<TableFormat, 'fhir'>, string>>
 };
 
 /** Forms that are texts, with a line for each row. */
-export type TextFormat = Exclude<TableFormat, 'fhir' | 'parquet'>;
+type TextFormat = Exclude<TableFormat, 'fhir' | 'parquet'>;
 
 /** Returns the line of a row, without its newline. */
 export function lineOf(row: ViewRow, columns: readonly Column[], format: TextFormat): string {

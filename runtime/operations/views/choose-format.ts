@@ -13,7 +13,7 @@ const TYPES: readonly (readonly [TableFormat, string])[] = TABLE_FORMATS.map((fo
 ]);
 
 /** Form of an answer: a table, or a Binary that holds it. */
-export interface ChosenFormat {
+interface ChosenFormat {
   readonly format: TableFormat;
   readonly isWrapped: boolean;
 }

@@ -10,13 +10,13 @@ import { findCanonical } from '../find-canonical.js';
 import { parseNamed, readNamed } from '../read-argument.js';
 
 /** The type of views. https://sql-on-fhir.org/ig/latest/StructureDefinition-ViewDefinition.html */
-export const VIEW = 'ViewDefinition';
+const VIEW = 'ViewDefinition';
 
 /** Parameters that name a subject. */
-export const SUBJECTS = ['subjectCanonical', 'subjectReference', 'subjectResource'] as const;
+const SUBJECTS = ['subjectCanonical', 'subjectReference', 'subjectResource'] as const;
 
 /** A view to run, and the parameter that it came by. */
-export interface Subject {
+interface Subject {
   readonly view: JsonObject;
   readonly parameter: string;
 }

@@ -1,7 +1,7 @@
 import { isNumber, Item, NONE, ofNumber, type Items } from './item.js';
 
 /** One of the two ends of the span of values that a value may have. */
-export type Boundary = 'low' | 'high';
+type Boundary = 'low' | 'high';
 
 /** Offsets of the zones in which a day begins first and ends last. */
 const ZONES = { low: '+14:00', high: '-12:00' } as const;
