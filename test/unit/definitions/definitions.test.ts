@@ -89,12 +89,12 @@ describe('the definitions of this repository', () => {
       'url reindexSearchParameters optimizeStorage optimisticLock correctCurrentVersion batchSize partitionId',
     ],
     ['svc.fhir.reindex-status', '_jobId _return'],
-    ['export-poll-status', '_jobId'],
+    ['export-poll-status', '_jobId _page'],
     [
       'export',
-      // The last two are of Bulk Data 2.0.
+      // The last ones are of Bulk Data 2.0 and 3.0.
       '_outputFormat _type _since _until _typeFilter _typePostFetchFilterUrl _exportId _includeHistory _mdm patient ' +
-        '_elements includeAssociatedData',
+        '_elements includeAssociatedData allowPartialManifests',
     ],
     [
       'hfql-execute',
