@@ -118,7 +118,7 @@ export const OPERATION_CALLS: readonly OperationCall[] = [
   job('patient-export', '/Patient/a/$export?_type=Patient', ['Patient.r', 'Patient.s']),
   job('group-export', '/Group/g/$export?_type=Patient', ['Group.r', 'Patient.r', 'Patient.s']),
   post('bulk-delete', '/$bulk-delete', parameters({ name: 'url', valueString: 'Patient?_id=none' }), ['Patient.d', 'Patient.s'], 202, ASYNC), // prettier-ignore
-  post('bulk-patch', '/$bulk-patch', parameters({ name: 'url', valueString: 'Patient?_id=none' }, { name: 'patch', resource: { resourceType: 'Parameters', parameter: [] } }), ['Patient.s', 'Patient.u'], 202, ASYNC), // prettier-ignore
+  post('bulk-patch', '/$bulk-patch', parameters({ name: 'url', valueString: 'Patient?_id=none' }, { name: 'patch', resource: { resourceType: 'Parameters' } }), ['Patient.s', 'Patient.u'], 202, ASYNC), // prettier-ignore
   post('bulk-undo', '/$bulk-undo', parameters({ name: '_jobId', valueString: 'none' }), [], 404, ASYNC),
   get('async-poll-status', '/$async-poll-status?_jobId=none', [], 404),
   get('async-result', '/$async-result?_jobId=none', [], 404),

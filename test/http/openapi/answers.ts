@@ -201,7 +201,7 @@ export function documentedAnswers(store: Store): void {
 
     it('changes of many', async () => {
       const search = value('url', 'String', 'Basic?_id=none');
-      const patch = { name: 'patch', resource: { resourceType: 'Parameters', parameter: [] } };
+      const patch = { name: 'patch', resource: { resourceType: 'Parameters' } };
       const dry = { name: 'dryRun', valueBoolean: true };
       for (const [operation, more] of [
         ['/$bulk-delete', []],
