@@ -9,6 +9,9 @@ import { useBundleServer } from '../../http/bundles/bundle-server.js';
 
 const run = promisify(execFile);
 
+/** An installation that takes longer is given up, and said to be not tested. In milliseconds. */
+const PATIENCE = { timeout: 240_000 };
+
 /** What is installed stays for the next run. */
 const HOME = new URL('../../../.cache/other-clients/', import.meta.url).pathname;
 const SCRIPTS = new URL('.', import.meta.url).pathname;
@@ -39,12 +42,15 @@ async function install(
 
 const node = await install('npm', NPM, async () => {
   writeFileSync(join(HOME, 'package.json'), '{ "private": true }');
-  await run('npm', ['install', '--no-audit', '--no-fund', '--no-save', ...NPM], { cwd: HOME });
+  await run('npm', ['install', '--no-audit', '--no-fund', '--no-save', '--ignore-scripts', ...NPM], {
+    cwd: HOME,
+    ...PATIENCE,
+  });
 });
 const PYTHON = join(HOME, 'venv', 'bin', 'python');
 const python = await install('pypi', PYPI, async () => {
-  await run('python3', ['-m', 'venv', join(HOME, 'venv')]);
-  await run(PYTHON, ['-m', 'pip', 'install', '-q', ...PYPI]);
+  await run('python3', ['-m', 'venv', join(HOME, 'venv')], PATIENCE);
+  await run(PYTHON, ['-m', 'pip', 'install', '-q', ...PYPI], PATIENCE);
 });
 
 const store = await openStore('sqlite::memory:');
