@@ -1,5 +1,6 @@
 import type { ServiceTables } from '../core/services.js';
 import type { JsonValue, Resource } from '../fhir/resource.js';
+import { writeJson } from '../format/write-json.js';
 import { compileExpression } from '../path/evaluate/compile-expression.js';
 import { TooCostly, type Environment } from '../path/evaluate/environment.js';
 import type { Evaluate } from '../path/evaluate/function-types.js';
@@ -27,9 +28,10 @@ export interface CompiledView {
   /**
    * The rows of a resource, in their order; none of a resource of another type.
    *
+   * @param most rows that are wanted; absent: all
    * @throws RowError
    */
-  readonly rowsOf: (resource: Resource) => readonly ViewRow[];
+  readonly rowsOf: (resource: Resource, most?: number) => readonly ViewRow[];
 }
 
 /** What a run knows beside the resources. */
@@ -40,8 +42,17 @@ export interface ViewContext {
   readonly bases?: OwnBases;
 }
 
-/** Limits of one resource: rows, values that all of its expressions look at, and how deep a `repeat` goes. */
-const MOST = { rows: 100_000, values: 5_000_000, depth: 200 };
+/**
+ * Limits of one resource, whose rows are made in one go: rows; nodes that selections visit, also where no row comes of it; cells that are
+ * written or copied, and their characters; values that all of its expressions look at; levels of a `repeat`; and milliseconds.
+ */
+const MOST = {
+  ...{ rows: 100_000, nodes: 300_000, cells: 4_000_000, characters: 16_000_000 },
+  ...{ values: 1_000_000, depth: 200, time: 3000 },
+};
+
+/** Nodes between two looks at the clock. */
+const LOOK = 1024;
 
 /** `%rowIndex` at the top. */
 const FIRST = ofNumber(0);
@@ -62,7 +73,15 @@ type Produce = (node: Items, rowIndex: number, run: Run, emit: () => void) => vo
 interface Run {
   readonly environment: Environment & { readonly variables: Record<string, Items> };
   readonly row: JsonValue[];
+  nodes: number;
+  cells: number;
+  characters: number;
+  /** When it is given up, in the time of `performance.now()`. */
+  readonly end: number;
 }
+
+/** As many rows as are wanted were made. */
+const ENOUGH = new Error('enough rows');
 
 /**
  * Compiles a view: all that can be wrong with it whatever the data are is found here.
@@ -84,7 +103,7 @@ export function compileView(
   const { columns, warnings } = compiler;
   const schema = createSchema(index);
   const constants = Object.fromEntries(view.constants);
-  const rowsOf = (resource: Resource): readonly ViewRow[] => {
+  const rowsOf = (resource: Resource, most = Infinity): readonly ViewRow[] => {
     if (resource.resourceType !== view.resource) return [];
     const root = new Item(resource, resource.resourceType);
     const environment = {
@@ -93,14 +112,20 @@ export function compileView(
       ...(context.bases !== undefined && { bases: context.bases }),
       variables: { ...constants, rowIndex: FIRST },
     };
-    const run: Run = { environment, row: new Array<JsonValue>(columns.length).fill(null) };
+    const run: Run = {
+      ...{ environment, row: new Array<JsonValue>(columns.length).fill(null) },
+      ...{ nodes: 0, cells: 0, characters: 0, end: performance.now() + MOST.time },
+    };
     const rows: ViewRow[] = [];
     try {
       if (!tests.every((test) => test([root], environment))) return rows;
       produce([root], 0, run, () => {
+        spendRow(run);
         if (rows.push([...run.row]) > MOST.rows) throw new RowError(`makes more than ${MOST.rows} rows`);
+        if (rows.length >= most) throw ENOUGH;
       });
     } catch (error) {
+      if (error === ENOUGH) return rows;
       if (!(error instanceof RowError) && !(error instanceof TooCostly)) throw error;
       throw new RowError(`${resource.resourceType}/${String(resource['id'])}: ${error.message}`);
     }
@@ -152,6 +177,7 @@ class Compiler {
     const branches = unionAll.map((each, i) => this.branch(each, types, next, i > 0));
     const end = this.columns.length;
     const atNode: Produce = (node, rowIndex, run, emit) => {
+      spendNode(run, cells.length);
       run.environment.variables['rowIndex'] = placeOf(rowIndex);
       for (const write of cells) write(node, run);
       const union = (): void => {
@@ -296,6 +322,27 @@ class Compiler {
   private fault(place: string, text: string): void {
     this.faults.push({ place, text });
   }
+}
+
+/** Counts a node that a selection visits, and the cells that it writes there. @throws RowError */
+function spendNode(run: Run, cells: number): void {
+  run.cells += cells;
+  if (++run.nodes > MOST.nodes) throw new RowError(`has more than ${MOST.nodes} nodes to visit`);
+  if (run.nodes % LOOK === 0 && performance.now() > run.end) throw new RowError('takes too long');
+}
+
+/** Counts the cells of a row, and their characters. @throws RowError */
+function spendRow(run: Run): void {
+  run.cells += run.row.length;
+  for (const cell of run.row) run.characters += sizeOf(cell);
+  if (run.cells > MOST.cells) throw new RowError(`has more than ${MOST.cells} cells`);
+  if (run.characters > MOST.characters) throw new RowError(`has more than ${MOST.characters} characters in its cells`);
+}
+
+function sizeOf(cell: JsonValue): number {
+  if (typeof cell === 'string') return cell.length;
+  if (typeof cell !== 'object' || cell === null) return 1;
+  return Array.isArray(cell) ? cell.reduce<number>((sum, each) => sum + sizeOf(each), 0) : writeJson(cell).length;
 }
 
 function placeOf(rowIndex: number): Items {

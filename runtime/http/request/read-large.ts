@@ -22,6 +22,9 @@ const PURPOSES: Readonly<Partial<Record<Interaction, BodyPurpose>>> = {
 const TOLERANT: ReadonlyMap<string, BodyPurpose> = new Map([
   ['Resource-validate', 'judge'],
   ['Patient-match', 'parse'],
+  // They judge views themselves, and data may be as they like.
+  ['sql-run', 'parse'],
+  ['sql-export', 'parse'],
 ]);
 
 /** Whether an operation reports itself what is wrong with a body. */

@@ -24,6 +24,9 @@ const HELD = 1024 * 1024;
 /** Greatest size of a table that is a resource, in characters. */
 const MOST_HELD = 32 * 1024 * 1024;
 
+/** Rows that are written together. */
+const WRITTEN = 1000;
+
 /** How long a run may take, in milliseconds. */
 const LONGEST = 60_000;
 
@@ -49,7 +52,7 @@ export async function sqlRun(call: Call, services: Services): Promise<Reply> {
   return withinBudget(own, call.signal, async (signal) => {
     const source =
       inline === undefined ? await stored(view, filters, rest, services, signal) : given(inline, filters, services);
-    const batches = rowsOf(view, source, limit, reads);
+    const batches = rowsOf(view, source, limit, reads, call.signal);
     const noted = reads === undefined ? {} : { reads };
     if (chosen.format === 'fhir') return { status: 200, resource: await parameters(view, batches), ...noted };
     const pieces = asAnswer(writeTable(view, batches, chosen.format, valueOf(found, 'header') !== false));
@@ -116,27 +119,35 @@ async function* rowsOf(
   source: AsyncIterable<readonly Resource[]>,
   limit: number,
   reads: ReadNotes | undefined,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<readonly ViewRow[]> {
   const end = performance.now() + LONGEST;
   const pace = yieldToEventLoop();
   let left = limit;
   if (left === 0) return;
+  let batch: ViewRow[] = [];
   for await (const resources of source) {
-    if (performance.now() > end) throw new FhirError('too-costly', `The view takes more than ${LONGEST / 1000} s; narrow it by _since, patient or where, or export it by $sql-export`); // prettier-ignore
-    const batch: ViewRow[] = [];
     for (const resource of resources) {
       await pace();
-      const rows = view.rowsOf(resource).slice(0, left - batch.length);
+      signal?.throwIfAborted();
+      if (performance.now() > end) throw new FhirError('too-costly', `The view takes more than ${LONGEST / 1000} s; narrow it by _since, patient or where, or export it by $sql-export`); // prettier-ignore
+      const rows = view.rowsOf(resource, left);
       if (rows.length === 0) continue;
       const { resourceType, id } = resource;
       reads?.about(resourceType, typeof id === 'string' ? id : undefined, resource);
-      for (const row of rows) batch.push(row);
-      if (batch.length === left) break;
+      for (const row of rows) {
+        if (batch.push(row) < WRITTEN) continue;
+        yield batch;
+        batch = [];
+        await pace();
+      }
+      left -= rows.length;
+      if (left > 0) continue;
+      yield batch;
+      return;
     }
-    yield batch;
-    left -= batch.length;
-    if (left <= 0) return;
   }
+  yield batch;
 }
 
 /** What data do not allow, as an answer. */

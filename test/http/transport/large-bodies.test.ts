@@ -196,6 +196,21 @@ const BODIES: [string, string, string, string][] = [
       1,
     ),
   ],
+  [
+    'a view with data that are no R5',
+    'POST',
+    '/$sql-run',
+    JSON.stringify({
+      resourceType: 'Parameters',
+      parameter: [
+        {
+          name: 'subjectResource',
+          resource: { resourceType: 'ViewDefinition', status: 'draft', resource: 'Patient', select: [{ column: [{ name: 'id', path: 'id' }] }] }, // prettier-ignore
+        },
+        { name: 'resource', resource: patient({ id: 'p', gendr: 'other' }) },
+      ],
+    }),
+  ],
   ['a faulty patient that matches are looked for', 'POST', '/Patient/$match', JSON.stringify(patient(FAULTY))],
   [
     'the same in parameters',

@@ -32,6 +32,7 @@ const FORBIDDEN: readonly Case[] = [
   ['room-jobs', 'runtime/jobs/upward.ts', 'runtime/auth/token.ts'],
   ['room-graphql', 'runtime/graphql/upward.ts', 'runtime/operations/diff.ts'],
   ['room-hfql', 'runtime/hfql/upward.ts', 'runtime/operations/diff.ts'],
+  ['room-views', 'runtime/views/upward.ts', 'runtime/operations/diff.ts'],
   ['room-openapi', 'runtime/openapi/upward.ts', 'runtime/http/app.ts'],
   ['room-body-workers', 'runtime/body-workers/upward.ts', 'runtime/http/app.ts'],
   ['room-auth', 'runtime/auth/upward.ts', 'runtime/http/app.ts'],
