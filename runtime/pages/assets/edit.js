@@ -82,6 +82,15 @@ async function openEditor(form) {
 }
 
 const NO_ANSWER = 'The server did not answer.';
+const NOT_READ =
+  'Nothing was sent: the version that this would replace has not been read. Wait for it, or load the page again.';
+
+/** Whether it is known which version a form would replace or delete; a creation replaces none. */
+function isRead(form) {
+  if (form.dataset.id === '' || tags.get(form)) return true;
+  tell(NOT_READ);
+  return false;
+}
 
 /** Indented JSON without the id and the facts that the server adds. Decimals stay as they are, since the text is not parsed. */
 function withoutIdentity(text) {
@@ -228,7 +237,7 @@ async function check(form) {
 }
 
 async function save(form) {
-  if (await check(form)) await write(form, tags.get(form) ?? '');
+  if (isRead(form) && (await check(form))) await write(form, tags.get(form));
 }
 
 async function write(form, tag) {
@@ -240,7 +249,7 @@ async function write(form, tag) {
       ? await sendFhir('POST', `${base}/${type}`, editText().value, prefer)
       : await sendFhir('PUT', `${base}/${type}/${id}`, editText().value, {
           ...prefer,
-          ...(tag !== '' && { 'If-Match': tag }),
+          'If-Match': tag,
         });
   if (answer === undefined) return tell(NO_ANSWER);
   if (answer.status === 412) return showConflict(form, tag);
@@ -293,10 +302,11 @@ async function saveOver(form) {
 }
 
 async function remove(form) {
+  if (!isRead(form)) return;
   const { base, type, id } = form.dataset;
-  const tag = tags.get(form) ?? '';
+  const tag = tags.get(form);
   tell('deleting');
-  const answer = await sendFhir('DELETE', `${base}/${type}/${id}`, undefined, tag === '' ? {} : { 'If-Match': tag });
+  const answer = await sendFhir('DELETE', `${base}/${type}/${id}`, undefined, { 'If-Match': tag });
   if (answer === undefined) tell(NO_ANSWER);
   else if (answer.status === 412) await showConflict(form, tag);
   else if (answer.ok) go(`${base}/${type}/${id}/_history`);
@@ -361,28 +371,96 @@ async function upload(form) {
   out.focus();
 }
 
-/** Bundles for the content of a file. Entries are texts, so that decimals stay as they are. @throws Error where it is no JSON */
+/** Bundles for the content of a file. Entries are slices of it, so that decimals stay as they are. @throws Error which says where it is wrong */
 function bundlesOf(text) {
-  let entries;
+  let whole;
   try {
-    const whole = JSON.parse(text);
-    if (whole.resourceType !== 'Bundle') entries = [entryOf(text)];
-    else if (whole.type === 'transaction' || whole.type === 'batch') {
-      const texts = (whole.entry ?? []).map((each) => JSON.stringify(each));
-      return [{ type: whole.type, texts }];
-    } else entries = (whole.entry ?? []).map(({ resource }) => entryOf(JSON.stringify(resource)));
+    whole = JSON.parse(text);
   } catch (error) {
-    const lines = text.split('\n').filter((line) => line.trim() !== '');
-    if (lines.length < 2) throw error;
-    entries = lines.map(entryOf);
+    return batchesOf(entriesOfLines(text, error));
   }
+  if (whole?.resourceType !== 'Bundle') return batchesOf([entryOf(text, 'the file')]);
+  const { type, entry = [] } = whole;
+  if (!Array.isArray(entry)) throw new Error('entry of the Bundle is no list');
+  const entries = entry.length === 0 ? [] : itemsOf(membersOf(text).get('entry'));
+  if (type === 'transaction' || type === 'batch') return [{ type, texts: entries }];
+  return batchesOf(
+    entries.map((source, at) => {
+      const { resource, request } = entry[at] ?? {};
+      const place = `entry ${at + 1}`;
+      if (resource !== undefined) return entryOf(membersOf(source).get('resource'), `the resource of ${place}`);
+      const asked = request?.method === undefined ? '' : `; its request is ${request.method} ${request.url}`;
+      throw new Error(`${place} of the Bundle has no resource${asked}`);
+    }),
+  );
+}
+
+function batchesOf(entries) {
   const starts = Array.from({ length: Math.ceil(entries.length / BATCH) }, (_, at) => at * BATCH);
   return starts.map((start) => ({ type: 'batch', texts: entries.slice(start, start + BATCH) }));
 }
 
-function entryOf(text) {
-  const { resourceType, id } = JSON.parse(text);
+/** Entries for the lines of NDJSON. @throws the error of the whole text where its first line is no JSON either */
+function entriesOfLines(text, error) {
+  const lines = [...text.split('\n').entries()].filter(([, line]) => line.trim() !== '');
+  if (lines.length < 2) throw error;
+  return lines.map(([at, line], nth) => {
+    try {
+      JSON.parse(line);
+    } catch (fault) {
+      throw nth === 0 ? error : new Error(`line ${at + 1}: ${fault.message}`, { cause: fault });
+    }
+    return entryOf(line, `line ${at + 1}`);
+  });
+}
+
+/** An entry of a batch that stores a resource. @param place says which resource it is */
+function entryOf(text, place) {
+  const { resourceType, id } = JSON.parse(text) ?? {};
+  if (typeof resourceType !== 'string') throw new Error(`${place} has no resourceType`);
   const request =
     id === undefined ? { method: 'POST', url: resourceType } : { method: 'PUT', url: `${resourceType}/${id}` };
   return `{"request":${JSON.stringify(request)},"resource":${text}}`;
+}
+
+/** The texts of the values of a JSON object, by name. @param text has been parsed */
+function membersOf(text) {
+  const named = itemsOf(text).map((item) => {
+    const end = endOfString(item, item.indexOf('"')) + 1;
+    return [JSON.parse(item.slice(0, end)), item.slice(item.indexOf(':', end) + 1)];
+  });
+  return new Map(named);
+}
+
+/** The texts between the commas of a JSON object or list. @param text has been parsed */
+function itemsOf(text) {
+  const items = [];
+  const marks = /["{}[\],]/g;
+  let depth = 0;
+  let start = 0;
+  for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
+    const { 0: found, index } = mark;
+    if (found === '"') marks.lastIndex = endOfString(text, index) + 1;
+    else if (found === '{' || found === '[') {
+      if (depth++ === 0) start = index + 1;
+    } else {
+      if (depth === 1) {
+        items.push(text.slice(start, index));
+        start = index + 1;
+      }
+      if (found !== ',') depth--;
+    }
+  }
+  return items.filter((item) => item.trim() !== '');
+}
+
+/** Where a JSON string ends. @param start of its first quotation mark */
+function endOfString(text, start) {
+  const marks = /["\\]/g;
+  marks.lastIndex = start + 1;
+  for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
+    if (mark[0] === '"') return mark.index;
+    marks.lastIndex++;
+  }
+  return text.length;
 }
