@@ -15,6 +15,7 @@ import {
   type ClientAnswer,
   type ClientOptions,
   type ClientRequest,
+  type GraphqlError,
   type RequestOptions,
 } from './http.js';
 import {
@@ -116,7 +117,7 @@ export interface GraphqlOptions extends RequestOptions {
 /** Answer of GraphQL. Parts may have failed. */
 export interface GraphqlAnswer<D> {
   readonly data?: D | null;
-  readonly errors?: readonly { readonly message: string; readonly path?: readonly (string | number)[] }[];
+  readonly errors?: readonly GraphqlError[];
 }
 
 /** How a statement of HFQL is run. */
@@ -362,7 +363,7 @@ export class FhirClient {
     return exportOf(this.connection, options);
   }
 
-  /** Asks GraphQL. @throws FhirClientError where the server refuses the request; of what it could not answer `errors` tells */
+  /** Asks GraphQL. Of parts that could not be answered `errors` tells. @throws FhirClientError where all is refused, with its `errors` */
   async graphql<D = unknown>(query: string, options: GraphqlOptions = {}): Promise<GraphqlAnswer<D>> {
     const { type, id, variables, operationName, ...rest } = options;
     const { body } = await this.connection.send<GraphqlAnswer<D>>({
@@ -377,16 +378,27 @@ export class FhirClient {
     return body ?? {};
   }
 
-  /** Runs a statement of HFQL. @returns CSV: a line about the statement and one about the columns, then the rows */
+  /**
+   * Runs a statement of HFQL.
+   *
+   * @returns the rows as CSV, in the columns of the statement, without a line of their names
+   * @throws FhirClientError with what is wrong with the statement, and for what fails later
+   */
   async hfql(statement: string, { limit, ...options }: HfqlOptions = {}): Promise<string> {
     const parameter = [
       { name: 'action', valueCode: 'search' },
       { name: 'query', valueString: statement },
-      ...(limit === undefined ? [] : [{ name: 'limit', valueInteger: limit }]),
+      ...(limit === undefined ? [] : ['limit', 'fetchSize'].map((name) => ({ name, valueInteger: limit }))),
     ];
     const body = { resourceType: 'Parameters', parameter };
     const request = { ...options, method: 'POST', path: '$hfql-execute', body, accept: 'text/csv', isSafe: true };
-    return (await this.connection.send(request)).text;
+    const { text, status, headers } = await this.connection.send(request);
+    // Before the rows two lines tell of the protocol and the statement; a row is led by its number, an error by -1.
+    const ends = [...text.matchAll(/"[^"]*"|\n/g)].flatMap(({ 0: mark, index }) => (mark === '\n' ? [index + 1] : []));
+    const rows = ends.map((end, i) => text.slice(ends[i - 1] ?? 0, end)).slice(2);
+    const [, fault] = /^-1,([^]*)\n$/.exec(rows.at(-1) ?? '') ?? [];
+    if (fault === undefined) return rows.map((row) => row.slice(row.indexOf(',') + 1)).join('');
+    throw new FhirClientError(status, undefined, fault.replace(/^"|"$/g, '').replaceAll('""', '"'), headers);
   }
 
   private async get<R>(path: string, options: RequestOptions & { readonly query?: URLSearchParams }): Promise<R> {

@@ -1,14 +1,23 @@
 import type { AnyResource, OperationOutcome } from '../../generated/types/index.js';
 
+/** One of the errors of GraphQL. https://spec.graphql.org/October2021/#sec-Errors */
+export interface GraphqlError {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+}
+
 /** A request that the server refused. */
 export class FhirClientError extends Error {
   constructor(
+    /** 200 where the answer itself says what is wrong: an HFQL statement. */
     readonly status: number,
     /** What the server said; undefined: the answer was no OperationOutcome. */
     readonly outcome: OperationOutcome | undefined,
     text: string,
     /** Headers of the answer: `Retry-After`, `WWW-Authenticate`. */
     readonly headers: Headers = new Headers(),
+    /** Of a GraphQL query. */
+    readonly errors?: readonly GraphqlError[],
   ) {
     super(text);
     this.name = 'FhirClientError';
@@ -199,15 +208,16 @@ export function sleep(time: number, signal?: AbortSignal): Promise<void> {
 async function refusal(response: Response): Promise<FhirClientError> {
   const { status, headers } = response;
   const said = await response.text();
-  let body: AnyResource | undefined;
+  let body: AnyResource | { resourceType?: undefined; errors?: GraphqlError[] } | undefined;
   try {
     body = isJson(response) ? (JSON.parse(said) as AnyResource) : undefined;
   } catch {
     // What is no JSON has no outcome.
   }
   const outcome = body?.resourceType === 'OperationOutcome' ? body : undefined;
+  const errors = body?.resourceType === undefined ? body?.errors : undefined;
   const texts = outcome?.issue?.map(({ details, diagnostics }) => details?.text ?? diagnostics ?? '') ?? [];
-  const text = texts.filter((each) => each !== '').join('; ');
+  const text = texts.filter((each) => each !== '').join('; ') || (errors?.[0]?.message ?? '');
   const told = text === '' ? `the server answered ${status}` : `${status}: ${text}`;
-  return new FhirClientError(status, outcome, told, headers);
+  return new FhirClientError(status, outcome, told, headers, errors);
 }

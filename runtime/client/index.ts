@@ -18,6 +18,7 @@ export {
   type ClientAnswer,
   type ClientOptions,
   type ClientRequest,
+  type GraphqlError,
   type RequestOptions,
 } from './http.js';
 export type { Criteria, ParameterValue, Search, SearchOptions, SystemCriteria } from './search.js';

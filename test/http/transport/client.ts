@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
+import type { Bundle } from '../../../generated/types/index.js';
 import { FhirClient, FhirClientError, referenceTo } from '../../../runtime/client/index.js';
 import { createPatchers } from '../../../runtime/core/patch/patchers.js';
 import { createApp } from '../../../runtime/http/app.js';
@@ -188,7 +189,7 @@ export function clientSuite(store: Store): void {
       variables: { id: patient.id },
     });
     expect(answer.data?.Patient.name[0].family).toBe('Graph');
-    expect(await client.hfql("select id from Patient where id = '" + patient.id! + "'")).toContain(patient.id);
+    expect(await client.hfql("select id from Patient where id = '" + patient.id! + "'")).toBe(`${patient.id}\n`);
     const { status, headers, body } = await client.request({
       path: `Patient/${patient.id}`,
       headers: { 'If-None-Match': 'W/"9"' },
@@ -196,6 +197,41 @@ export function clientSuite(store: Store): void {
     expect([status, headers.get('etag'), body?.resourceType]).toEqual([200, 'W/"1"', 'Patient']);
     const response = await client.fetch({ path: 'metadata', accept: 'application/json' });
     expect(await response.text()).toContain('CapabilityStatement');
+  });
+
+  it('tells why a query of GraphQL or a statement of HFQL is refused', async () => {
+    const refused = await client.graphql('{ Patient(id: "1") { nmae } }').catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(FhirClientError);
+    expect(refused).toMatchObject({
+      ...{ status: 400, message: expect.stringMatching(/^400: .*nmae/), outcome: undefined },
+      errors: [{ message: expect.stringContaining('nmae') }],
+    });
+    for (const [statement, text] of [
+      ['select id, nmae from Patient', 'nmae'],
+      ['select "id" from Patient', 'character "\\""'],
+      ['nonsense', 'nonsense'],
+    ] as const) {
+      const wrong = await client.hfql(statement).catch((error: unknown) => error);
+      expect(wrong).toBeInstanceOf(FhirClientError);
+      expect(wrong).toMatchObject({ status: 200, message: expect.stringMatching(/^[A-Za-z].*[^\n]$/) });
+      expect((wrong as Error).message).toContain(text);
+    }
+  });
+
+  it('gives the rows of HFQL alone, as many as are wanted, whatever is in their fields', async () => {
+    const batch = client.batch();
+    const code = { text: 'a "text"\n-1,with lines' };
+    for (let n = 0; n < 1005; n++) batch.update({ resourceType: 'Basic', id: `hfql-${n}`, code });
+    await batch.send();
+    const rows = await client.hfql("select id, code.text from Basic where id = 'hfql-7'");
+    expect(rows).toBe('hfql-7,"a ""text""\n-1,with lines"\n');
+    expect(await client.hfql("select code.text from Basic where id = 'hfql-7'")).toBe(rows.slice('hfql-7,'.length));
+    expect(await client.hfql("select id from Basic where id = 'none'")).toBe('');
+    const count = async (limit?: number): Promise<number> => {
+      const options = limit === undefined ? {} : { limit };
+      return (await client.hfql('select id from Basic', options)).split('\n').length - 1;
+    };
+    expect([await count(), await count(2), await count(1003)]).toEqual([1000, 2, 1003]);
   });
 
   it('gives up after a time, and when it is told to', async () => {
@@ -211,6 +247,22 @@ export function clientSuite(store: Store): void {
     const waiting = never.search('Patient', {}, { signal: controller.signal }).bundle();
     controller.abort(new Error('enough'));
     await expect(waiting).rejects.toThrow('enough');
+  });
+
+  it('has any request answered later', async () => {
+    const later = new FhirClient({ base: `${guarded.url}/fhir`, token: tokenOf('system/*.cruds', 'later') });
+    const { id } = await later.create({ resourceType: 'Patient', name: [{ family: 'Later' }] });
+    const query = new URLSearchParams({ family: 'later' });
+    const started = await later.request({ path: 'Patient', query, headers: { Prefer: 'respond-async' } });
+    const path = started.headers.get('content-location')!;
+    const before = await later.request<Bundle>({ path });
+    await guarded.finish();
+    const { status, body } = await later.request<Bundle>({ path });
+    expect([started.status, before.status, status]).toEqual([202, 202, 200]);
+    const { response, resource } = body!.entry![0]!;
+    expect([response?.status?.slice(0, 3), resource]).toMatchObject(['200', { entry: [{ resource: { id } }] }]);
+    await later.request({ path, method: 'DELETE' });
+    await expect(later.request({ path })).rejects.toMatchObject({ status: 404 });
   });
 
   it('exports resources one by one, tells how far it is, and lets the server remove the files', async () => {
