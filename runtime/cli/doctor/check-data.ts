@@ -1,7 +1,8 @@
-import type { IndexStatus } from '../../core/definitions/index-status.js';
+import { describeStaleIndex, type IndexStatus } from '../../core/definitions/index-status.js';
 import { ENDED } from '../../core/jobs.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { openJobRows } from '../../jobs/engine/job-rows.js';
+import { BASES } from '../../search/index-record.js';
 import type { Store } from '../../store/store.js';
 import { SubscriptionRows } from '../../subscriptions/engine/rows.js';
 import { counted, printable } from '../terminal.js';
@@ -32,12 +33,11 @@ export async function checkIndex(store: Pick<Store, 'counts'>, indexStatus: Inde
   const report = reportOf('index');
   if ((await store.counts()).size === 0) return report.fine('there are no resources');
   const stale = await indexStatus.notCurrent('now');
-  if (stale.length === 0) return report.fine('index entries are those of the definitions');
-  const some = stale.slice(0, NAMED).join(', ');
-  return report.fault(
-    `${counted(stale.length, 'search parameter')} ${stale.length === 1 ? 'has' : 'have'} entries of other definitions: ${some}`,
-    'run kiln reindex beside the servers; until then searches by them may miss resources',
-  );
+  const text = describeStaleIndex(stale);
+  if (text === undefined) return report.fine('index entries are those of the definitions and of the base URL');
+  const remedy = 'run it beside the servers';
+  // References alone concern only those that are absolute.
+  return stale.every((name) => name === BASES) ? report.warning(text, remedy) : report.fault(text, remedy);
 }
 
 /** Checks that jobs which have not ended are being worked on. */

@@ -1,6 +1,7 @@
 import { statSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
+import { developmentKeyFile } from '../../config/development.js';
 import { isMongoUrl } from '../../config/mongo-url.js';
 import type { Config } from '../../config/settings.js';
 import { sqlitePathOf } from '../../store/sqlite-path.js';
@@ -44,6 +45,9 @@ export function checkFiles(config: Config): Finding[] {
   const store = fileOf(config);
   const files = [
     ...(store === undefined ? [] : [['the store', store] as const]),
+    ...(store === undefined
+      ? []
+      : [['the key of the development client', resolve(developmentKeyFile(config))] as const]),
     ...(config['tls-key'] === undefined ? [] : [['the private key', resolve(config['tls-key'])] as const]),
   ];
   const found = files.flatMap(([name, file]): Finding[] => {

@@ -33,7 +33,7 @@ export function chooseFormat(format: string | undefined, accept: string | undefi
   const chosen = readFormat(format);
   if (!isFhirOnly || chosen === 'fhir') return { format: chosen, isWrapped: false };
   if (chosen === 'csv' || chosen === 'json') return { format: chosen, isWrapped: true };
-  throw unacceptable(accept);
+  throw new FhirError('not-acceptable', `A table as ${chosen} has no form as a FHIR resource, which is all that ${quote(accept)} takes`); // prettier-ignore
 }
 
 /** Reads `_format`: a name, or a media type. @throws FhirError `parameter-invalid` */

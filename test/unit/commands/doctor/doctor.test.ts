@@ -92,6 +92,15 @@ describe('kiln doctor', () => {
       },
       says: /files .*others may read the store .*chmod 600/,
     },
+    'the key of the development client that others may read': {
+      args: async () => {
+        const own = mkdtempSync(join(folder, 'own-'));
+        const file = await doctorMakes(join(own, 'kiln.db'));
+        writeFileSync(join(own, 'dev-client.jwk'), '{}', { mode: 0o644 });
+        return ['--store', `sqlite:${file}`];
+      },
+      says: /files .*others may read the key of the development client/,
+    },
     'a private key that others may write': {
       args: () => {
         const { cert, key } = makeCertificate('ec');
@@ -109,7 +118,7 @@ describe('kiln doctor', () => {
     },
     'index entries of other definitions': {
       args: async () => ['--store', `sqlite:${await makeStore('stale.db')}`],
-      says: /index .*entries of other definitions/,
+      says: /index .*were made by other definitions/,
     },
     'a job that no process works on': {
       args: async () => {
