@@ -4872,7 +4872,7 @@ export const operations: readonly OperationRow[] = [
             min: 0,
             max: 1,
             type: 'canonical',
-            documentation: 'The view by its canonical: `url|version`; without a version the greatest.',
+            documentation: 'The view by its canonical: `url|version`; without a version the greatest. This server stores no views yet: 404.',
           },
           {
             name: 'subjectReference',
@@ -4880,7 +4880,7 @@ export const operations: readonly OperationRow[] = [
             min: 0,
             max: 1,
             type: 'Reference',
-            documentation: 'The view by reference: `ViewDefinition/id`.',
+            documentation: 'The view by reference: `ViewDefinition/id`. This server stores no views yet: 404.',
           },
           { name: 'subjectResource', use: 'in', min: 0, max: 1, type: 'Resource', documentation: 'The view itself.' },
           {
@@ -4994,7 +4994,7 @@ export const operations: readonly OperationRow[] = [
         min: 0,
         max: 1,
         type: 'canonical',
-        documentation: 'The view by its canonical: `url|version`; without a version the greatest.',
+        documentation: 'The view by its canonical: `url|version`; without a version the greatest. This server stores no views yet: 404.',
       },
       {
         name: 'subjectReference',
@@ -5002,7 +5002,7 @@ export const operations: readonly OperationRow[] = [
         min: 0,
         max: 1,
         type: 'Reference',
-        documentation: 'The view by reference: `ViewDefinition/id`.',
+        documentation: 'The view by reference: `ViewDefinition/id`. This server stores no views yet: 404.',
       },
       { name: 'subjectResource', use: 'in', min: 0, max: 1, type: 'Resource', documentation: 'The view itself.' },
       {
