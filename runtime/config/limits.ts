@@ -12,6 +12,7 @@ export function limitsOf(config: Config): Limits & { readonly queryTime: number 
     url: config['limits.url'],
     queryTime: config['limits.query.time'],
     jobQueryTime: config['limits.jobs.queryTime'],
+    jobAnswer: config['limits.jobs.answer'],
     keepAliveTime: config['limits.keepAliveTime'],
   };
 }

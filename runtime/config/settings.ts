@@ -177,6 +177,10 @@ export const SETTINGS = {
     help: 'time of a query of a request that is answered later (Prefer: respond-async)',
     initial: 600_000,
   }),
+  'limits.jobs.answer': size(1024 * 1024, 4096 * MB, {
+    help: 'size of an answer that is kept for later; its state shows a quarter of it at most',
+    initial: 256 * MB,
+  }),
   'import.allow': words({
     help: 'hosts, or host:port, of servers that $import may fetch files from',
     initial: [],

@@ -126,6 +126,8 @@ export interface ReplyContent {
   readonly securityContext?: string;
   /** Name under which clients save it: letters, digits, `_`, `-` and `.`. */
   readonly fileName?: string;
+  /** It is the JSON text of a resource, which is written in other forms up to so many bytes. */
+  readonly ofResource?: { readonly largest: number };
   /** It is text, sent compressed to clients that take it so. */
   readonly isText?: true;
   /** The bytes, or those `from` to `to` (included). */

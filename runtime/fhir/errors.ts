@@ -104,6 +104,7 @@ export const ERRORS = {
     text: 'Over plain http only this machine and trusted proxies (proxy.trust) are served',
   },
   'proxy-untrusted': { status: 403, issue: 'forbidden', text: 'This server is reached through its proxy alone' },
+  'answer-too-large': { status: 422, issue: 'too-costly', text: 'The answer is too large to be kept' },
   'job-unreadable': { status: 422, issue: 'processing', text: 'The job cannot be read' },
   'job-unknown': { status: 404, issue: 'not-found', text: 'There is no such job, or none of this client' },
   'unknown-path': { status: 404, issue: 'not-supported', text: 'There is nothing at this URL' },

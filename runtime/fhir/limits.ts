@@ -18,6 +18,8 @@ export interface Limits {
   readonly queryTime?: number;
   /** The same for a request that a job makes; absent: 10 min. */
   readonly jobQueryTime?: number;
+  /** An answer that a job keeps; a quarter of it is the most that a status has in its Bundle. Absent: 256 MB. */
+  readonly jobAnswer?: number;
   /**
    * From the beginning of a write to its answer, longer for many changes; `Infinity`: no client waits for the answer. Absent: 13 s.
    */

@@ -129,7 +129,16 @@ export const REINDEX_SCHEMAS: JobSchemas = {
 
 const requestMembers = {
   ...{ interaction: text, operation: text, level: text, type: text, id: text, versionId: text, member: text },
-  ...{ params: text, form: text, sent: text, sentKey: text, base: text, languages: text, isDeletion: { const: true } },
+  ...{
+    params: text,
+    form: text,
+    sent: text,
+    sentKey: text,
+    base: text,
+    accept: text,
+    languages: text,
+    isDeletion: { const: true },
+  },
   ...{ conditions: { type: 'object' }, prefer: { type: 'object' }, trace: { type: 'object' } },
 };
 

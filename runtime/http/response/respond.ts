@@ -77,12 +77,12 @@ export async function sendReply(
   if (reply.body !== undefined) {
     return sendBody(req, res, reply.status, named(reply.body, req), look, headers);
   }
-  if (reply.content !== undefined && reply.around === undefined) {
+  if (reply.content !== undefined && reply.around === undefined && reply.content.ofResource === undefined) {
     return sendContent(req, res, reply, reply.content, look, headers);
   }
   if (reply.content !== undefined && look.format === 'json' && !look.pretty) {
     append(headers, typeOf(look));
-    headers.push('Vary', varyOf(look, 'Accept'));
+    headers.push('Vary', varyOf(look, 'Accept, Accept-Encoding'));
     return sendAround(req, res, reply, reply.content, headers);
   }
   const writeBundle = writerOf(look, writing.codecs)?.writeBundle;
@@ -169,8 +169,9 @@ function jsonOf({ json, bundle }: Reply): string | undefined {
 function joinContent(reply: Reply, limit: number): Promise<string> {
   const { content } = reply;
   if (content === undefined) return Promise.resolve('');
-  if (content.size <= limit) return joinAround(reply, content);
-  const text = `The content has ${content.size} bytes: beyond ${limit} it is given as it is, or in JSON without _pretty`;
+  const most = content.ofResource?.largest ?? limit;
+  if (content.size <= most) return joinAround(reply, content);
+  const text = `The content has ${content.size} bytes: beyond ${most} it is given as it is, or in JSON without _pretty`;
   return Promise.reject(new FhirError('not-acceptable', text));
 }
 

@@ -46,7 +46,7 @@ export async function sendContent(
   await send(req, res, range === undefined ? reply.status : 206, headers, () => content.open(range), encoding);
 }
 
-/** Sends the content of a Binary as base64 within the JSON text of the resource, never whole in memory. */
+/** Sends the content of a Binary as base64 within the JSON text of the resource, or a text that is one, never whole in memory. */
 export async function sendAround(
   req: IncomingMessage,
   res: ServerResponse,
@@ -55,6 +55,11 @@ export async function sendAround(
   headers: string[],
 ): Promise<void> {
   const { head, tail } = around;
+  if (content.ofResource !== undefined) {
+    const encoding = chooseEncoding(req.headers['accept-encoding'] ?? '');
+    append(headers, encoding === undefined ? ['Content-Length', String(content.size)] : ['Content-Encoding', encoding]);
+    return send(req, res, status, headers, () => content.open(), encoding);
+  }
   const length = Buffer.byteLength(head) + 4 * Math.ceil(content.size / 3) + Buffer.byteLength(tail);
   headers.push('Content-Length', String(length));
   await send(req, res, status, headers, async () => base64(head, await content.open(), tail));
@@ -97,7 +102,10 @@ async function* base64(head: string, content: AsyncIterable<Uint8Array>, tail: s
 
 /** The JSON text of a Binary with its content, for formats that cannot be written piece by piece. */
 export async function joinAround({ around = { head: '', tail: '' } }: Reply, content: ReplyContent): Promise<string> {
-  const parts: Buffer[] = [];
-  for await (const part of base64(around.head, await content.open(), around.tail)) parts.push(part);
+  const parts: Uint8Array[] = [];
+  const bytes = await content.open();
+  const text = content.ofResource === undefined ? base64(around.head, bytes, around.tail) : bytes;
+  // A copy: the source may use its piece again.
+  for await (const part of text) parts.push(Uint8Array.from(part));
   return Buffer.concat(parts).toString();
 }

@@ -1,6 +1,8 @@
 import type { Call, Reply } from '../../core/call.js';
 import { fileKey } from '../../core/export-files.js';
 import type { Job } from '../../core/jobs.js';
+import { FhirError } from '../../fhir/errors.js';
+import type { Limits } from '../../fhir/limits.js';
 import { pick } from '../../fhir/pick.js';
 import type { JsonValue } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
@@ -13,7 +15,7 @@ export const REQUEST = 'request';
 /** Members of a call that are kept as they are. */
 const KEPT = [
   ...(['interaction', 'operation', 'level', 'type', 'id', 'versionId', 'member'] as const),
-  ...(['conditions', 'prefer', 'base', 'trace', 'languages', 'isDeletion'] as const),
+  ...(['conditions', 'prefer', 'base', 'trace', 'accept', 'languages', 'isDeletion'] as const),
 ] as const;
 
 /** Members that hold what a call sends. */
@@ -42,6 +44,8 @@ export interface RequestResult extends Pick<Reply, (typeof HEAD)[number]> {
   readonly text?: string;
   /** Last part of the key of the blob that has it, where it is long. */
   readonly file?: string;
+  /** Bytes of that blob. */
+  readonly size?: number;
 }
 
 /** Texts of so many characters are in the job itself, which is read whenever a process looks for work. */
@@ -91,17 +95,42 @@ function readSent(sent: string, depth: number): SentParts {
   return text === '' ? parts : { ...parts, body: readJson(text, depth), text: () => text };
 }
 
-/** Puts the body of an answer where it is read from later. @param run of the job */
+/** Returns the greatest size of an answer that is kept, in bytes. */
+export function largestAnswer({ jobAnswer = 256 * 1024 * 1024 }: Pick<Limits, 'jobAnswer'>): number {
+  return jobAnswer;
+}
+
+/**
+ * Puts the body of an answer where it is read from later.
+ *
+ * @throws FhirError `answer-too-large` where it has more bytes than `limit`
+ */
 export async function storeBody(
   job: Pick<Job, 'type' | 'id' | 'run'>,
   pieces: Iterable<string> | AsyncIterable<string | Uint8Array>,
   blobs: BlobStore,
-): Promise<Pick<RequestResult, 'text' | 'file'>> {
+  limit: number,
+): Promise<Pick<RequestResult, 'text' | 'file' | 'size'>> {
   if (Array.isArray(pieces) && pieces.reduce((sum: number, { length }: string) => sum + length, 0) <= SHORT)
     return { text: pieces.join('') };
   const file = `answer.${job.run}`;
-  await blobs.put(fileKey(job, file), piecesOf(pieces), Infinity);
-  return { file };
+  const bounded = async function* (): AsyncIterable<Uint8Array> {
+    let size = 0;
+    for await (const piece of piecesOf(pieces)) {
+      size += piece.length;
+      if (size > limit) throw tooLarge(limit);
+      yield piece;
+    }
+  };
+  const { size } = await blobs.put(fileKey(job, file), bounded(), Infinity);
+  return { file, size };
+}
+
+function tooLarge(limit: number): FhirError {
+  const text =
+    `The answer has more than ${limit} bytes and is not kept; what the request wrote is written. ` +
+    'Ask for less at a time (_count, _elements, narrower criteria), or use $export or $sql-export';
+  return new FhirError('answer-too-large', text);
 }
 
 /** Returns the body of an answer. @throws Error where it was removed */
@@ -109,16 +138,26 @@ export async function readBody(job: Job, { text, file }: RequestResult, blobs: B
   return file === undefined ? Buffer.from(text ?? '') : bytesOf(fileKey(job, file), blobs);
 }
 
+/** Opens the body of an answer that is in a blob. @throws Error where it was removed */
+export async function openBody(job: Job, file: string, blobs: BlobStore): Promise<AsyncIterable<Uint8Array>> {
+  return (await blobOf(fileKey(job, file), blobs)).stream;
+}
+
 async function textOf(key: string, blobs: BlobStore): Promise<string> {
   return (await bytesOf(key, blobs)).toString('utf8');
 }
 
 async function bytesOf(key: string, blobs: BlobStore): Promise<Buffer> {
+  const { stream } = await blobOf(key, blobs);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of stream) pieces.push(Uint8Array.from(piece));
+  return Buffer.concat(pieces);
+}
+
+async function blobOf(key: string, blobs: BlobStore): Promise<{ readonly stream: AsyncIterable<Uint8Array> }> {
   const blob = await blobs.get(key);
   if (blob === undefined) throw new Error(`there is no blob ${key}`);
-  const pieces: Uint8Array[] = [];
-  for await (const piece of blob.stream) pieces.push(Uint8Array.from(piece));
-  return Buffer.concat(pieces);
+  return blob;
 }
 
 async function* piecesOf(pieces: Iterable<string> | AsyncIterable<string | Uint8Array>): AsyncIterable<Uint8Array> {

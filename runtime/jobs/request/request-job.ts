@@ -10,7 +10,15 @@ import type { JsonObject } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
 import { setQueryBudget } from '../../store/query-budget.js';
 import type { ChunkContext, ChunkResult } from '../engine/job-kind.js';
-import { HEAD, readCall, SENT_PREFIX, storeBody, type RequestInput, type RequestResult } from './request-input.js';
+import {
+  HEAD,
+  largestAnswer,
+  readCall,
+  SENT_PREFIX,
+  storeBody,
+  type RequestInput,
+  type RequestResult,
+} from './request-input.js';
 import { clearLedger, openLedger } from './stored-ledger.js';
 
 /** The job has the answer, and only removes what it needed for it. */
@@ -70,18 +78,18 @@ async function answer(context: ChunkContext): Promise<RequestResult> {
     const isOutOfOrder = error.status >= 500 && error.code !== 'too-costly';
     if (isOutOfOrder && job.failures < RETRIES) throw error;
     audit.failed(call, error);
-    const body = await storeBody(job, [writeJson(errorOutcome(error))], store.blobs);
+    const body = await storeBody(job, [writeJson(errorOutcome(error))], store.blobs, Infinity);
     return { status: error.status, headers: error.headers, body: 'resource', ...body };
   }
 }
 
-async function storeReply(job: Job, reply: Reply, { store: { blobs } }: Services): Promise<RequestResult> {
+async function storeReply(job: Job, reply: Reply, { store: { blobs }, limits }: Services): Promise<RequestResult> {
   const head = pick(reply, HEAD);
   const { body, bundle, json, resource, content, around } = reply;
   if (body !== undefined) {
     const pieces = typeof body.content === 'string' ? [body.content] : body.content;
     const { contentType } = body;
-    return { ...head, body: { contentType }, ...(await storeBody(job, pieces, blobs)) };
+    return { ...head, body: { contentType }, ...(await storeBody(job, pieces, blobs, largestAnswer(limits))) };
   }
   const text = json ?? (resource && writeJson(resource));
   const pieces =
@@ -93,7 +101,7 @@ async function storeReply(job: Job, reply: Reply, { store: { blobs } }: Services
           ? undefined
           : [text];
   if (pieces === undefined) return head;
-  return { ...head, body: 'resource', ...(await storeBody(job, pieces, blobs)) };
+  return { ...head, body: 'resource', ...(await storeBody(job, pieces, blobs, largestAnswer(limits))) };
 }
 
 /** The JSON text of a resource whose content is apart. */

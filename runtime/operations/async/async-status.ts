@@ -11,7 +11,7 @@ import { REQUEST, type RequestInput } from '../../jobs/request/request-input.js'
 import { readArguments, valueOf } from '../arguments.js';
 import { describeProgress, pauseBefore } from '../job-progress.js';
 import { askedJob, endJob, statusUrl } from '../jobs.js';
-import { bundledReply, ordinaryReply } from './job-answer.js';
+import { bundledReply, joinedReply, ordinaryReply } from './job-answer.js';
 import { openPollLimit } from './poll-limit.js';
 
 const polls = openPollLimit();
@@ -45,12 +45,13 @@ export async function asyncStatus(call: Call, services: Services): Promise<Reply
  * `$async-result`: the answer to a request that was answered later, as the request by itself would have got it, status and headers
  * included.
  *
- * @throws FhirError `parameter-invalid`, `job-unknown`, `scope-missing`
+ * @throws FhirError `parameter-invalid`, `job-unknown`, `scope-missing`, `asked-too-often`
  */
 export async function asyncResult(call: Call, services: Services): Promise<Reply> {
   const job = await requestedJob(call, services);
   if (!ENDED.has(job.state)) throw new FhirError('job-unknown', 'The answer is not there yet; ask for the state first');
-  const reply = await ordinaryReply(job, services);
+  polls.check(job.id);
+  const reply = call.isEntry === true ? await joinedReply(job, services) : await ordinaryReply(job, services);
   // With authorization all answers are for one client.
   if (call.principal.access !== OPEN_ACCESS) return reply;
   return { ...reply, headers: { ...reply.headers, 'Cache-Control': 'no-store' } };

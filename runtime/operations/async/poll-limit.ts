@@ -8,7 +8,7 @@ const SECOND = 1000;
 /** Jobs that are remembered. */
 const JOBS = 10_000;
 
-/** Counts how often clients ask for the state of jobs. */
+/** Counts how often clients ask for the state of jobs and their answers. */
 export interface PollLimit {
   /** @throws FhirError `asked-too-often` where the job was asked for more than ten times within a second */
   check(job: string): void;
@@ -26,7 +26,7 @@ export function openPollLimit(now: () => number = () => performance.now()): Poll
         return;
       }
       if (++second.count > MOST) {
-        const text = `The state of a job may be asked for ${MOST} times in a second; the job goes on`;
+        const text = `The state of a job and its answer may be asked for ${MOST} times in a second; the job goes on`;
         throw new FhirError('asked-too-often', text, { headers: { 'Retry-After': '1' } });
       }
     },

@@ -13,7 +13,7 @@ import { isObject, type JsonObject, type Resource } from '../../fhir/resource.js
 import { REQUEST, storeCall } from '../../jobs/request/request-input.js';
 import { endJob, jobsOf, statusUrl } from '../jobs.js';
 import { judgeCall } from './judge-call.js';
-import { ordinaryReply } from './job-answer.js';
+import { fitsInMemory, joinedReply } from './job-answer.js';
 
 /** Interactions that are answered at once whatever the client prefers: they take no time. */
 const SHORT: ReadonlySet<string> = new Set(['read', 'vread', 'capabilities']);
@@ -66,8 +66,8 @@ export async function startRequest(call: Call, services: Services): Promise<Repl
   const applied = { 'Preference-Applied': 'respond-async' };
   if (prefer.wait !== undefined) {
     const ended = await waitFor(job.id, Math.min(prefer.wait, LONGEST_WAIT), call, services);
-    if (ended !== undefined) {
-      const reply = await ordinaryReply(ended, services);
+    if (ended !== undefined && fitsInMemory(ended, services)) {
+      const reply = await joinedReply(ended, services);
       await endJob(ended, services);
       return { ...reply, headers: { ...reply.headers, ...applied } };
     }

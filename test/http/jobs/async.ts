@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { Client } from '../../../runtime/auth/clients/client.js';
+import { DEFAULT_LIMITS } from '../../../runtime/fhir/limits.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { LAB, observed } from '../auth/support.js';
 import { neededBy } from '../auth/scoped.js';
@@ -343,6 +344,91 @@ export function asyncRequests(store: Store): void {
       const answer = await client().send('GET', '/Patient', undefined, { prefer: 'respond-async, wait=0' });
       expect(answer.status).toBe(202);
       await finished(below(answer.headers['content-location']));
+    });
+  });
+
+  it('has the form that Accept asks for', async () => {
+    const view = { resourceType: 'ViewDefinition', status: 'active', resource: 'Patient', select: [{ column: [{ name: 'id', path: 'id' }] }], where: [{ path: `name.family = '${family}'` }] }; // prettier-ignore
+    const body = { resourceType: 'Parameters', parameter: [{ name: 'subjectResource', resource: view }] };
+    const headers = { accept: 'text/csv' };
+    const status = await start('POST', '/$sql-run', body, { ...headers, prefer: 'async-form=redirect' });
+    await server.finish();
+    const redirect = await client().send('GET', status);
+    expect(redirect.status, redirect.text).toBe(303);
+    const answer = await client().send('GET', below(redirect.headers['location']));
+    expect(answer.status, answer.text).toBe(200);
+    expect(String(answer.headers['content-type'])).toContain('text/csv');
+    expect(answer.text.trim().split(/\r?\n/).sort()).toEqual([`${family}-a`, `${family}-b`, 'id'].sort());
+  });
+
+  describe('an answer that is large', () => {
+    const bounded = jobsServer(store, { limits: { ...DEFAULT_LIMITS, jobAnswer: 40_000 } });
+    const long = word();
+    const filled = (value: string) => patient(value, { id: value, name: [{ family: long, text: 'x'.repeat(9000) }] });
+    const ask = async (path: string, headers: Record<string, string> = {}) => {
+      const prefer = ['respond-async', headers['prefer']].filter((each) => each !== undefined).join(', ');
+      const answer = await bounded.all.send('GET', path, undefined, { ...headers, prefer });
+      expect(answer.status, answer.text).toBe(202);
+      await bounded.finish();
+      return below(answer.headers['content-location']);
+    };
+    beforeAll(async () => {
+      for (let n = 0; n < 6; n++) await bounded.all.send('PUT', `/Patient/${long}-${n}`, filled(`${long}-${n}`));
+    });
+
+    it('is not kept beyond the limit, and says what to do', async () => {
+      const answer = await bounded.all.send('GET', await ask(`/Patient?name=${long}&_count=6`));
+      expect(answer.status, answer.text).toBe(200);
+      const { response, resource } = answer.json().entry[0];
+      expect([response.status, resource]).toEqual(['422 Unprocessable Entity', undefined]);
+      expect(response.outcome.issue[0].details.coding[0].code).toBe('answer-too-large');
+      expect(response.outcome.issue[0].diagnostics).toMatch(/40000 bytes.*_count.*\$export/);
+    });
+
+    it('is not shown with the state where it is long: that says where it is', async () => {
+      const path = `/Patient?name=${long}&_count=3&_sort=_id`;
+      const status = await ask(path);
+      const answer = await bounded.all.send('GET', status);
+      expect(answer.status, answer.text).toBe(200);
+      const { response, resource } = answer.json().entry[0];
+      expect([response.status, resource]).toEqual(['200 OK', undefined]);
+      expect(response.outcome.issue[0].diagnostics).toContain('async-form=redirect');
+      const result = /\[base\](\/\S+)/.exec(response.outcome.issue[0].diagnostics)?.[1] ?? '';
+      const ordinary = await bounded.all.send('GET', result);
+      expect([ordinary.status, ordinary.json().entry.length]).toEqual([200, 3]);
+      expect(ordinary.headers['content-length']).toBe(String(Buffer.byteLength(ordinary.text)));
+      const packed = await bounded.all.send('GET', result, undefined, { 'accept-encoding': 'gzip' });
+      expect([packed.status, packed.headers['content-encoding']]).toEqual([200, 'gzip']);
+      expect((await bounded.all.send('HEAD', result)).status).toBe(200);
+      const xml = await bounded.all.send('GET', result, undefined, { accept: 'application/fhir+xml' });
+      expect(xml.status, xml.text).toBe(406);
+    });
+
+    it('is 202 for a client that waits for it', async () => {
+      const sent = bounded.all.send('GET', `/Patient?name=${long}&_count=3`, undefined, { prefer: 'respond-async, wait=20' }); // prettier-ignore
+      for (let i = 0; i < 100 && (await bounded.jobs.list()).every(({ state }) => state !== 'queued'); i++)
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      await bounded.finish();
+      expect((await sent).status).toBe(202);
+    });
+
+    it('is given in XML where it is short enough, and ten times a second', async () => {
+      const status = await ask(`/Patient?name=${long}&_count=1`, { prefer: 'async-form=redirect' });
+      const redirect = await bounded.all.send('GET', status);
+      const result = below(redirect.headers['location']);
+      const xml = await bounded.all.send('GET', result, undefined, { accept: 'application/fhir+xml' });
+      expect([xml.status, xml.text.includes(`<family value="${long}"/>`)]).toEqual([200, true]);
+      const answers = await Promise.all(Array.from({ length: 30 }, () => bounded.all.send('GET', result)));
+      const refused = answers.filter((answer) => answer.status === 429);
+      expect(refused.length).toBeGreaterThanOrEqual(10);
+      expectRefusal(refused[0]!, 429, 'asked-too-often');
+    });
+
+    it('is in a batch only where it is short', async () => {
+      const status = await ask(`/Patient?name=${long}&_count=3`);
+      const url = status.slice(1).replace('async-poll-status', 'async-result');
+      const batch = await bounded.all.send('POST', '/', bundle('batch', [{ request: { method: 'GET', url } }]));
+      expect(batch.text).toContain('answer-too-large');
     });
   });
 
