@@ -139,7 +139,7 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
       expect(await page.frameLocator('iframe').locator('p').textContent()).toBe('Ada Lovelace');
       await inspect(page, named('5-resource'));
       await page.click('.tabs >> text=XML');
-      expect(await page.textContent('.code')).toContain('<family value="Lovelace');
+      expect(await page.textContent('pre.code code')).toContain('<family value="Lovelace');
       await inspect(page, named('6-xml'));
       await page.goBack();
       await page.click('text=Versions');
@@ -364,7 +364,7 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
       );
       await page.press('#edit-text', 'Control+Enter');
       await page.waitForURL(/\/fhir\/Observation\/[^/]+$/);
-      expect(await page.textContent('pre.code')).toContain('1.50');
+      expect(await page.textContent('pre.code code')).toContain('1.50');
       const path = new URL(page.url()).pathname;
       await page.click('.actions >> text=Edit');
       await page.locator('#edit-text').filter({ hasText: '' }).waitFor();
