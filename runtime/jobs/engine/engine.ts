@@ -268,7 +268,8 @@ class Engine implements JobEngine {
       this.report('cancelled', job);
       await this.discard(job);
       const row = await this.rows.get(job.id);
-      if (row?.job.state === 'cancelled') await this.settle(row);
+      // How far it came is known here alone.
+      if (row?.job.state === 'cancelled') await this.settle(row, job.progress);
       return;
     }
     this.report(job.state === 'failed' ? 'failed' : 'completed', job);
@@ -280,9 +281,9 @@ class Engine implements JobEngine {
   }
 
   /** Notes that nothing is left of a cancelled job. */
-  private async settle(row: JobRow): Promise<void> {
+  private async settle(row: JobRow, progress = row.job.progress): Promise<void> {
     const { lease: _lease, ...job } = row.job;
-    await this.rows.replace(row, { ...job, isDiscarded: true });
+    await this.rows.replace(row, { ...job, progress, isDiscarded: true });
   }
 
   /**

@@ -110,7 +110,7 @@ class JobRun {
     await beats;
     await this.last.catch(() => {});
     if (why === 'stopped') await this.release();
-    return { job: this.row.job, ...(why !== undefined && { stop: why }) };
+    return { job: this.seen(), ...(why !== undefined && { stop: why }) };
   }
 
   /** Fails a job whose documents cannot be read: its chunks would fail too, without a word that helps. */
@@ -149,7 +149,7 @@ class JobRun {
         ...(result === undefined && lease !== undefined && { lease: this.newLease() }),
         ...(result !== undefined && { result, state: 'completed' as const, ended: clock.now() }),
       }));
-      this.shown = undefined;
+      if (this.why === undefined) this.shown = undefined;
     } catch (error) {
       if (end.signal.aborted) return;
       await this.fail(signal.aborted ? signal.reason : error);

@@ -60,8 +60,9 @@ export async function openLedger(
       },
       ofEntry: (index) => ledgerOf(String(index)),
       async turn(done, total) {
-        signal.throwIfAborted();
+        // First, so that a job that is cancelled has the count.
         report({ done, total, unit: 'entries' });
+        signal.throwIfAborted();
         await breathe();
         signal.throwIfAborted();
       },

@@ -10,7 +10,7 @@ import { BULK } from '../../jobs/bulk/bulk-input.js';
 import { REQUEST, type RequestInput } from '../../jobs/request/request-input.js';
 import { readArguments, valueOf } from '../arguments.js';
 import { describeProgress, pauseBefore } from '../job-progress.js';
-import { askedJob, endJob, statusUrl } from '../jobs.js';
+import { askedJob, endJob, jobsOf, statusUrl } from '../jobs.js';
 import { bundledReply, joinedReply, ordinaryReply } from './job-answer.js';
 import { openPollLimit } from './poll-limit.js';
 
@@ -26,7 +26,7 @@ export async function asyncStatus(call: Call, services: Services): Promise<Reply
   const job = await requestedJob(call, services);
   if (call.isDeletion === true) {
     const isRunning = await endJob(job, services);
-    const text = isRunning ? 'The request is cancelled' : 'The answer is removed';
+    const text = isRunning ? `The request is cancelled${await entriesDone(job.id, services)}` : 'The answer is removed';
     const issue = [{ severity: 'information', code: 'informational', ...told(text) }];
     return { status: 202, resource: { resourceType: 'OperationOutcome', issue } };
   }
@@ -55,6 +55,12 @@ export async function asyncResult(call: Call, services: Services): Promise<Reply
   // With authorization all answers are for one client.
   if (call.principal.access !== OPEN_ACCESS) return reply;
   return { ...reply, headers: { ...reply.headers, 'Cache-Control': 'no-store' } };
+}
+
+/** Says how many entries of a batch stay. In another process the last one may not be counted. */
+async function entriesDone(id: string, services: Services): Promise<string> {
+  const { done = 0, total = 0, unit = '' } = (await jobsOf(services).read(id))?.progress ?? {};
+  return unit === 'entries' ? `; ${done} of ${total} entries were done, and stay` : '';
 }
 
 async function requestedJob(call: Call, services: Services): Promise<Job> {

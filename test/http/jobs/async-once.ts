@@ -124,4 +124,18 @@ export function requestsOnce(store: Store): void {
     const history = (await all.send('GET', `/Patient/${id}/_history`)).json();
     expect(history.entry.map((each: { resource: { name: { family: string }[] } }) => each.resource.name[0]!.family)).toEqual(['third', 'second', 'first']); // prettier-ignore
   });
+
+  it('keeps the count of a batch that is cancelled', async () => {
+    const entry = Array.from({ length: 5 }, () => ({ request: { method: 'POST', url: 'Patient' }, resource: patient(word()) })); // prettier-ignore
+    const kickoff = await all.send('POST', '/', { resourceType: 'Bundle', type: 'batch', entry }, ASYNC);
+    const status = String(kickoff.headers['content-location']).replace(/^.*?\/fhir/, '');
+    const id = status.replace(/.*=/, '');
+    death = async (context, chunk) => {
+      const answer = await chunk(context);
+      expect(await server.jobs.cancel(id)).toBe(true);
+      return answer;
+    };
+    await server.finish();
+    expect(await server.jobs.read(id)).toMatchObject({ state: 'cancelled', progress: { total: 5, unit: 'entries' } });
+  });
 }
