@@ -1,3 +1,4 @@
+import type { ServerFacts } from './store/mongo/examine-servers.js';
 import { statSync } from 'node:fs';
 
 import { integrityOf } from './assembly/integrity.js';
@@ -192,6 +193,16 @@ function createLookups(): Required<Pick<MongoOptions, 'slotOf' | 'isNameable'>> 
     return rows;
   };
   return { slotOf: (type, param) => rowsOf(type).get(param)?.slot, isNameable: (type) => rowsOf(type).has('url') };
+}
+
+/**
+ * Asks the servers of a MongoDB store how they are; nothing is written.
+ *
+ * @throws Error where they cannot be reached, or cannot do what the store needs
+ */
+export async function examineMongo(url: string): Promise<ServerFacts> {
+  const { examineServers } = await import('./store/mongo/examine-servers.js');
+  return examineServers(url);
 }
 
 /**

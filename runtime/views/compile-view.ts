@@ -34,7 +34,7 @@ export interface CompiledView {
   readonly rowsOf: (resource: Resource, most?: number) => readonly ViewRow[];
 }
 
-/** What a run knows beside the resources. */
+/** Context of a run, beside the resources. */
 export interface ViewContext {
   /** `now()` and `today()`. */
   readonly now: Date;

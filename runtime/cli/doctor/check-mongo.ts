@@ -19,8 +19,8 @@ const DIRTY = 0.2;
 /** Asks the servers of a MongoDB store how they are, and judges it. @returns nothing for another store */
 export async function checkMongo({ store }: Pick<Config, 'store'>): Promise<Finding[]> {
   if (!isMongoUrl(store)) return [];
-  const { examineServers } = await import('../../store/mongo/examine-servers.js');
-  return judgeServers(await examineServers(store));
+  const { examineMongo } = await import('../../server.js');
+  return judgeServers(await examineMongo(store));
 }
 
 /** Judges what the servers of a database say. */

@@ -1,4 +1,4 @@
-/** What one check of `kiln doctor` found. */
+/** A finding of one check of `kiln doctor`. */
 export interface Finding {
   /** The subject that was looked at: `disk`, `tls`, `jobs`. */
   readonly check: string;

@@ -13,7 +13,7 @@ export interface MemberState {
   readonly lag?: number;
 }
 
-/** What the servers of a database say about themselves. Parts that the user may not ask for are absent. */
+/** Facts that the servers of a database tell about themselves. Parts that the user may not ask for are absent. */
 export interface ServerFacts {
   /** The clock of the primary minus that of this process, in milliseconds; as exact as an answer is quick. */
   readonly skew: number;
