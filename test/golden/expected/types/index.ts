@@ -9,4 +9,5 @@ export type { Resource } from './resource.js';
 export type { Visit, VisitNote } from './visit.js';
 export type { AnyResource, ResourceOf, ResourceType } from './resource-union.js';
 export type { Operations } from './operations.js';
-export type { SearchParameters } from './search-parameters.js';
+export type { SearchParameters, SearchValues } from './search-parameters.js';
+export type { Choices } from './choices.js';

@@ -3,43 +3,49 @@
 
 /** A value of a search parameter. */
 export type SearchValue = string | number | boolean;
-/** One value, or several of which all have to match. */
-export type SearchValues = SearchValue | readonly SearchValue[];
+
+/** No value is one of these: it tells types the kind of a parameter. */
+export interface OfKind<K extends string> {
+  '~kind': K;
+}
+
+/** One value, or several of which all have to match. `K`: the kind of the parameter. */
+export type SearchValues<K extends string = string> = SearchValue | readonly SearchValue[] | OfKind<K>;
 
 /** Search parameters of Animal. */
 export interface AnimalSearch extends ResourceSearch {
   /** token */
-  deceased?: SearchValues;
+  deceased?: SearchValues<'token'>;
   /** token */
-  status?: SearchValues;
+  status?: SearchValues<'token'>;
   /** string */
-  text?: SearchValues;
+  text?: SearchValues<'string'>;
 }
 
 /** Search parameters of Resource. */
 export interface ResourceSearch {
   /** token */
-  _id?: SearchValues;
+  _id?: SearchValues<'token'>;
   /** special */
-  _text?: SearchValues;
+  _text?: SearchValues<'special'>;
 }
 
 /** Search parameters of Visit. */
 export interface VisitSearch extends ResourceSearch {
   /** reference */
-  animal?: SearchValues;
+  animal?: SearchValues<'reference'>;
   /** reference */
-  before?: SearchValues;
+  before?: SearchValues<'reference'>;
   /** token */
-  first?: SearchValues;
+  first?: SearchValues<'token'>;
   /** composite */
-  note?: SearchValues;
+  note?: SearchValues<'composite'>;
   /** reference */
-  'part-of'?: SearchValues;
+  'part-of'?: SearchValues<'reference'>;
   /** string */
-  text?: SearchValues;
+  text?: SearchValues<'string'>;
   /** reference */
-  whole?: SearchValues;
+  whole?: SearchValues<'reference'>;
 }
 
 /** The search parameters of each resource type. */

@@ -225,6 +225,7 @@ export function plain(answer: Answer): unknown {
 function normal(json: string): unknown {
   const text = json
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)/g, 'TIME')
+    .replace(/127\.0\.0\.1:\d+/g, 'HOST')
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UUID');
   // Links to pages are other ones each time.
   const isPages = (key: string, value: unknown): boolean =>
