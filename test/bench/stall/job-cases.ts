@@ -2,6 +2,18 @@ import { get, many, parameters, put, send, type HostileRequest, type StallCase }
 
 const ASYNC = { prefer: 'respond-async', accept: 'application/fhir+json' };
 
+/** An operation that begins a job. */
+const later = (path: string, parameter: readonly object[]): HostileRequest => {
+  const request = parameters(path, parameter);
+  return { ...request, headers: { ...request.headers, ...ASYNC } };
+};
+
+/** A table of all Persons, each of their values a row. */
+const PERSONS = {
+  ...{ resourceType: 'ViewDefinition', status: 'active', resource: 'Person' },
+  select: [{ forEach: 'identifier', column: [{ name: 'value', path: 'value' }] }],
+};
+
 /** Resources of a megabyte each, with many values and with long texts. */
 const INDEXED = [
   ...many(4, (n) => ({
@@ -31,22 +43,53 @@ export const JOB_CASES: readonly StallCase[] = [
   { name: '$export of everything', requests: () => [get('/$export', ASYNC)], status: 202 },
   {
     name: '$bulk-delete',
-    requests: () => [send('POST', '/$bulk-delete', JSON.stringify({ resourceType: 'Parameters', parameter: [{ name: 'url', valueString: 'Basic?_id=none' }] }), ASYNC)], // prettier-ignore
+    requests: () => [later('/$bulk-delete', [{ name: 'url', valueString: 'Basic?_id=none' }])],
     status: 202,
   },
   {
     name: '$bulk-patch',
-    requests: () => [send('POST', '/$bulk-patch', JSON.stringify({ resourceType: 'Parameters', parameter: [{ name: 'url', valueString: 'Basic?_id=none' }, { name: 'patch', resource: { resourceType: 'Parameters' } }] }), ASYNC)], // prettier-ignore
+    requests: () => [
+      later('/$bulk-patch', [
+        { name: 'url', valueString: 'Basic?_id=none' },
+        {
+          name: 'patch',
+          resource: {
+            resourceType: 'Parameters',
+            parameter: [
+              {
+                name: 'operation',
+                part: [
+                  { name: 'type', valueCode: 'delete' },
+                  { name: 'path', valueString: 'Basic.code' },
+                ],
+              },
+            ],
+          },
+        },
+      ]),
+    ],
     status: 202,
   },
   {
     name: '$bulk-undo',
-    requests: () => [send('POST', '/$bulk-undo', JSON.stringify({ resourceType: 'Parameters', parameter: [{ name: '_jobId', valueString: 'none' }] }), ASYNC)], // prettier-ignore
+    requests: () => [later('/$bulk-undo', [{ name: '_jobId', valueString: 'none' }])],
+    status: 404,
+  },
+  {
+    name: '$sql-export',
+    requests: () => [
+      later('/$sql-export', [{ name: 'subject', part: [{ name: 'subjectResource', resource: PERSONS }] }]),
+    ],
+    status: 202,
+  },
+  {
+    name: '$sql-export-poll-status',
+    requests: () => many(100, () => get('/$sql-export-poll-status?_jobId=none')),
     status: 404,
   },
   {
     name: 'a search that is answered later',
-    requests: () => many(20, () => get('/Patient?_count=100', ASYNC)),
+    requests: () => many(5, () => get('/Patient?_count=100', ASYNC)),
     status: 202,
   },
   {
