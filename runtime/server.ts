@@ -195,6 +195,8 @@ function createLookups(): Required<Pick<MongoOptions, 'slotOf' | 'isNameable'>> 
   return { slotOf: (type, param) => rowsOf(type).get(param)?.slot, isNameable: (type) => rowsOf(type).has('url') };
 }
 
+export type { MemberState, ServerFacts } from './store/mongo/examine-servers.js';
+
 /**
  * Asks the servers of a MongoDB store how they are; nothing is written.
  *

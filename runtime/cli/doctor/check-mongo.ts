@@ -1,7 +1,7 @@
 import { isMongoUrl } from '../../config/mongo-url.js';
 import type { Config } from '../../config/settings.js';
 import { append } from '../../fhir/lists.js';
-import type { MemberState, ServerFacts } from '../../store/mongo/examine-servers.js';
+import type { MemberState, ServerFacts } from '../../server.js';
 import { reportOf, type Finding } from './finding.js';
 
 /** Clocks may differ so much, in milliseconds. */
