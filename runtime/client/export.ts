@@ -16,9 +16,9 @@ export interface ExportOptions extends RequestOptions {
 
 /** How far an export is. */
 export interface ExportProgress {
-  /** What the server says: `40 of 100 resources`. */
+  /** The words of the server: `40 of 100 resources`. */
   readonly text: string;
-  /** What there is to fetch; absent: the server is not done. */
+  /** The files to fetch; absent: the server is not done. */
   readonly manifest?: ExportManifest;
   /** Resources that have been read. */
   readonly read: number;

@@ -16,7 +16,7 @@ export class FhirClientError extends Error {
     text: string,
     /** Headers of the answer: `Retry-After`, `WWW-Authenticate`. */
     readonly headers: Headers = new Headers(),
-    /** Of a GraphQL query. */
+    /** The faults of a GraphQL query. */
     readonly errors?: readonly GraphqlError[],
   ) {
     super(text);
@@ -24,7 +24,7 @@ export class FhirClientError extends Error {
   }
 }
 
-/** What every call takes besides its own arguments. */
+/** Options that every call takes besides its own arguments. */
 export interface RequestOptions {
   /** Ends the call: its promise is rejected with the reason. */
   readonly signal?: AbortSignal | undefined;
@@ -62,7 +62,7 @@ export interface ClientRequest extends RequestOptions {
   readonly query?: URLSearchParams | undefined;
   /** Texts, bytes and forms are sent as they are; anything else is sent as JSON. */
   readonly body?: unknown;
-  /** Of the body: `application/fhir+json` unless said otherwise, or what `fetch` makes of a form. */
+  /** The media type of the body: `application/fhir+json` unless said otherwise, or what `fetch` makes of a form. */
   readonly contentType?: string | undefined;
   readonly accept?: string;
   /** It may be repeated although its method does not say so: a search by POST. */
@@ -218,6 +218,6 @@ async function refusal(response: Response): Promise<FhirClientError> {
   const errors = body?.resourceType === undefined ? body?.errors : undefined;
   const texts = outcome?.issue?.map(({ details, diagnostics }) => details?.text ?? diagnostics ?? '') ?? [];
   const text = texts.filter((each) => each !== '').join('; ') || (errors?.[0]?.message ?? '');
-  const told = text === '' ? `the server answered ${status}` : `${status}: ${text}`;
-  return new FhirClientError(status, outcome, told, headers, errors);
+  const message = text === '' ? `the server answered ${status}` : `${status}: ${text}`;
+  return new FhirClientError(status, outcome, message, headers, errors);
 }

@@ -46,7 +46,7 @@ export type Criteria<T extends ResourceType> = SearchParameters[T] &
 /** Criteria of several types at once. */
 export type SystemCriteria = Readonly<Record<string, ParameterValue | undefined>>;
 
-/** What is special to a search. */
+/** Options of a search alone. */
 export interface SearchOptions extends RequestOptions {
   /** By POST, so that no log has the criteria; a search whose URL is longer than 6 kB is anyway. */
   readonly post?: boolean;

@@ -24,7 +24,7 @@ export interface Preferences {
   readonly handling?: 'strict' | 'lenient';
   /** https://hl7.org/fhir/R5/async-bulk.html */
   readonly respondAsync?: true;
-  /** Of an asynchronous request: how long the client would wait for the ordinary answer, in seconds. RFC 7240, 4.3 */
+  /** How long the client of an asynchronous request would wait for the ordinary answer, in seconds. RFC 7240, 4.3 */
   readonly wait?: number;
   /** `async-form=redirect`: the finished status leads to the ordinary answer. */
   readonly isRedirect?: true;

@@ -1,9 +1,12 @@
 import type { WiredOperation } from '../contract/index.js';
-import type { Call } from '../core/call.js';
+import type { Call, Reply } from '../core/call.js';
 import { ENDED, type Job, type Jobs } from '../core/jobs.js';
 import { ownJob } from '../core/own-job.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
+import { formatHttpDate } from '../fhir/instant.js';
+import { told } from '../fhir/operation-outcome.js';
+import { JOB_KINDS } from '../jobs/kinds.js';
 
 /** The jobs of the server. @throws FhirError `operation-unsupported` where it has none */
 export function jobsOf({ jobs }: Pick<Services, 'jobs'>): Jobs {
@@ -35,4 +38,18 @@ export async function endJob({ id, state }: Job, services: Services): Promise<bo
   const isRunning = !ENDED.has(state);
   if (!isRunning || !(await jobs.cancel(id))) await jobs.remove(id);
   return isRunning;
+}
+
+/** Ends an export, of resources or of tables, and removes its files. */
+export async function endExport(job: Job, services: Services): Promise<Reply> {
+  const isRunning = await endJob(job, services);
+  const text = isRunning ? 'The export is cancelled, and its files are removed' : 'The files of the export are removed';
+  const issue = [{ severity: 'information', code: 'informational', ...told(text) }];
+  return { status: 202, resource: { resourceType: 'OperationOutcome', issue } };
+}
+
+/** The header `Expires` of a job that has ended: when its kind lets it go. */
+export function expiryOf({ type, ended = 0 }: Pick<Job, 'type' | 'ended'>): string {
+  const { retention = 0 } = JOB_KINDS.find((kind) => kind.type === type) ?? {};
+  return formatHttpDate(ended + retention);
 }

@@ -65,9 +65,9 @@ interface VersionRow {
   readonly isSecond: boolean;
 }
 
-const searchHead = template<PagePart>('search-head');
-const searchRow = template<ResultRow>('search-row');
-const searchTail = template<PagePart>('search-tail');
+const searchHead = template<PagePart>('search/head');
+const searchRow = template<ResultRow>('search/row');
+const searchTail = template<PagePart>('search/tail');
 const historyHead = template<PagePart>('history/head');
 const historyRow = template<VersionRow>('history/row');
 const historyTail = template<PagePart>('history/tail');

@@ -6,7 +6,7 @@ export interface Finding {
   readonly level: 'fine' | 'warning' | 'fault' | 'unknown';
   /** The finding, in some words. */
   readonly text: string;
-  /** What to do about it; absent: nothing. */
+  /** The remedy; absent: none is needed. */
   readonly remedy?: string;
 }
 

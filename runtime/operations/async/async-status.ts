@@ -3,14 +3,12 @@ import type { Call, Reply } from '../../core/call.js';
 import { ENDED, type Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
-import { formatHttpDate } from '../../fhir/instant.js';
 import { told } from '../../fhir/operation-outcome.js';
-import { JOB_KINDS } from '../../jobs/kinds.js';
 import { BULK } from '../../jobs/bulk/bulk-input.js';
 import { REQUEST, type RequestInput } from '../../jobs/request/request-input.js';
 import { readArguments, valueOf } from '../arguments.js';
 import { describeProgress, pauseBefore } from '../job-progress.js';
-import { askedJob, endJob, jobsOf, statusUrl } from '../jobs.js';
+import { askedJob, endJob, expiryOf, jobsOf, statusUrl } from '../jobs.js';
 import { bundledReply, joinedReply, ordinaryReply } from './job-answer.js';
 import { openPollLimit } from './poll-limit.js';
 
@@ -72,9 +70,4 @@ async function requestedJob(call: Call, services: Services): Promise<Job> {
   const job = await askedJob([REQUEST, ...Object.values(BULK)], id, call, services);
   if (job.state === 'cancelled') throw new FhirError('job-unknown');
   return job;
-}
-
-function expiryOf({ ended = 0, type }: Job): string {
-  const { retention = 0 } = JOB_KINDS.find((kind) => kind.type === type) ?? {};
-  return formatHttpDate(ended + retention);
 }

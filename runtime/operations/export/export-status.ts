@@ -1,15 +1,13 @@
-import { told } from '../../fhir/operation-outcome.js';
 import type { Call, Reply } from '../../core/call.js';
 import { EXPORT, exportFileId, filesOf, NDJSON } from '../../core/export-files.js';
 import type { Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
-import { formatHttpDate, formatInstant } from '../../fhir/instant.js';
-import { JOB_KINDS } from '../../jobs/kinds.js';
+import { formatInstant } from '../../fhir/instant.js';
 import type { ExportInput } from '../../jobs/export/export-input.js';
 import { readArguments, valueOf } from '../arguments.js';
 import { describeProgress, pauseBefore } from '../job-progress.js';
-import { askedJob, endJob, statusUrl } from '../jobs.js';
+import { askedJob, endExport, expiryOf, statusUrl } from '../jobs.js';
 import { manifestRange } from './manifest-range.js';
 
 /**
@@ -45,15 +43,7 @@ export async function exportStatus(call: Call, services: Services): Promise<Repl
 }
 
 function nextUrl(id: string, page: number, services: Services): string {
-  const url = statusUrl('export-poll-status', id, services);
-  return `${url}${url.includes('?') ? '&' : '?'}_page=${page + 1}`;
-}
-
-async function endExport(job: Job, services: Services): Promise<Reply> {
-  const isRunning = await endJob(job, services);
-  const text = isRunning ? 'The export is cancelled, and its files are removed' : 'The files of the export are removed';
-  const issue = [{ severity: 'information', code: 'informational', ...told(text) }];
-  return { status: 202, resource: { resourceType: 'OperationOutcome', issue } };
+  return `${statusUrl('export-poll-status', id, services)}&_page=${page + 1}`;
 }
 
 function showProgress(job: Job): Reply {
@@ -90,10 +80,9 @@ function showFiles(
   };
   const body = { contentType: 'application/json', content: JSON.stringify(manifest), isJson: true } as const;
   if (job.state !== 'completed') return { ...showProgress(job), body };
-  const { retention = 0 } = JOB_KINDS.find(({ type }) => type === EXPORT) ?? {};
   return {
     status: 200,
-    headers: { Expires: formatHttpDate((job.ended ?? 0) + retention), 'X-Progress': describeProgress(job) },
+    headers: { Expires: expiryOf(job), 'X-Progress': describeProgress(job) },
     body,
   };
 }

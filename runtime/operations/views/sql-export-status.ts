@@ -3,18 +3,13 @@ import { exportFileId, filesOf, VIEW_EXPORT } from '../../core/export-files.js';
 import { ENDED, type Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
-import { formatHttpDate, formatInstant } from '../../fhir/instant.js';
-import { told } from '../../fhir/operation-outcome.js';
+import { formatInstant } from '../../fhir/instant.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import type { ExportInput } from '../../jobs/export/export-input.js';
-import { JOB_KINDS } from '../../jobs/kinds.js';
 import { readArguments, valueOf } from '../arguments.js';
-import { describeProgress } from '../job-progress.js';
-import { askedJob, endJob, statusUrl } from '../jobs.js';
+import { describeProgress, pauseBefore } from '../job-progress.js';
+import { askedJob, endExport, expiryOf, statusUrl } from '../jobs.js';
 import { describeExport } from './sql-export.js';
-
-/** Pause after which to ask again, in seconds: longer for a longer job. */
-const PAUSES = { least: 1, most: 120, share: 0.1 };
 
 /**
  * `$sql-export-poll-status`: how far an export of tables is; when it has ended, 303 to its result; with DELETE its end. Only the client
@@ -44,20 +39,11 @@ export async function sqlExportStatus(call: Call, services: Services): Promise<R
   return showTables(job, call);
 }
 
-async function endExport(job: Job, services: Services): Promise<Reply> {
-  const isRunning = await endJob(job, services);
-  const text = isRunning ? 'The export is cancelled, and its files are removed' : 'The files of the export are removed';
-  const issue = [{ severity: 'information', code: 'informational', ...told(text) }];
-  return { status: 202, resource: { resourceType: 'OperationOutcome', issue } };
-}
-
 function showProgress(job: Job): Reply {
-  const seconds = (Date.now() - job.created) / 1000;
-  const pause = Math.ceil(Math.min(PAUSES.most, Math.max(PAUSES.least, seconds * PAUSES.share)));
   const parameter = describeExport(job.id, job.input['exportId'], 'in-progress');
   return {
     status: 202,
-    headers: { 'X-Progress': describeProgress(job), 'Retry-After': String(pause) },
+    headers: { 'X-Progress': describeProgress(job), 'Retry-After': String(pauseBefore(job)) },
     resource: { resourceType: 'Parameters', parameter },
   };
 }
@@ -79,7 +65,6 @@ function showTables(job: Job, { base }: Call): Reply {
     const location = own.map(({ url }): JsonObject => ({ name: 'location', valueUri: url }));
     return { name: 'output', part: [{ name: 'name', valueString: view?.name ?? '' }, ...location] };
   });
-  const { retention = 0 } = JOB_KINDS.find(({ type }) => type === VIEW_EXPORT) ?? {};
   const parameter: JsonObject[] = [
     ...describeExport(job.id, job.input['exportId'], 'completed'),
     { name: '_format', valueCode: parts[0]?.view?.format ?? 'ndjson' },
@@ -90,7 +75,7 @@ function showTables(job: Job, { base }: Call): Reply {
   ];
   return {
     status: 200,
-    headers: { Expires: formatHttpDate((job.ended ?? 0) + retention) },
+    headers: { Expires: expiryOf(job) },
     resource: { resourceType: 'Parameters', parameter },
   };
 }

@@ -39,8 +39,8 @@ interface BuilderPage {
   readonly hasDocs: boolean;
 }
 
-const renderBuilder = template<BuilderPage>('search-builder');
-const renderTypes = template<{ paths: Paths; types: readonly string[] }>('search-types');
+const renderBuilder = template<BuilderPage>('search/builder');
+const renderTypes = template<{ paths: Paths; types: readonly string[] }>('search/types');
 
 /** Search types whose values take prefixes. https://hl7.org/fhir/R5/search.html#prefix */
 const PREFIXED: ReadonlySet<string> = new Set(['date', 'number', 'quantity']);
