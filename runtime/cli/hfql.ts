@@ -1,27 +1,19 @@
-import { createWriteStream } from 'node:fs';
-import { realpath, rename, rm, stat } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
-
-import { greatest } from '../fhir/lists.js';
-import { OPERATOR } from '../auth/scopes/principal.js';
 import { ConfigError } from '../config/config-error.js';
-import { readConfig, type Flags } from '../config/read-config.js';
+import type { Flags } from '../config/read-config.js';
 import { countsAll, storedGroups } from '../hfql/collect.js';
 import { compileStatement } from '../hfql/compile-statement.js';
 import { csvLine } from '../hfql/csv.js';
 import { parseCsv } from '../hfql/parse-csv.js';
 import { parseStatement } from '../hfql/parse-statement.js';
 import type { SelectItem } from '../hfql/statement.js';
-import type { Core } from '../server.js';
-import { readUrl } from './load/load-options.js';
-import { noAnswer } from './load/no-answer.js';
-import { EXIT, failed, printable, type Terminal } from './terminal.js';
+import { printTable, type Table } from './tables/print-table.js';
+import { textsOf, withOperations, type Asked, type RunOperation } from './tables/run-operation.js';
+import { writeWhole } from './tables/write-whole.js';
+import { printable, type Terminal } from './terminal.js';
 
 /** Options of `kiln hfql`. */
-export interface HfqlFlags {
+export interface HfqlFlags extends Asked {
   readonly csv?: string;
-  readonly url?: string;
-  readonly token?: string;
   readonly explain?: boolean;
 }
 
@@ -33,9 +25,6 @@ type Ask = (
 
 /** Rows of one answer. */
 const FETCH_SIZE = 1000;
-
-/** Rows that a table is aligned by, and the greatest width of a column on a terminal, in characters. */
-const TABLE = { rows: 1000, width: 60 };
 
 /**
  * `kiln hfql STATEMENT`: runs a statement on a store, or on a server, and prints a table, or writes CSV as it comes.
@@ -49,88 +38,17 @@ export async function runHfql(
   flags: Flags,
   terminal: Terminal,
 ): Promise<number> {
-  const url = readUrl(options.url, flags, terminal);
-  const token = options.token ?? (terminal.env['KILN_TOKEN'] || undefined);
-  if (options.token !== undefined && url === undefined) throw new ConfigError('--token goes with --url');
-  if (options.token === '') throw new ConfigError('--token is empty: did kiln token fail?');
-  if (options.explain === true && (url !== undefined || options.csv !== undefined)) {
-    throw new ConfigError('--explain looks at a store alone, without --url and --csv');
-  }
-  const { config } = readConfig(flags, terminal.env);
-  let close = (): Promise<void> => Promise.resolve();
-  try {
-    if (url !== undefined) {
-      await show(askServer(url, token), statement, options, terminal);
-      return EXIT.done;
-    }
-    const server = await import('../server.js');
-    const core = await server.openCore(config, { existing: true });
-    close = () => core.store.close();
-    if (options.explain === true) explain(statement, core.definitions.current().tables, terminal);
-    else await show(await askStore(core), statement, options, terminal);
-    return EXIT.done;
-  } catch (error) {
-    return failed(error, terminal);
-  } finally {
-    await close();
-  }
+  const isExplained = options.explain === true;
+  return withOperations(options, flags, terminal, async (run, core) => {
+    if (isExplained && (core === undefined || options.csv !== undefined))
+      throw new ConfigError('--explain looks at a store alone, without --url and --csv');
+    if (isExplained && core !== undefined) explain(statement, core.definitions.current().tables, terminal);
+    else await show(askBy(run), statement, options, terminal);
+  });
 }
 
-/** The operator, who has the store, asks: no token bounds the statement. */
-async function askStore(core: Core): Promise<Ask> {
-  const [{ createServing }, { hfqlExecute }] = await Promise.all([
-    import('../http/create-services.js'),
-    import('../operations/hfql-execute.js'),
-  ]);
-  const serving = createServing(core, core.definitions.current);
-  return async (action, args) => {
-    const call = {
-      ...({ interaction: 'operation', operation: 'hfql-execute', level: 'system' } as const),
-      ...{ principal: OPERATOR, params: new URLSearchParams(), conditions: {}, prefer: {}, base: '' },
-      body: parametersOf(action, args),
-    };
-    const { body } = await hfqlExecute(call, serving().services);
-    return pieces(body?.content as AsyncIterable<string>);
-  };
-}
-
-async function* pieces(content: AsyncIterable<string>): AsyncGenerator<string> {
-  for await (const piece of content) yield piece;
-}
-
-function askServer(url: string, token: string | undefined): Ask {
-  return async (action, args) => {
-    let response: Response;
-    try {
-      response = await fetch(`${url.replace(/\/$/, '')}/$hfql-execute`, {
-        method: 'POST',
-        headers: {
-          'Content-Type': 'application/fhir+json',
-          ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-        },
-        body: JSON.stringify(parametersOf(action, args)),
-        redirect: 'error', // the token is for this server
-      });
-    } catch (error) {
-      throw new Error(noAnswer(url, error), { cause: error });
-    }
-    if (response.status !== 200 || response.body === null) {
-      throw new Error(`the server answered ${response.status}: ${describe(await response.text())}`);
-    }
-    return response.body.pipeThrough(new TextDecoderStream()) as unknown as AsyncIterable<string>;
-  };
-}
-
-function describe(text: string): string {
-  try {
-    const { issue = [] } = JSON.parse(text) as { issue?: { details?: { text?: string }; diagnostics?: string }[] };
-    return issue
-      .map(({ details, diagnostics }) => details?.text ?? diagnostics ?? '')
-      .join('; ')
-      .slice(0, 500);
-  } catch {
-    return text.slice(0, 200);
-  }
+function askBy(run: RunOperation): Ask {
+  return async (action, args) => textsOf(await run('hfql-execute', parametersOf(action, args)));
 }
 
 function parametersOf(action: string, args: Readonly<Record<string, string | number>>) {
@@ -147,18 +65,19 @@ async function show(ask: Ask, statement: string, { csv }: HfqlFlags, terminal: T
     for await (const line of csvLines(result)) terminal.out(line.slice(0, -1));
     return;
   }
-  const count = await writeFile(csv, result);
+  let count = -1;
+  const counting = async function* (): AsyncGenerator<string> {
+    for await (const line of csvLines(result)) {
+      count++;
+      yield line;
+    }
+  };
+  await writeWhole(csv, counting());
   terminal.out(`${count} rows in ${printable(csv)}`);
 }
 
-/** A result as it is read: all of its rows, whatever they come in. */
-interface Result {
-  readonly names: readonly string[];
-  readonly rows: AsyncIterable<readonly string[]>;
-}
-
 /** @throws Error with what is wrong with the statement */
-async function open(ask: Ask, query: string): Promise<Result> {
+async function open(ask: Ask, query: string): Promise<Table> {
   const first = await head(await ask('search', { query, fetchSize: FETCH_SIZE }));
   const { select } = JSON.parse(first.statement) as { select: SelectItem[] };
   return { names: select.map(({ alias }) => alias), rows: allRows(first) };
@@ -197,76 +116,9 @@ async function head(text: AsyncIterable<string>): Promise<Head> {
   return { searchId, limit: Number(limit), statement, records };
 }
 
-async function* csvLines({ names, rows }: Result): AsyncGenerator<string> {
+async function* csvLines({ names, rows }: Table): AsyncGenerator<string> {
   yield csvLine(names);
   for await (const fields of rows) yield csvLine(fields);
-}
-
-/**
- * Writes all rows to a file, or leaves it as it was: they go to one beside it first. What is no file (`/dev/null`) is written to at once.
- *
- * @returns how many rows there were
- */
-async function writeFile(file: string, result: Result): Promise<number> {
-  let count = -1;
-  const write = (to: string, mode = 0o666): Promise<void> =>
-    pipeline(
-      async function* () {
-        for await (const line of csvLines(result)) {
-          count++;
-          yield line;
-        }
-      },
-      createWriteStream(to, { mode }),
-    );
-  const before = await stat(file).catch(() => undefined);
-  if (before?.isFile() === false) {
-    await write(file);
-    return count;
-  }
-  const place = before === undefined ? file : await realpath(file);
-  const part = `${place}.${process.pid}.part`;
-  try {
-    await write(part, before?.mode);
-    await rename(part, place);
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
-  }
-  return count;
-}
-
-/** Columns are as wide as what the first rows have. */
-async function printTable({ names, rows }: Result, terminal: Terminal): Promise<void> {
-  const held: (readonly string[])[] = [names];
-  let widths: readonly number[] | undefined;
-  let count = 0;
-  const print = (fields: readonly string[]): void =>
-    terminal.out(
-      fields
-        .map((field, i) => cut(field).padEnd(widths?.[i] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    );
-  const flush = (): void => {
-    widths = names.map((_, i) => greatest(held.map((fields) => cut(fields[i] ?? '').length)));
-    const [first = [], ...others] = held;
-    print(first);
-    print(widths.map((width) => '-'.repeat(width)));
-    others.forEach(print);
-  };
-  for await (const fields of rows) {
-    count++;
-    if (widths !== undefined) print(fields);
-    else if (held.push(fields) > TABLE.rows) flush();
-  }
-  if (widths === undefined) flush();
-  terminal.out(`${count} ${count === 1 ? 'row' : 'rows'}`);
-}
-
-function cut(field: string): string {
-  const text = printable(field);
-  return text.length > TABLE.width ? `${text.slice(0, TABLE.width - 1)}…` : text;
 }
 
 /** Prints how a statement would be run. */

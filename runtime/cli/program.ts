@@ -15,6 +15,7 @@ import type { JobsFlags } from './jobs/jobs.js';
 import { ADDRESS_SETTINGS, type LoadFlags } from './load/load-options.js';
 import { addPackageCommands } from './package/package-commands.js';
 import type { ReindexFlags } from './reindex.js';
+import type { ViewFlags } from './view.js';
 import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
 
 /** Settings that commands other than serve have a use for. */
@@ -243,6 +244,22 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     .action(async (statement: string, settings: object) => {
       const { runHfql } = await import('./hfql.js');
       await run(runHfql(statement, { explain: true }, flagsOf(settings), terminal));
+    });
+
+  withSettings(program.command('view').description('tables of SQL on FHIR').command('run'), EXPLAIN_SETTINGS)
+    .description('run a view of SQL on FHIR on a store or a server, and print its table')
+    .argument('<view>', 'a file with a ViewDefinition, ViewDefinition/[id], or the canonical URL of one that is stored')
+    .option('--csv <FILE>', 'write the table to a file, as CSV (-: standard output)')
+    .option('--json <FILE>', 'as a list in JSON')
+    .option('--ndjson <FILE>', 'as lines of JSON')
+    .option('--parquet <FILE>', 'as Parquet')
+    .option('--limit <N>', 'most rows')
+    .option('--url <URL>', 'FHIR base of a server to ask, instead of a store (also KILN_URL)')
+    .option('--token <TOKEN>', 'bearer token for that server (also KILN_TOKEN)')
+    .action(async (view: string, options: ViewFlags) => {
+      const { csv, json, ndjson, parquet, limit, url, token, ...settings } = options;
+      const { runView } = await import('./view.js');
+      await run(runView(view, options, flagsOf(settings), terminal));
     });
 
   withSettings(
