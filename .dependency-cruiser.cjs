@@ -4,13 +4,14 @@
 // What each room of runtime/ may import besides itself, `contract` and `fhir`. A room missing here may import all.
 const port = 'store/[^/]+$'; // the port and what stands beside it, not the stores in its folders
 const access = 'auth/(?:access|scopes)/'; // access decisions, as data and pure functions
-const below = ['format', 'path', 'validate', 'search', port, access]; // all that the kernel builds on
+const below = ['format', 'path', 'validate', 'indexing', 'search', port, access]; // all that the kernel builds on
 const rooms = {
   format: [],
   path: [],
   validate: ['path'],
-  search: ['path'],
-  store: ['search'],
+  indexing: ['path'],
+  search: ['path', 'indexing'],
+  store: ['indexing', 'search'],
   core: below,
   exchange: [...below, 'core'],
   interactions: [...below, 'core', 'exchange'],
@@ -32,8 +33,8 @@ const rooms = {
     'hfql',
     'views',
   ],
-  auth: ['path', 'search', port],
-  'body-workers': ['format', 'path', 'validate', 'search', port, 'core', 'exchange', 'interactions'],
+  auth: ['path', 'indexing', 'search', port],
+  'body-workers': ['format', 'path', 'validate', 'indexing', 'search', port, 'core', 'exchange', 'interactions'],
   observe: [],
   pages: [...below, 'core'],
   openapi: [...below, 'core', 'interactions'],
@@ -102,9 +103,9 @@ const runtimeRules = [
     'A store compiles the query that search made. It takes what says how a query compares, prints and weighs, and the types of search; how criteria are read and entries made is none of its business.',
     { path: '^runtime/store/', pathNot: worker },
     {
-      path: '^runtime/search/',
+      path: '^runtime/(?:indexing|search)/',
       pathNot:
-        '^runtime/search/(?:entry|places/(?:cells|regions|sphere)|query/(?:compare-text|criterion|match|print|query|sort|uri)|text/(?:has-words|parameters)|values/fold)\\.ts$',
+        '^runtime/(?:indexing/(?:entry|places/(?:cells|regions|sphere)|text/parameters|values/fold)|search/(?:query/(?:compare-text|criterion|match|print|query|sort|uri)|text/has-words))\\.ts$',
       dependencyTypesNot: ['type-only'],
     },
   ),
@@ -142,7 +143,7 @@ const runtimeRules = [
     'no-transport-or-driver-in-the-middle',
     'The middle of the server knows neither Express nor a database driver.',
     {
-      path: '^runtime/(?:core|exchange|interactions|operations|jobs|subscriptions|terminology|graphql|hfql|views|search|validate)/',
+      path: '^runtime/(?:core|exchange|interactions|operations|jobs|subscriptions|terminology|graphql|hfql|views|indexing|search|validate)/',
       pathNot: worker,
     },
     { path: packages('express', 'mongodb', 'better-sqlite3') },

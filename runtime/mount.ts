@@ -141,7 +141,7 @@ async function openMounted(config: Config, { proxies, hooks, baseUrl }: MountedP
   const [{ createLog }, { openCore }, { createExtractionThrottle }, { openApplication }] = await Promise.all([
     import('./observe/create-log.js'),
     import('./server.js'),
-    import('./search/extraction-throttle.js'),
+    import('./indexing/extraction-throttle.js'),
     import('./assembly/application.js'),
   ]);
   const log = createLog(process.stderr, config['log.level']);

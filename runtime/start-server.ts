@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ownBasesOf } from './config/exposure.js';
 import type { Config } from './config/settings.js';
-import { createExtractionThrottle } from './search/extraction-throttle.js';
+import { createExtractionThrottle } from './indexing/extraction-throttle.js';
 import { collectWhenIdle } from './observe/collect-when-idle.js';
 import type { Log } from './observe/log.js';
 import { openCore } from './server.js';

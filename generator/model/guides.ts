@@ -1,7 +1,7 @@
 import type { OperationDefinition, SearchParameter, StructureDefinition } from '../load/fhir-json.js';
-import { createParameterContext } from '../../runtime/search/parameters/parameter-context.js';
-import { readParameterSet } from '../../runtime/search/parameters/parameter-set.js';
-import { isEffective } from '../../runtime/search/parameters/read-parameter.js';
+import { createParameterContext } from '../../runtime/indexing/parameters/parameter-context.js';
+import { readParameterSet } from '../../runtime/indexing/parameters/parameter-set.js';
+import { isEffective } from '../../runtime/indexing/parameters/read-parameter.js';
 import type { GuideModel, Model, OperationModel, SearchParameterModel } from './model.js';
 import { byCodePoint } from './names.js';
 import { buildOperations } from './operations.js';

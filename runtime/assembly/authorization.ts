@@ -6,7 +6,7 @@ import type { TokenVerifier } from '../auth/server/token-verifier.js';
 import type { Config } from '../config/settings.js';
 import type { AuthRoutes } from '../http/auth-routes.js';
 import type { OwnBases } from '../path/own-bases.js';
-import type { Zone } from '../search/values/zone.js';
+import type { Zone } from '../indexing/values/zone.js';
 import type { AtomicMaps } from '../store/store.js';
 
 /** Authorization of one server: it checks tokens, and decides what clients may read and write. */

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { createPatchers } from '../core/patch/patchers.js';
 import { linkPlans } from '../interactions/bundle/links/link-plan.js';
 import { OwnBases } from '../path/own-bases.js';
-import { createExtractor } from '../search/extract.js';
+import { createExtractor } from '../indexing/extract.js';
 import { tables } from '../tables.js';
 import { createValidator } from '../validate/create-validator.js';
 import { createRuleChecker } from '../validate/rules/create-rule-checker.js';

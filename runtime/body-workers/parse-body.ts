@@ -9,10 +9,10 @@ import { namesMadeWellFormed } from '../interactions/bundle/links/well-formed.js
 import type { BodyPurpose } from '../core/write/large-bodies.js';
 import type { Judgement, ParsedBody, ParsedContent } from '../core/write/parsed-bodies.js';
 import type { Services } from '../core/services.js';
-import { extractContained } from '../search/contained.js';
-import { jsonBytes } from '../search/entry-bytes.js';
+import { extractContained } from '../indexing/contained.js';
+import { jsonBytes } from '../indexing/entry-bytes.js';
 import type { Fault } from '../validate/fault.js';
-import { fitWords } from '../search/text/fit-words.js';
+import { fitWords } from '../indexing/text/fit-words.js';
 import { locateFaults } from '../validate/locate-faults.js';
 
 /** Services and limits that a body is checked with. */

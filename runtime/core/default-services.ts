@@ -1,7 +1,7 @@
 import { FhirError } from '../fhir/errors.js';
 import { DEFAULT_LIMITS } from '../fhir/limits.js';
 import { OwnBases } from '../path/own-bases.js';
-import { utc } from '../search/values/zone.js';
+import { utc } from '../indexing/values/zone.js';
 import { NO_ACTORS } from './actors.js';
 import { NO_GUIDES } from './definitions/guide-claims.js';
 import { JSON_PATCHER } from './patch/patchers.js';

@@ -1,7 +1,7 @@
 import type { ServiceTables } from '../core/services.js';
 import type { Resource } from '../fhir/resource.js';
 import { indexRows } from '../path/expression/type-index.js';
-import { searchDefinitions } from '../search/parse/definitions.js';
+import { searchDefinitions } from '../indexing/definitions.js';
 import { columnTypeOf, compileColumn, type ColumnPath, type Row } from './column-path.js';
 import { fieldText } from './csv.js';
 import { columnsOf } from './elements.js';

@@ -9,7 +9,7 @@ import { renderPage } from '../core/search/present/render-page.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import { writeHistoryBundle } from '../interactions/history/history-bundle.js';
-import { dateInterval } from '../search/values/date-interval.js';
+import { dateInterval } from '../indexing/values/date-interval.js';
 import type { StoredVersion } from '../store/store.js';
 import type { LoggedVersion } from '../store/version-log.js';
 import { readArguments, valueOf, valuesOf, type Arguments } from './arguments.js';

@@ -3,7 +3,7 @@ import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import { formatInstant } from '../fhir/instant.js';
 import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
-import { dateInterval, type Interval } from '../search/values/date-interval.js';
+import { dateInterval, type Interval } from '../indexing/values/date-interval.js';
 import { readArguments, valueOf } from './arguments.js';
 import { findMatches } from './find-matches.js';
 import { quote } from '../fhir/quote.js';

@@ -1,6 +1,6 @@
-import type { Contained } from '../search/contained.js';
+import type { Contained } from '../indexing/contained.js';
 import type { Condition } from '../search/query/query.js';
-import type { IndexEntry, ReferenceEntry } from '../search/entry.js';
+import type { IndexEntry, ReferenceEntry } from '../indexing/entry.js';
 
 /**
  * Contained resources are found as members of types of their own, `#Medication`, which no client can name and nothing but searches

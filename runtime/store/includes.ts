@@ -1,4 +1,4 @@
-import type { ReferenceEntry } from '../search/entry.js';
+import type { ReferenceEntry } from '../indexing/entry.js';
 import { compareText } from '../search/query/compare-text.js';
 import { keepWithin, refine, type IncludeConstraints } from './include-constraints.js';
 import { ask, nameOf, type CanonicalTarget, type FoundKey, type Steps, type VersionKey } from './include-steps.js';

@@ -1,7 +1,7 @@
 import type { FhirError } from '../fhir/errors.js';
 import type { Resource } from '../fhir/resource.js';
-import type { Contained } from '../search/contained.js';
-import type { IndexEntry } from '../search/entry.js';
+import type { Contained } from '../indexing/contained.js';
+import type { IndexEntry } from '../indexing/entry.js';
 import type { Condition, SortKey, Target } from '../search/query/query.js';
 import type { BodyTemplate } from './body.js';
 import type { VersionLog } from './version-log.js';

@@ -1,4 +1,4 @@
-import { fold } from '../search/values/fold.js';
+import { fold } from '../indexing/values/fold.js';
 import type { Effort } from './effort.js';
 
 /** Something that can be found by words. */

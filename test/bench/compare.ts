@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
 import { tables } from '../../generated/tables.js';
-import { parametersOf } from '../../runtime/search/parameters-of.js';
+import { parametersOf } from '../../runtime/indexing/parameters-of.js';
 import type { Store } from '../../runtime/store/store.js';
 import { clinic } from './data/clinic.js';
 import type { ByHand } from './compare/by-hand.js';

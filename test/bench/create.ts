@@ -12,7 +12,7 @@ import { tables } from '../../generated/tables.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { createApp } from '../../runtime/http/app.js';
 import { listen } from '../../runtime/http/listen.js';
-import { createExtractor } from '../../runtime/search/extract.js';
+import { createExtractor } from '../../runtime/indexing/extract.js';
 import { stampBody } from '../../runtime/store/body.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Put } from '../../runtime/store/store.js';

@@ -13,7 +13,7 @@ import { NONE_NEEDED } from '../../runtime/auth/access/needed-scopes.js';
 import { SERVER } from '../../runtime/auth/scopes/principal.js';
 import { createJobEngine } from '../../runtime/jobs/engine/engine.js';
 import { JOB_KINDS } from '../../runtime/jobs/kinds.js';
-import { createExtractor } from '../../runtime/search/extract.js';
+import { createExtractor } from '../../runtime/indexing/extract.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../runtime/store/store.js';
 import { patients } from './data/patients.js';

@@ -7,7 +7,7 @@ import { MongoClient } from 'mongodb';
 
 import { tables } from '../../generated/tables.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
-import { parametersOf } from '../../runtime/search/parameters-of.js';
+import { parametersOf } from '../../runtime/indexing/parameters-of.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Change, FindPage, Store } from '../../runtime/store/store.js';

@@ -9,7 +9,7 @@ import { tables } from '../../generated/tables.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { createApp } from '../../runtime/http/app.js';
 import { listen } from '../../runtime/http/listen.js';
-import { createExtractor } from '../../runtime/search/extract.js';
+import { createExtractor } from '../../runtime/indexing/extract.js';
 import type { Collections, ResourceDocument } from '../../runtime/store/mongo/bson/documents.js';
 import { toIndexRows } from '../../runtime/store/mongo/bson/index-rows.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';

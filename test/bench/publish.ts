@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { tables } from '../../generated/tables.js';
 import { createApp } from '../../runtime/http/app.js';
 import { listen } from '../../runtime/http/listen.js';
-import { createExtractor } from '../../runtime/search/extract.js';
+import { createExtractor } from '../../runtime/indexing/extract.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';
 import { compare, type Work } from './measuring/measure.js';

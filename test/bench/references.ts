@@ -12,7 +12,7 @@ import { createIntegrity, type IntegrityMode } from '../../runtime/core/referenc
 import { createServing } from '../../runtime/http/create-services.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { OwnBases } from '../../runtime/path/own-bases.js';
-import { createExtractor } from '../../runtime/search/extract.js';
+import { createExtractor } from '../../runtime/indexing/extract.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../runtime/store/store.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { tables } from '../../generated/tables.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
-import { createExtractor } from '../../runtime/search/extract.js';
+import { createExtractor } from '../../runtime/indexing/extract.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Put } from '../../runtime/store/store.js';
 import { openBare } from './bare/bare-inserts.js';

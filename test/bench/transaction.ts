@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { tables } from '../../generated/tables.js';
 import { createApp } from '../../runtime/http/app.js';
 import { listen } from '../../runtime/http/listen.js';
-import { createExtractor } from '../../runtime/search/extract.js';
+import { createExtractor } from '../../runtime/indexing/extract.js';
 import type { ResourceDocument } from '../../runtime/store/mongo/bson/documents.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Change, Put, Store } from '../../runtime/store/store.js';

@@ -11,7 +11,7 @@ import type { JsonObject } from '../../runtime/fhir/resource.js';
 import { createServing } from '../../runtime/http/create-services.js';
 import { createJobEngine } from '../../runtime/jobs/engine/engine.js';
 import { JOB_KINDS } from '../../runtime/jobs/kinds.js';
-import { createExtractor } from '../../runtime/search/extract.js';
+import { createExtractor } from '../../runtime/indexing/extract.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../runtime/store/store.js';
 import type { Bench } from './measuring/row.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import type { IndexEntry } from '../../runtime/search/entry.js';
-import { localParam } from '../../runtime/search/parameter-kinds.js';
+import type { IndexEntry } from '../../runtime/indexing/entry.js';
+import { localParam } from '../../runtime/indexing/parameter-kinds.js';
 import type { Condition } from '../../runtime/search/query/query.js';
 import { containedType } from '../../runtime/store/contained-resources.js';
 import { LINK_LIMITS } from '../../runtime/store/mongo/query/links/limits.js';

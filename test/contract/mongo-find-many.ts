@@ -1,7 +1,7 @@
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import type { IndexEntry } from '../../runtime/search/entry.js';
+import type { IndexEntry } from '../../runtime/indexing/entry.js';
 import { matches, type Candidate } from '../../runtime/search/query/match.js';
 import { printCondition } from '../../runtime/search/query/print.js';
 import type { Condition, SortKey } from '../../runtime/search/query/query.js';

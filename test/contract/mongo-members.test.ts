@@ -1,7 +1,7 @@
 import { MongoClient, type Collection, type Document } from 'mongodb';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import type { Contained } from '../../runtime/search/contained.js';
+import type { Contained } from '../../runtime/indexing/contained.js';
 import type { ResourceDocument } from '../../runtime/store/mongo/bson/documents.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { Put, Store } from '../../runtime/store/store.js';

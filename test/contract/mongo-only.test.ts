@@ -2,7 +2,7 @@ import { BSON, MongoClient, type Db } from 'mongodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import type { IndexEntry } from '../../runtime/search/entry.js';
+import type { IndexEntry } from '../../runtime/indexing/entry.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { Put, Store } from '../../runtime/store/store.js';
 import { describeOnMongod } from '../mongod/for-tests.js';

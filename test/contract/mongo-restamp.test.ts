@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 
-import type { IndexEntry } from '../../runtime/search/entry.js';
+import type { IndexEntry } from '../../runtime/indexing/entry.js';
 import type { JsonValue } from '../../runtime/fhir/resource.js';
 import { readJson } from '../../runtime/format/read-json.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';

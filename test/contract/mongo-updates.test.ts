@@ -1,7 +1,7 @@
 import { Collection, MongoClient, type Db } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import type { IndexEntry } from '../../runtime/search/entry.js';
+import type { IndexEntry } from '../../runtime/indexing/entry.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import { openCopies } from '../../runtime/store/mongo/write/single/copies.js';
 import { expecting, type HistoryQuery, type Store } from '../../runtime/store/store.js';

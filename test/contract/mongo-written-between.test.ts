@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 
-import type { IndexEntry } from '../../runtime/search/entry.js';
+import type { IndexEntry } from '../../runtime/indexing/entry.js';
 import { matches, type Candidate } from '../../runtime/search/query/match.js';
 import type { Condition, SortKey } from '../../runtime/search/query/query.js';
 import { compareBy } from '../../runtime/search/query/sort.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, type TestContext } from 'vitest';
 
-import type { IndexEntry } from '../../runtime/search/entry.js';
+import type { IndexEntry } from '../../runtime/indexing/entry.js';
 import type { Deletion, Put, Store } from '../../runtime/store/store.js';
 import { openStore, type StoreTestOptions } from './open-store.js';
 

@@ -5,7 +5,7 @@ import { tables } from '../../generated/tables.js';
 import { parseElements, selectElements } from '../../runtime/format/summary-elements.js';
 import { summarize } from '../../runtime/format/summary.js';
 import type { KilnOptions } from '../../runtime/http/kiln.js';
-import { createExtractor } from '../../runtime/search/extract.js';
+import { createExtractor } from '../../runtime/indexing/extract.js';
 import { toyTables } from '../toy/tables.js';
 import { useToyServer, type Answer, type ToyServer } from './server.js';
 

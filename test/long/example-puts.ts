@@ -4,7 +4,7 @@ import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { readJson } from '../../runtime/format/read-json.js';
 import { composePut } from '../../runtime/core/write/compose-change.js';
-import { createExtractor } from '../../runtime/search/extract.js';
+import { createExtractor } from '../../runtime/indexing/extract.js';
 import type { Put, Store } from '../../runtime/store/store.js';
 import { exampleFiles, readExample } from '../conformance/formats/examples.js';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { fold } from '../../runtime/search/values/fold.js';
-import { wordsOf } from '../../runtime/search/text/segment.js';
+import { fold } from '../../runtime/indexing/values/fold.js';
+import { wordsOf } from '../../runtime/indexing/text/segment.js';
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import type { IndexRecord } from '../../runtime/search/index-record.js';
+import type { IndexRecord } from '../../runtime/indexing/index-record.js';
 import { openStore } from '../contract/open-store.js';
 import { EVENTUALLY } from '../eventually.js';
 import { startKiln, type KilnProcess } from './kiln-process.js';

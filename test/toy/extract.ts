@@ -1,5 +1,5 @@
 import { isObject, type JsonValue, type Resource } from '../../runtime/fhir/resource.js';
-import type { IndexEntry } from '../../runtime/search/entry.js';
+import type { IndexEntry } from '../../runtime/indexing/entry.js';
 
 /** A hand-made extractor: some parameters of each kind, enough to see entries come and go. */
 export function toyExtract(resource: Resource): IndexEntry[] {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
 import { FhirError } from '../../runtime/fhir/errors.js';
-import type { Contained } from '../../runtime/search/contained.js';
+import type { Contained } from '../../runtime/indexing/contained.js';
 import { isContainedType, containedIn, placeEntries } from '../../runtime/store/contained-resources.js';
-import type { IndexEntry } from '../../runtime/search/entry.js';
+import type { IndexEntry } from '../../runtime/indexing/entry.js';
 import { leadsTo, matches, type Neighbours } from '../../runtime/search/query/match.js';
 import { printCondition } from '../../runtime/search/query/print.js';
 import { compareText } from '../../runtime/search/query/compare-text.js';

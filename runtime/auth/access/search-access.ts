@@ -1,4 +1,4 @@
-import { CONTEXT } from '../../search/context-entries.js';
+import { CONTEXT } from '../../indexing/context-entries.js';
 import type { Condition } from '../../search/query/query.js';
 import type { Access } from '../scopes/access.js';
 import { OPEN_ACCESS } from '../scopes/principal.js';

@@ -1,15 +1,15 @@
 import { FhirError } from '../../fhir/errors.js';
 import { isLink } from '../../search/query/criterion.js';
-import { searchDefinitions, type SearchTables } from '../../search/parse/definitions.js';
+import { searchDefinitions, type SearchTables } from '../../indexing/definitions.js';
 import { findRow, parseCriterion } from '../../search/parse/parse-criterion.js';
 import { hasPrefix } from '../../search/query/intervals.js';
 import type { Condition } from '../../search/query/query.js';
 import { splitAt } from '../../search/parse/parse-value.js';
 import { codesOf, suggest } from '../../search/parse/unknown-parameter.js';
-import { isWords } from '../../search/parameter-kinds.js';
+import { isWords } from '../../indexing/parameter-kinds.js';
 import type { SearchRow, SearchType } from '../../contract/search.js';
 import type { OwnBases } from '../../path/own-bases.js';
-import type { Zone } from '../../search/values/zone.js';
+import type { Zone } from '../../indexing/values/zone.js';
 import type { Pair } from './scope.js';
 
 /** Settings of the reader of constraints. */

@@ -1,6 +1,6 @@
 import type { Tables } from '../../contract/tables.js';
 import type { OwnBases } from '../../path/own-bases.js';
-import type { Zone } from '../../search/values/zone.js';
+import type { Zone } from '../../indexing/values/zone.js';
 import { createAccessReader, type Access } from './access.js';
 import { createConstraintReader } from './constraint.js';
 import { explainScopes } from './explain-scopes.js';

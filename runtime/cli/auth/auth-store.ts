@@ -1,4 +1,4 @@
-import type { Zone } from '../../search/values/zone.js';
+import type { Zone } from '../../indexing/values/zone.js';
 import type { Config } from '../../config/settings.js';
 import { ConfigError } from '../../config/config-error.js';
 import type { Tables } from '../../contract/index.js';

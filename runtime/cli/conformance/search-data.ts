@@ -1,9 +1,9 @@
 import type { SearchRow } from '../../contract/search.js';
 import type { Tables } from '../../contract/tables.js';
 import { rowsByName } from '../../contract/type-rows.js';
-import { searchDefinitions } from '../../search/parse/definitions.js';
-import { createParameterContext } from '../../search/parameters/parameter-context.js';
-import { readParameterSet } from '../../search/parameters/parameter-set.js';
+import { searchDefinitions } from '../../indexing/definitions.js';
+import { createParameterContext } from '../../indexing/parameters/parameter-context.js';
+import { readParameterSet } from '../../indexing/parameters/parameter-set.js';
 import { fillRow, type ChooseTarget } from './fill-row.js';
 import type { MinimalValues } from './minimal-resource.js';
 import type { MutableJson, Probe } from './probe.js';

@@ -1,9 +1,9 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
-import { CUT_ENTRY, CUT_REASON, extractContained } from '../../search/contained.js';
-import type { IndexEntry } from '../../search/entry.js';
-import { fitWords } from '../../search/text/fit-words.js';
+import { CUT_ENTRY, CUT_REASON, extractContained } from '../../indexing/contained.js';
+import type { IndexEntry } from '../../indexing/entry.js';
+import { fitWords } from '../../indexing/text/fit-words.js';
 import type { RestoredVersion, ScannedVersion, Store } from '../../store/store.js';
 import type { CopyRecord } from './copy-record.js';
 import { cutVersions } from './cut-versions.js';

@@ -1,4 +1,4 @@
-import type { IndexEntry } from '../../search/entry.js';
+import type { IndexEntry } from '../../indexing/entry.js';
 import type { RestoredVersion } from '../../store/store.js';
 import { cutByMembers } from '../../store/write-contained.js';
 

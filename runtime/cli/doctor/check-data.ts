@@ -2,7 +2,7 @@ import { describeStaleIndex, type IndexStatus } from '../../core/definitions/ind
 import { ENDED } from '../../core/jobs.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { openJobRows } from '../../jobs/engine/job-rows.js';
-import { BASES } from '../../search/index-record.js';
+import { BASES } from '../../indexing/index-record.js';
 import type { Store } from '../../store/store.js';
 import { SubscriptionRows } from '../../subscriptions/engine/rows.js';
 import { counted, printable } from '../terminal.js';

@@ -9,7 +9,7 @@ import { composePut } from '../../core/write/compose-change.js';
 import type { Services } from '../../core/services.js';
 import { validateWritten, type WriteValidation } from '../../core/write/validate-written.js';
 import { writeCurrent } from '../../core/write/write-current.js';
-import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
+import { SEARCH_PARAMETER } from '../../indexing/parameters/stored-parameter.js';
 import { VersionConflict, type Put, type StoredVersion } from '../../store/store.js';
 import { countContained, cutByMembers } from '../../store/write-contained.js';
 import { formatSize } from '../../config/setting.js';

@@ -4,7 +4,7 @@ import { composePut, type ComposingServices } from '../../core/write/compose-cha
 import { isObject, type JsonObject, type Resource } from '../../fhir/resource.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { readJson } from '../../format/read-json.js';
-import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
+import { SEARCH_PARAMETER } from '../../indexing/parameters/stored-parameter.js';
 import { expecting, VersionConflict, type Change, type Store, type StoredVersion } from '../../store/store.js';
 import { countContained, cutByMembers } from '../../store/write-contained.js';
 import type { Plan, PlannedWrite } from './plan.js';

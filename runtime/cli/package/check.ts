@@ -1,6 +1,6 @@
 import { append } from '../../fhir/lists.js';
 import type { Flags } from '../../config/read-config.js';
-import { BASES } from '../../search/index-record.js';
+import { BASES } from '../../indexing/index-record.js';
 import { counted, EXIT, printable, type Terminal } from '../terminal.js';
 import { refusedOrFailed } from './add.js';
 import { readPending, readRows, type Pending } from './journal.js';

@@ -1,5 +1,5 @@
 import { pathOf } from '../../core/definitions/check-parameter.js';
-import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
+import { SEARCH_PARAMETER } from '../../indexing/parameters/stored-parameter.js';
 import type { Core } from '../../server.js';
 import { printable } from '../terminal.js';
 import type { PackageRow } from './journal.js';

@@ -1,6 +1,6 @@
 import { neededOn } from '../../auth/access/needed-scopes.js';
 import { refusal } from '../../auth/access/refuse.js';
-import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
+import { SEARCH_PARAMETER } from '../../indexing/parameters/stored-parameter.js';
 import type { Change } from '../../store/store.js';
 import type { Call } from '../call.js';
 import { liveVersion } from '../write/preconditions.js';

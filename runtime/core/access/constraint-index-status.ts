@@ -1,8 +1,8 @@
 import type { Access } from '../../auth/scopes/access.js';
 import type { Reach } from '../../auth/scopes/reach.js';
 import { FhirError } from '../../fhir/errors.js';
-import { CONTAINED } from '../../search/contained.js';
-import { searchDefinitions } from '../../search/parse/definitions.js';
+import { CONTAINED } from '../../indexing/contained.js';
+import { searchDefinitions } from '../../indexing/definitions.js';
 import type { Condition } from '../../search/query/query.js';
 import { usedBy } from '../../search/parse/used-by.js';
 import { describeStaleIndex, staleParameters } from '../definitions/index-status.js';

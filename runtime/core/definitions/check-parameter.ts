@@ -1,14 +1,14 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
-import type { ParameterContext } from '../../search/parameters/parameter-context.js';
-import { faultOfParameter } from '../../search/parameters/parameter-set.js';
-import { faultOfDescription } from '../../search/parameters/read-description.js';
-import { isEffective } from '../../search/parameters/read-parameter.js';
+import type { ParameterContext } from '../../indexing/parameters/parameter-context.js';
+import { faultOfParameter } from '../../indexing/parameters/parameter-set.js';
+import { faultOfDescription } from '../../indexing/parameters/read-description.js';
+import { isEffective } from '../../indexing/parameters/read-parameter.js';
 import {
   SEARCH_PARAMETER,
   type ParameterFault,
   type StoredParameter,
-} from '../../search/parameters/stored-parameter.js';
+} from '../../indexing/parameters/stored-parameter.js';
 import type { Change } from '../../store/store.js';
 import type { Fault } from '../../validate/fault.js';
 

@@ -1,13 +1,13 @@
 import type { Tables } from '../../contract/tables.js';
 import type { Resource } from '../../fhir/resource.js';
-import type { IndexEntry } from '../../search/entry.js';
-import { createExtractor, createValueExtractor, type ExtractorOptions } from '../../search/extract.js';
-import { withMoreRows, type IndexMaker } from '../../search/index-record.js';
-import type { ParameterContext } from '../../search/parameters/parameter-context.js';
-import { withParameters, type ParameterSet } from '../../search/parameters/parameter-set.js';
-import type { StoredParameter } from '../../search/parameters/stored-parameter.js';
+import type { IndexEntry } from '../../indexing/entry.js';
+import { createExtractor, createValueExtractor, type ExtractorOptions } from '../../indexing/extract.js';
+import { withMoreRows, type IndexMaker } from '../../indexing/index-record.js';
+import type { ParameterContext } from '../../indexing/parameters/parameter-context.js';
+import { withParameters, type ParameterSet } from '../../indexing/parameters/parameter-set.js';
+import type { StoredParameter } from '../../indexing/parameters/stored-parameter.js';
 import type { Services } from '../services.js';
-import { UNINDEXED } from '../../search/unindexed.js';
+import { UNINDEXED } from '../../indexing/unindexed.js';
 
 /**
  * The search parameters that hold together: those of the tables and those of the store. A request works with one set from its

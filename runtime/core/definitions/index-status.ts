@@ -1,6 +1,6 @@
-import { searchDefinitions, type SearchTables } from '../../search/parse/definitions.js';
+import { searchDefinitions, type SearchTables } from '../../indexing/definitions.js';
 import type { UsedParameter } from '../../search/parse/used-by.js';
-import { BASES, staleNames, withWriter, type IndexMaker, type IndexRecord } from '../../search/index-record.js';
+import { BASES, staleNames, withWriter, type IndexMaker, type IndexRecord } from '../../indexing/index-record.js';
 import { SYSTEM_MAPS } from '../../store/system-maps.js';
 import type { Store } from '../../store/store.js';
 

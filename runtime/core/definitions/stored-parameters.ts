@@ -1,8 +1,8 @@
 import type { Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
-import type { ParameterContext } from '../../search/parameters/parameter-context.js';
-import { isEffective } from '../../search/parameters/read-parameter.js';
-import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
+import type { ParameterContext } from '../../indexing/parameters/parameter-context.js';
+import { isEffective } from '../../indexing/parameters/read-parameter.js';
+import { SEARCH_PARAMETER } from '../../indexing/parameters/stored-parameter.js';
 import { EVERYTHING } from '../../search/query/query.js';
 import type { Store, StoredVersion } from '../../store/store.js';
 import { STORED_DEPTH } from '../read-stored.js';

@@ -3,10 +3,10 @@ import { findAll } from '../search/execute/find-all.js';
 import type { Services } from '../services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { compareText } from '../../search/query/compare-text.js';
-import { searchDefinitions } from '../../search/parse/definitions.js';
+import { searchDefinitions } from '../../indexing/definitions.js';
 import type { Condition } from '../../search/query/query.js';
-import { BASES } from '../../search/index-record.js';
-import { REFERENCES, REFERS } from '../../search/reference-entries.js';
+import { BASES } from '../../indexing/index-record.js';
+import { REFERENCES, REFERS } from '../../indexing/reference-entries.js';
 import type { FindPage, FindQuery, ResourceKey, StoredVersion } from '../../store/store.js';
 
 /** Resources that one query of a search for referrers returns. */

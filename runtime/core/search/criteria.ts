@@ -10,7 +10,7 @@ import { parseQuery } from '../../fhir/parse-query.js';
 import { FORM, RESULT_PARAMETERS } from '../../search/control-parameters.js';
 import { FILTER } from '../../search/filter/read-filter.js';
 import { isLinkName } from '../../search/parse/link-name.js';
-import { isMembership } from '../../search/parameter-kinds.js';
+import { isMembership } from '../../indexing/parameter-kinds.js';
 import { splitName } from '../../search/parse/parse-plain.js';
 import { printCondition } from '../../search/query/print.js';
 import type { CodeSet, Condition, Criterion } from '../../search/query/query.js';

@@ -2,7 +2,7 @@ import { searchAccess } from '../../auth/access/search-access.js';
 import type { Access } from '../../auth/scopes/access.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { commonReach, eitherReach, type Reach } from '../../auth/scopes/reach.js';
-import { CONTEXT } from '../../search/context-entries.js';
+import { CONTEXT } from '../../indexing/context-entries.js';
 import type { FindQuery } from '../../store/store.js';
 import { checkConstraintIndexes, recordConstraints } from '../access/constraint-index-status.js';
 import type { Services } from '../services.js';

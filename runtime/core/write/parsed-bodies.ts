@@ -1,6 +1,6 @@
 import type { Resource } from '../../fhir/resource.js';
-import type { ContainedExtract } from '../../search/contained.js';
-import type { IndexEntry } from '../../search/entry.js';
+import type { ContainedExtract } from '../../indexing/contained.js';
+import type { IndexEntry } from '../../indexing/entry.js';
 import type { Fault } from '../../validate/fault.js';
 import type { RuleFindings } from '../../validate/rules/create-rule-checker.js';
 

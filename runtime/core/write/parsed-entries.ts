@@ -1,7 +1,7 @@
 import type { Resource } from '../../fhir/resource.js';
-import type { IndexEntry } from '../../search/entry.js';
-import { fitWords } from '../../search/text/fit-words.js';
-import { joinWords } from '../../search/text/join-words.js';
+import type { IndexEntry } from '../../indexing/entry.js';
+import { fitWords } from '../../indexing/text/fit-words.js';
+import { joinWords } from '../../indexing/text/join-words.js';
 import { readStored } from '../read-stored.js';
 import { parsedBodyOf, type ParsedContent } from './parsed-bodies.js';
 import type { Services } from '../services.js';

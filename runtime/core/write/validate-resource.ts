@@ -1,6 +1,6 @@
 import { FhirError, type Issue } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
-import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
+import { SEARCH_PARAMETER } from '../../indexing/parameters/stored-parameter.js';
 import { locateFaults } from '../../validate/locate-faults.js';
 import type { Call } from '../call.js';
 import { parsedBodyOf } from './parsed-bodies.js';

@@ -1,5 +1,5 @@
 import type { Resource } from '../../fhir/resource.js';
-import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
+import { SEARCH_PARAMETER } from '../../indexing/parameters/stored-parameter.js';
 import { locateFaults } from '../../validate/locate-faults.js';
 import type { Call } from '../call.js';
 import type { Services } from '../services.js';

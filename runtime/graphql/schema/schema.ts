@@ -19,7 +19,7 @@ import type { SearchRow } from '../../contract/search.js';
 import type { Tables } from '../../contract/tables.js';
 import type { ElementRow, TypeRow } from '../../contract/types.js';
 import { FILTER } from '../../search/filter/read-filter.js';
-import { searchDefinitions } from '../../search/parse/definitions.js';
+import { searchDefinitions } from '../../indexing/definitions.js';
 import { DIRECTIVES } from './directives.js';
 import {
   LIST_ARGUMENTS,

@@ -1,6 +1,6 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonValue } from '../../fhir/resource.js';
-import { countFindable } from '../../search/contained.js';
+import { countFindable } from '../../indexing/contained.js';
 import type { Call } from '../../core/call.js';
 import { missingScopes } from '../../core/access/authorize.js';
 import { resourceToWrite, sendsResource } from '../../core/write/before-write.js';

@@ -8,7 +8,7 @@ import type { JsonObject, Resource } from '../../fhir/resource.js';
 import { MEDIA_TYPES, PAGE_NAMES } from '../../format/negotiate.js';
 import { writeJson } from '../../format/write-json.js';
 import { CAPABILITY_PARAMETERS } from '../../search/control-parameters.js';
-import { searchDefinitions } from '../../search/parse/definitions.js';
+import { searchDefinitions } from '../../indexing/definitions.js';
 import type { Call, Reply } from '../../core/call.js';
 import { describeCommon, describeControls, describeSearch } from './describe-search.js';
 import { describeInteraction } from './describe-interaction.js';

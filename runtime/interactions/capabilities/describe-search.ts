@@ -1,8 +1,8 @@
 import type { SearchRow } from '../../contract/search.js';
 import { ownMember } from '../../fhir/own-member.js';
 import type { JsonObject } from '../../fhir/resource.js';
-import { searchDefinitions } from '../../search/parse/definitions.js';
-import { placesOf, isWords, isInline, OF_ONE_TYPE, OF_THEIR_OWN } from '../../search/parameter-kinds.js';
+import { searchDefinitions } from '../../indexing/definitions.js';
+import { placesOf, isWords, isInline, OF_ONE_TYPE, OF_THEIR_OWN } from '../../indexing/parameter-kinds.js';
 import { modifiersOf, prefixesOf } from '../../search/parse/modifiers.js';
 import type { HierarchyContext } from '../../search/parse/parse-hierarchy.js';
 import {

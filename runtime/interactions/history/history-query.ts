@@ -1,6 +1,6 @@
 import { FhirError } from '../../fhir/errors.js';
 import { HISTORY_PARAMETERS } from '../../search/control-parameters.js';
-import { dateInterval, type Interval } from '../../search/values/date-interval.js';
+import { dateInterval, type Interval } from '../../indexing/values/date-interval.js';
 import type { HistoryQuery } from '../../store/store.js';
 import type { Call } from '../../core/call.js';
 import { singleParameter } from '../../core/parameters.js';

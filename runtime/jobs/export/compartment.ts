@@ -1,7 +1,7 @@
 import { ITSELF } from '../../core/search/parse/scope.js';
 import type { Services } from '../../core/services.js';
 import { isObject, type Resource } from '../../fhir/resource.js';
-import type { IndexEntry } from '../../search/entry.js';
+import type { IndexEntry } from '../../indexing/entry.js';
 import type { Condition } from '../../search/query/query.js';
 
 const PATIENT = 'Patient';

@@ -1,4 +1,4 @@
-import { withRows, type IndexMaker } from '../../search/index-record.js';
+import { withRows, type IndexMaker } from '../../indexing/index-record.js';
 import { SYSTEM_MAPS } from '../../store/system-maps.js';
 import type { Store } from '../../store/store.js';
 import { readIndexRecord, swapIndexRecord } from '../../core/definitions/index-status.js';

@@ -3,7 +3,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { Limits } from '../../fhir/limits.js';
 import { clientMeta, withMeta } from '../../fhir/meta.js';
 import { yieldToEventLoop, type Yield } from '../../fhir/yield-to-event-loop.js';
-import { CUT_ENTRY, CUT_REASON, extractContainedYielding } from '../../search/contained.js';
+import { CUT_ENTRY, CUT_REASON, extractContainedYielding } from '../../indexing/contained.js';
 import { EVERYTHING, type Condition } from '../../search/query/query.js';
 import type { FindPage, Reindexed, Store, StoredVersion } from '../../store/store.js';
 import { cutByMembers } from '../../store/write-contained.js';

@@ -3,7 +3,7 @@ import { membersOf } from '../../core/search/parse/scope.js';
 import { searchContext } from '../../core/search/parse/search-context.js';
 import type { Services, ServiceTables } from '../../core/services.js';
 import type { SearchRow } from '../../contract/search.js';
-import { searchDefinitions } from '../../search/parse/definitions.js';
+import { searchDefinitions } from '../../indexing/definitions.js';
 import { parseCriterion } from '../../search/parse/parse-criterion.js';
 import { usedBy, type UsedParameter } from '../../search/parse/used-by.js';
 import type { Condition, Target } from '../../search/query/query.js';

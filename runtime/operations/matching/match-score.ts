@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, objectsOf, type Resource } from '../../fhir/resource.js';
-import { fold } from '../../search/values/fold.js';
+import { fold } from '../../indexing/values/fold.js';
 
 /** How sure a match is. https://hl7.org/fhir/R5/valueset-match-grade.html */
 export type MatchGrade = 'certain' | 'probable' | 'possible' | 'certainly-not';

@@ -7,7 +7,7 @@ import { formatInstant } from '../../fhir/instant.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
 import { escapeValue } from '../../search/parse/parse-value.js';
-import { dateInterval } from '../../search/values/date-interval.js';
+import { dateInterval } from '../../indexing/values/date-interval.js';
 import { readArguments, rowOf, valueOf } from '../arguments.js';
 import { findMatches } from '../find-matches.js';
 import { subjectOf, withoutSubject } from '../subject.js';

@@ -11,7 +11,7 @@ import {
   type Designation,
 } from '../../terminology/concepts.js';
 import type { Effort } from '../../terminology/effort.js';
-import { fold } from '../../search/values/fold.js';
+import { fold } from '../../indexing/values/fold.js';
 import { GRAMMARS, type Grammar } from '../../terminology/systems/grammar.js';
 import { designationsIn, displayIn, isLanguageOf, type Languages } from '../../terminology/systems/languages.js';
 import { splitCanonical } from '../../terminology/resolver.js';

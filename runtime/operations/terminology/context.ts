@@ -3,7 +3,7 @@ import type { Call } from '../../core/call.js';
 import type { LookupServices, Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { type JsonObject, objectsOf, type Resource } from '../../fhir/resource.js';
-import { dateInterval } from '../../search/values/date-interval.js';
+import { dateInterval } from '../../indexing/values/date-interval.js';
 import type { CodeSystemIndex } from '../../terminology/concepts.js';
 import { Effort } from '../../terminology/effort.js';
 import { ANY_LANGUAGE, parseLanguages, type Languages } from '../../terminology/systems/languages.js';

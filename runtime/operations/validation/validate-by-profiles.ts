@@ -1,7 +1,7 @@
 import { SERVER } from '../../auth/scopes/principal.js';
 import type { ProfileValidator } from '../../core/services.js';
 import { yieldUntil } from '../../fhir/yield-until.js';
-import { canonicalUnit, toCanonical } from '../../search/values/ucum/canonical.js';
+import { canonicalUnit, toCanonical } from '../../indexing/values/ucum/canonical.js';
 import type { EvaluateRule } from '../../validate/profiles/profile-deps.js';
 import type { FhirTypes } from '../../validate/profiles/fhir-types.js';
 

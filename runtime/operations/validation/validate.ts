@@ -8,7 +8,7 @@ import { profileIssues } from '../../core/write/profile-issues.js';
 import { FhirError, type Issue } from '../../fhir/errors.js';
 import { errorOutcome, successOutcome } from '../../fhir/operation-outcome.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
-import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
+import { SEARCH_PARAMETER } from '../../indexing/parameters/stored-parameter.js';
 import type { FoundCodes } from '../../validate/codes/find-codes.js';
 import { locateFaults } from '../../validate/locate-faults.js';
 import type { RuleFindings } from '../../validate/rules/create-rule-checker.js';

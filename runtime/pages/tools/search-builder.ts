@@ -1,8 +1,8 @@
 import type { Tables } from '../../contract/index.js';
 import type { SearchRow } from '../../contract/search.js';
 import { ownMember } from '../../fhir/own-member.js';
-import { isWords, OF_THEIR_OWN, placesOf } from '../../search/parameter-kinds.js';
-import { searchDefinitions, type SearchTables } from '../../search/parse/definitions.js';
+import { isWords, OF_THEIR_OWN, placesOf } from '../../indexing/parameter-kinds.js';
+import { searchDefinitions, type SearchTables } from '../../indexing/definitions.js';
 import { modifiersOf, prefixesOf } from '../../search/parse/modifiers.js';
 import { codesOf } from '../../search/parse/unknown-parameter.js';
 import { splitPrefix } from '../../search/query/intervals.js';

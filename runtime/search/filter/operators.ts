@@ -1,5 +1,5 @@
 import type { SearchRow, SearchType } from '../../contract/search.js';
-import { dateInterval } from '../values/date-interval.js';
+import { dateInterval } from '../../indexing/values/date-interval.js';
 import { hasPrefix } from '../query/intervals.js';
 import type { FilterOperator } from '../parse/link-step.js';
 import type { CodeModifier } from '../parse/parse-codes.js';

@@ -3,7 +3,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { CriterionContext } from '../parse/criterion-context.js';
 import type { Filter, FilterTest } from '../parse/link-step.js';
 import { MAX_LINKS } from '../parse/link-name.js';
-import { isMembership, isWords } from '../parameter-kinds.js';
+import { isMembership, isWords } from '../../indexing/parameter-kinds.js';
 import { readFound } from '../parse/resolve-links.js';
 import { findPlainRow, compositeTests, missing, toComposite, toCondition } from '../parse/parse-plain.js';
 import type { Criterion } from '../query/query.js';

@@ -1,5 +1,5 @@
 import type { SearchRow } from '../../contract/search.js';
-import type { SearchDefinitions } from './definitions.js';
+import type { SearchDefinitions } from '../../indexing/definitions.js';
 import type { HierarchyContext } from './parse-hierarchy.js';
 import type { ValueContext } from './parse-value.js';
 import type { TextBudget } from '../text/parse-words.js';

@@ -1,6 +1,6 @@
 import type { SearchRow, SearchType } from '../../contract/search.js';
 import { ownMember } from '../../fhir/own-member.js';
-import { placesOf, isWords, takesWords, TEXT_MODIFIERS } from '../parameter-kinds.js';
+import { placesOf, isWords, takesWords, TEXT_MODIFIERS } from '../../indexing/parameter-kinds.js';
 import { PREFIXES } from '../query/intervals.js';
 import { CODE_MODIFIERS } from './parse-codes.js';
 import { HIERARCHY_MODIFIERS, takesHierarchies, type HierarchyContext } from './parse-hierarchy.js';

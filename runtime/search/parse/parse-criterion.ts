@@ -1,7 +1,7 @@
 import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
 import { FILTER, readFilter } from '../filter/read-filter.js';
-import { NO_CRITERIA } from '../parameter-kinds.js';
+import { NO_CRITERIA } from '../../indexing/parameter-kinds.js';
 import type { CriterionContext } from './criterion-context.js';
 import { isLinkName, MAX_LINKS, splitLinkName } from './link-name.js';
 import { findPlainRow, parsePlain } from './parse-plain.js';

@@ -30,9 +30,17 @@ import {
   type ValueTest,
   type WordsTest,
 } from '../query/query.js';
-import { coveringOf } from '../covering.js';
-import type { IndexEntry } from '../entry.js';
-import { localParam, valuesOf, placesOf, isMembership, isWords, takesWords, isSearchable } from '../parameter-kinds.js';
+import { coveringOf } from '../../indexing/covering.js';
+import type { IndexEntry } from '../../indexing/entry.js';
+import {
+  localParam,
+  valuesOf,
+  placesOf,
+  isMembership,
+  isWords,
+  takesWords,
+  isSearchable,
+} from '../../indexing/parameter-kinds.js';
 import { countWords, MOST_WORDS } from '../text/has-words.js';
 import { checkLength, readBeginning, readWords, takeLength, textBudget } from '../text/parse-words.js';
 import { noModifiers, notYet, unknownParameter } from './unknown-parameter.js';

@@ -3,7 +3,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { nearest } from '../../fhir/nearest.js';
 import { isLinkName } from './link-name.js';
 import type { SortKey } from '../query/query.js';
-import { isWords, isSearchable } from '../parameter-kinds.js';
+import { isWords, isSearchable } from '../../indexing/parameter-kinds.js';
 import { unionOf } from './parse-union.js';
 import { quote } from '../../fhir/quote.js';
 

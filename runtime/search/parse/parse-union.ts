@@ -1,5 +1,5 @@
 import type { SearchRow } from '../../contract/search.js';
-import { TEXT_MODIFIERS } from '../parameter-kinds.js';
+import { TEXT_MODIFIERS } from '../../indexing/parameter-kinds.js';
 import type { Criterion } from '../query/query.js';
 import { splitName } from './parse-plain.js';
 

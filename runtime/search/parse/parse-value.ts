@@ -3,12 +3,12 @@ import { FhirError } from '../../fhir/errors.js';
 import { isId } from '../../fhir/id.js';
 import type { OwnBases } from '../../path/own-bases.js';
 import { readReference } from '../../path/reference-text.js';
-import { dateInterval } from '../values/date-interval.js';
-import { foldString } from '../values/fold.js';
-import { canonicalUnit, toCanonical } from '../values/ucum/canonical.js';
-import { toFinite } from '../values/next-double.js';
-import { UCUM } from '../values/quantity.js';
-import type { Zone } from '../values/zone.js';
+import { dateInterval } from '../../indexing/values/date-interval.js';
+import { foldString } from '../../indexing/values/fold.js';
+import { canonicalUnit, toCanonical } from '../../indexing/values/ucum/canonical.js';
+import { toFinite } from '../../indexing/values/next-double.js';
+import { UCUM } from '../../indexing/values/quantity.js';
+import type { Zone } from '../../indexing/values/zone.js';
 import { asciiLower } from '../query/ascii-lower.js';
 import {
   aroundValue,
@@ -20,7 +20,7 @@ import {
   splitPrefix,
   type Precise,
 } from '../query/intervals.js';
-import type { PlainType } from '../parameter-kinds.js';
+import type { PlainType } from '../../indexing/parameter-kinds.js';
 import type { SystemTest, TokenTest, ValueTest } from '../query/query.js';
 import { invalidParameter } from '../../fhir/invalid-parameter.js';
 import { quote } from '../../fhir/quote.js';

@@ -4,7 +4,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { LinkContext } from './criterion-context.js';
 import type { ChainStep, Filter, HasStep, LinkName } from './link-step.js';
 import { splitName } from './parse-plain.js';
-import { isMembership, isInline, isSearchable, refersTo } from '../parameter-kinds.js';
+import { isMembership, isInline, isSearchable, refersTo } from '../../indexing/parameter-kinds.js';
 import { whyNoChain, whyNoHas, whyNone, whyNoTarget } from './why-no-link.js';
 import { quote } from '../../fhir/quote.js';
 import { attempt } from '../../fhir/attempt.js';

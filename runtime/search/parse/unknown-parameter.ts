@@ -3,7 +3,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { nearest } from '../../fhir/nearest.js';
 import { ownMember } from '../../fhir/own-member.js';
 import { FORM, INCLUDE_PARAMETERS, LINK_PARAMETERS, RESULT_PARAMETERS } from '../control-parameters.js';
-import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from '../parameter-kinds.js';
+import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from '../../indexing/parameter-kinds.js';
 import { memoizeWeak } from '../../fhir/memory/memoize.js';
 import { clip, quote } from '../../fhir/quote.js';
 

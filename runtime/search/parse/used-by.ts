@@ -1,7 +1,7 @@
-import type { SearchDefinitions } from './definitions.js';
-import { isLocalParam, namesByUrl } from '../parameter-kinds.js';
+import type { SearchDefinitions } from '../../indexing/definitions.js';
+import { isLocalParam, namesByUrl } from '../../indexing/parameter-kinds.js';
 import { isCovered, isLink } from '../query/criterion.js';
-import { CONTENT } from '../text/parameters.js';
+import { CONTENT } from '../../indexing/text/parameters.js';
 import { LISTINGS } from './members.js';
 import { valuedBy, type Criterion } from '../query/query.js';
 

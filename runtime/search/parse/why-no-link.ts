@@ -1,7 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
-import type { SearchDefinitions } from './definitions.js';
-import { isInline, isSearchable, refersTo } from '../parameter-kinds.js';
-import { isMembership } from '../parameter-kinds.js';
+import type { SearchDefinitions } from '../../indexing/definitions.js';
+import { isInline, isSearchable, refersTo } from '../../indexing/parameter-kinds.js';
+import { isMembership } from '../../indexing/parameter-kinds.js';
 import type { ChainStep, HasStep, LinkStep } from './link-step.js';
 import { codesOf, notYet, some, suggest, wordsOf } from './unknown-parameter.js';
 import { quote } from '../../fhir/quote.js';

@@ -1,7 +1,7 @@
-import type { PlaceEntry } from '../entry.js';
+import type { PlaceEntry } from '../../indexing/entry.js';
 import type { PlaceTest } from '../query/query.js';
-import { isInStrip } from './regions.js';
-import { isWithinChord, squaredChord, toVector } from './sphere.js';
+import { isInStrip } from '../../indexing/places/regions.js';
+import { isWithinChord, squaredChord, toVector } from '../../indexing/places/sphere.js';
 
 /** Whether a place fulfils a test; one of another kind does not. */
 export function fulfilsPlace(entry: PlaceEntry, test: PlaceTest): boolean {

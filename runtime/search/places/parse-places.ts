@@ -1,8 +1,8 @@
 import type { PlaceTest } from '../query/query.js';
 import { ValueError, splitAt, unescape } from '../parse/parse-value.js';
-import type { PlaceKind } from '../parameter-kinds.js';
-import { canonicalUnit } from '../values/ucum/canonical.js';
-import { isPoint, type Point } from './sphere.js';
+import type { PlaceKind } from '../../indexing/parameter-kinds.js';
+import { canonicalUnit } from '../../indexing/values/ucum/canonical.js';
+import { isPoint, type Point } from '../../indexing/places/sphere.js';
 
 /** Alternatives of one value: each is looked for in up to `MAX_CELLS` ranges of an index. */
 export const MAX_PLACES = 20;

@@ -1,4 +1,4 @@
-import { nextAbove, toFinite } from '../values/next-double.js';
+import { nextAbove, toFinite } from '../../indexing/values/next-double.js';
 import type { Interval, Ends } from './query.js';
 
 /** Prefixes of dates, numbers and quantities. https://hl7.org/fhir/R5/search.html#prefix */

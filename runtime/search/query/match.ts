@@ -6,7 +6,7 @@ import {
   type ReferenceEntry,
   type SimpleEntry,
   type TokenEntry,
-} from '../entry.js';
+} from '../../indexing/entry.js';
 import { fulfilsPlace } from '../places/match-place.js';
 import { hasWords } from '../text/has-words.js';
 import { textIn } from '../text/text-in.js';

@@ -1,6 +1,6 @@
-import type { Covering } from '../covering.js';
-import type { IndexEntry, SimpleEntry } from '../entry.js';
-import type { Point } from '../places/sphere.js';
+import type { Covering } from '../../indexing/covering.js';
+import type { IndexEntry, SimpleEntry } from '../../indexing/entry.js';
+import type { Point } from '../../indexing/places/sphere.js';
 
 /**
  * A search as plain data: what stores compile, `match` evaluates on one resource, and `printCondition` shows. Nothing in

@@ -1,5 +1,5 @@
 import { compareText } from './compare-text.js';
-import { isSimple, type IndexEntry, type SimpleEntry } from '../entry.js';
+import { isSimple, type IndexEntry, type SimpleEntry } from '../../indexing/entry.js';
 import { valuedBy, type SortKey } from './query.js';
 
 /** Sort value of a resource: numbers are compared with numbers and texts with texts, one after the other. */

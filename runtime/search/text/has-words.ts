@@ -1,4 +1,4 @@
-import type { WordsEntry } from '../entry.js';
+import type { WordsEntry } from '../../indexing/entry.js';
 import type { WordsTest } from '../query/query.js';
 
 /** Words that one value asks for, at most: each is looked up. */

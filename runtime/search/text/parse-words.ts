@@ -1,9 +1,9 @@
 import { ownMember } from '../../fhir/own-member.js';
 import { ValueError } from '../parse/parse-value.js';
 import type { WordsTest } from '../query/query.js';
-import { LONGEST } from './ascii-words.js';
+import { LONGEST } from '../../indexing/text/ascii-words.js';
 import { countWords, MOST_WORDS } from './has-words.js';
-import { wordsOf, type WordsBudget } from './segment.js';
+import { wordsOf, type WordsBudget } from '../../indexing/text/segment.js';
 import { quote } from '../../fhir/quote.js';
 
 /** Characters of a value for each of its words, at most: twice what counts of a word. Longer ones are refused before they are divided. */

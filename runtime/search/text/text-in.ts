@@ -1,4 +1,4 @@
-import type { IndexEntry } from '../entry.js';
+import type { IndexEntry } from '../../indexing/entry.js';
 
 /** The words in the entries of a parameter, or of those that it is a union of: each value once. Undefined: there are none. */
 export function textIn(entries: readonly IndexEntry[]): string | undefined {

@@ -1,8 +1,8 @@
 import type { Services } from '../../core/services.js';
 import type { Resource } from '../../fhir/resource.js';
-import type { Unwanted } from '../../search/extract.js';
-import { extractContained } from '../../search/contained.js';
-import type { Contained } from '../../search/contained.js';
+import type { Unwanted } from '../../indexing/extract.js';
+import { extractContained } from '../../indexing/contained.js';
+import type { Contained } from '../../indexing/contained.js';
 import type { Candidate } from '../../search/query/match.js';
 
 /** A version, or a resource contained in it, as conditions see it. */

@@ -1,7 +1,7 @@
 import { findAll } from '../../core/search/execute/find-all.js';
 import { readStored } from '../../core/read-stored.js';
 import type { Services } from '../../core/services.js';
-import type { ReferenceEntry } from '../../search/entry.js';
+import type { ReferenceEntry } from '../../indexing/entry.js';
 import { isLink } from '../../search/query/criterion.js';
 import { leadsTo, matches } from '../../search/query/match.js';
 import type { Chain, Condition, Has, Target } from '../../search/query/query.js';

@@ -1,7 +1,7 @@
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { isJudged } from '../../core/access/visibility.js';
 import { memoize } from '../../fhir/memory/memoize.js';
-import type { IndexEntry } from '../../search/entry.js';
+import type { IndexEntry } from '../../indexing/entry.js';
 import type { Criterion, ValueTest } from '../../search/query/query.js';
 import type { FilterPlan, OwnedSubscription, TopicPlan, TriggerInteraction } from '../plan.js';
 import type { Focus } from './focus.js';

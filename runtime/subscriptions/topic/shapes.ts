@@ -1,6 +1,6 @@
 import { readInclude } from '../../core/search/parse/read-include.js';
 import type { JsonObject } from '../../fhir/resource.js';
-import { searchDefinitions } from '../../search/parse/definitions.js';
+import { searchDefinitions } from '../../indexing/definitions.js';
 import type { IncludeDirective } from '../../store/store.js';
 import { objectsOf, textOf, textsOf, type Faults } from '../faults.js';
 import type { ShapePlan } from '../plan.js';

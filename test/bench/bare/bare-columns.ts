@@ -1,5 +1,5 @@
 import type { Resource } from '../../../runtime/fhir/resource.js';
-import { fold } from '../../../runtime/search/values/fold.js';
+import { fold } from '../../../runtime/indexing/values/fold.js';
 
 /** Reads a column's value off a resource. */
 type Read = (resource: Resource) => string | number;

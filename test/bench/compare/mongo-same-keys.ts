@@ -1,7 +1,7 @@
 import type { Db, MongoClient } from 'mongodb';
 
 import { tables } from '../../../generated/tables.js';
-import { parametersOf } from '../../../runtime/search/parameters-of.js';
+import { parametersOf } from '../../../runtime/indexing/parameters-of.js';
 import type { Raw } from '../../../runtime/store/mongo/bson/bson.js';
 import type { ResourceDocument } from '../../../runtime/store/mongo/bson/documents.js';
 import { VERSION_ONLY } from '../../../runtime/store/mongo/bson/stored-version.js';

@@ -1,6 +1,6 @@
 import { tables } from '../../../generated/tables.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
 import type { Put, Store } from '../../../runtime/store/store.js';
 
 /** Index entries, as a server makes them. */

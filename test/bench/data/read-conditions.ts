@@ -1,9 +1,9 @@
 import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
-import { searchDefinitions } from '../../../runtime/search/parse/definitions.js';
+import { searchDefinitions } from '../../../runtime/indexing/definitions.js';
 import { parseCriterion } from '../../../runtime/search/parse/parse-criterion.js';
 import type { Condition } from '../../../runtime/search/query/query.js';
-import { createZone } from '../../../runtime/search/values/zone.js';
+import { createZone } from '../../../runtime/indexing/values/zone.js';
 
 const definitions = searchDefinitions(tables);
 const zone = createZone('UTC');

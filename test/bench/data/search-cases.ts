@@ -1,4 +1,4 @@
-import { fold } from '../../../runtime/search/values/fold.js';
+import { fold } from '../../../runtime/indexing/values/fold.js';
 import { mrn, pick, type Clinic, type Random } from './clinic.js';
 
 /** What a column has to be, or between what. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 
 import { tables } from '../../../generated/tables.js';
-import { parametersOf } from '../../../runtime/search/parameters-of.js';
+import { parametersOf } from '../../../runtime/indexing/parameters-of.js';
 import type { Condition } from '../../../runtime/search/query/query.js';
 import { openMongoStore } from '../../../runtime/store/mongo/mongo-store.js';
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';

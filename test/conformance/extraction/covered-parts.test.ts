@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
 import { coverParts } from '../../../generator/model/covered-parts.js';
 import type { SearchParameterModel } from '../../../generator/model/model.js';
-import { coveringOf } from '../../../runtime/search/covering.js';
-import type { IndexEntry } from '../../../runtime/search/entry.js';
-import { createValueExtractor } from '../../../runtime/search/extract.js';
+import { coveringOf } from '../../../runtime/indexing/covering.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
+import { createValueExtractor } from '../../../runtime/indexing/extract.js';
 import { exampleFiles, readExample } from '../formats/examples.js';
 import { createFilledResources } from './filled-resource.js';
 

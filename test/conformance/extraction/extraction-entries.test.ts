@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
-import { CONTEXT } from '../../../runtime/search/context-entries.js';
-import { isPlace, type IndexEntry, type SimpleEntry } from '../../../runtime/search/entry.js';
-import { createExtractor, createValueExtractor } from '../../../runtime/search/extract.js';
-import { REFERS } from '../../../runtime/search/reference-entries.js';
+import { CONTEXT } from '../../../runtime/indexing/context-entries.js';
+import { isPlace, type IndexEntry, type SimpleEntry } from '../../../runtime/indexing/entry.js';
+import { createExtractor, createValueExtractor } from '../../../runtime/indexing/extract.js';
+import { REFERS } from '../../../runtime/indexing/reference-entries.js';
 import { tableTypes } from './extraction-branches.js';
 import { exampleFiles, readExample } from '../formats/examples.js';
 import { createFilledResources } from './filled-resource.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
 import { Decimal } from '../../../runtime/fhir/decimal.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
 import { createFilledResources } from './filled-resource.js';
 
 const extract = createExtractor(tables);

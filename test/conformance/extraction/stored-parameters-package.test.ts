@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
-import { createParameterContext } from '../../../runtime/search/parameters/parameter-context.js';
-import { readParameter } from '../../../runtime/search/parameters/read-parameter.js';
-import { ParameterError } from '../../../runtime/search/parameters/stored-parameter.js';
+import { createParameterContext } from '../../../runtime/indexing/parameters/parameter-context.js';
+import { readParameter } from '../../../runtime/indexing/parameters/read-parameter.js';
+import { ParameterError } from '../../../runtime/indexing/parameters/stored-parameter.js';
 
 const core = dirname(createRequire(import.meta.url).resolve('hl7.fhir.r5.core/package.json'));
 

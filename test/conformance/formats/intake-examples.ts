@@ -15,8 +15,8 @@ import { linkPlans } from '../../../runtime/interactions/bundle/links/link-plan.
 import type { BodyPurpose } from '../../../runtime/core/write/large-bodies.js';
 import { createPatchers } from '../../../runtime/core/patch/patchers.js';
 import { parsedBodyOf } from '../../../runtime/core/write/parsed-bodies.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import type { Put, StoredVersion } from '../../../runtime/store/store.js';
 import { createValidator } from '../../../runtime/validate/create-validator.js';
 import { createRuleChecker } from '../../../runtime/validate/rules/create-rule-checker.js';

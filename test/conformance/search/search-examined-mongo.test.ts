@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
 
-import { parametersOf } from '../../../runtime/search/parameters-of.js';
+import { parametersOf } from '../../../runtime/indexing/parameters-of.js';
 import { openStore } from '../../contract/open-store.js';
 import { describeOnMongod, newDatabase } from '../../mongod/for-tests.js';
 import { examinedChains } from './search-examined-chains.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import type { PlaceEntry } from '../../../runtime/search/entry.js';
-import { stripsOf } from '../../../runtime/search/places/regions.js';
+import type { PlaceEntry } from '../../../runtime/indexing/entry.js';
+import { stripsOf } from '../../../runtime/indexing/places/regions.js';
 import { matches } from '../../../runtime/search/query/match.js';
 import type { Condition, PlaceTest } from '../../../runtime/search/query/query.js';
 import type { Store } from '../../../runtime/store/store.js';

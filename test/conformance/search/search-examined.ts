@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
-import { parametersOf } from '../../../runtime/search/parameters-of.js';
+import { parametersOf } from '../../../runtime/indexing/parameters-of.js';
 import { parseCriterion } from '../../../runtime/search/parse/parse-criterion.js';
 import type { Condition } from '../../../runtime/search/query/query.js';
-import { utc } from '../../../runtime/search/values/zone.js';
+import { utc } from '../../../runtime/indexing/values/zone.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { clinic, createRandom } from '../../bench/data/clinic.js';
 import { load } from '../../bench/data/load-clinic.js';

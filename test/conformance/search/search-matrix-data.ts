@@ -1,8 +1,8 @@
 import { OwnBases } from '../../../runtime/path/own-bases.js';
 import type { Tables } from '../../../runtime/contract/index.js';
-import { extractContained, type Contained } from '../../../runtime/search/contained.js';
-import type { IndexEntry } from '../../../runtime/search/entry.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
+import { extractContained, type Contained } from '../../../runtime/indexing/contained.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { put } from '../../contract/subject.js';
 import { exampleFiles, readExample } from '../formats/examples.js';

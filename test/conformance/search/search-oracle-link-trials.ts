@@ -2,11 +2,11 @@ import { expect } from 'vitest';
 
 import { OwnBases } from '../../../runtime/path/own-bases.js';
 import type { SearchRow, Tables } from '../../../runtime/contract/index.js';
-import { searchDefinitions } from '../../../runtime/search/parse/definitions.js';
+import { searchDefinitions } from '../../../runtime/indexing/definitions.js';
 import { matches, type Candidate, type Neighbours } from '../../../runtime/search/query/match.js';
 import { parseCriterion } from '../../../runtime/search/parse/parse-criterion.js';
-import { parametersOf } from '../../../runtime/search/parameters-of.js';
-import { utc } from '../../../runtime/search/values/zone.js';
+import { parametersOf } from '../../../runtime/indexing/parameters-of.js';
+import { utc } from '../../../runtime/indexing/values/zone.js';
 import type { IncludeDirective, Store } from '../../../runtime/store/store.js';
 import { idsOf, query } from '../../contract/search/behaviour-search-helpers.js';
 import { namesOf } from '../../contract/search/behaviour-search-includes.js';

@@ -1,7 +1,7 @@
 import { OwnBases } from '../../../runtime/path/own-bases.js';
 import type { SearchRow, Tables } from '../../../runtime/contract/index.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
-import { parametersOf } from '../../../runtime/search/parameters-of.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
+import { parametersOf } from '../../../runtime/indexing/parameters-of.js';
 import type { Random } from '../../contract/random.js';
 import type { Sample } from './search-matrix-data.js';
 import { nameOf, type Criterion } from './search-oracle-criteria.js';

@@ -2,12 +2,12 @@ import { expect } from 'vitest';
 
 import { OwnBases } from '../../../runtime/path/own-bases.js';
 import type { SearchRow, Tables } from '../../../runtime/contract/index.js';
-import { parametersOf } from '../../../runtime/search/parameters-of.js';
-import { placesOf } from '../../../runtime/search/parameter-kinds.js';
+import { parametersOf } from '../../../runtime/indexing/parameters-of.js';
+import { placesOf } from '../../../runtime/indexing/parameter-kinds.js';
 import { matches } from '../../../runtime/search/query/match.js';
 import { parseCriterion } from '../../../runtime/search/parse/parse-criterion.js';
 import type { Condition } from '../../../runtime/search/query/query.js';
-import { utc } from '../../../runtime/search/values/zone.js';
+import { utc } from '../../../runtime/indexing/values/zone.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { idsOf, query } from '../../contract/search/behaviour-search-helpers.js';
 import { createRandom, type Random } from '../../contract/random.js';

@@ -5,7 +5,7 @@ import { OPEN_ACCESS } from '../../../runtime/auth/scopes/principal.js';
 import { createServices } from '../../../runtime/http/create-services.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { OwnBases } from '../../../runtime/path/own-bases.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
 import type { Put, Store } from '../../../runtime/store/store.js';
 import { composePut } from '../../../runtime/core/write/compose-change.js';
 import { fulfilsCriteria } from '../../../runtime/subscriptions/match/criteria-test.js';

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import type { Condition } from '../../../runtime/search/query/query.js';
 import {
   expecting,

@@ -1,9 +1,9 @@
 import { beforeEach, expect, it } from 'vitest';
 
-import type { Contained } from '../../../runtime/search/contained.js';
-import { localParam } from '../../../runtime/search/parameter-kinds.js';
+import type { Contained } from '../../../runtime/indexing/contained.js';
+import { localParam } from '../../../runtime/indexing/parameter-kinds.js';
 import { CONTAINED, containedType } from '../../../runtime/store/contained-resources.js';
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import type { Condition } from '../../../runtime/search/query/query.js';
 import { PreconditionConflict, VersionConflict, type Put, type Store } from '../../../runtime/store/store.js';
 import { idsOf, key, of, query, reference, text, token, uri, walk, words } from '../search/behaviour-search-helpers.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { beforeEach, expect, it } from 'vitest';
 
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import type { MapEntry, RestoredVersion, ScannedVersion, Store, StoredVersion } from '../../../runtime/store/store.js';
 import { deletion, put, useStore, type Subject } from '../subject.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { commit, type Decision } from '../../../runtime/core/write/commit.js';
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import type { Condition } from '../../../runtime/search/query/query.js';
 import { PreconditionConflict, VersionConflict, type Precondition, type Put } from '../../../runtime/store/store.js';
 import { sharedStore, token } from '../search/behaviour-search-helpers.js';

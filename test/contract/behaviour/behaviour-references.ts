@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import type { FhirError } from '../../../runtime/fhir/errors.js';
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import { StillReferred } from '../../../runtime/store/references.js';
 import type { Change, Deletion, Put, Referrer, RequiredTarget } from '../../../runtime/store/store.js';
 import { deletion, put, useStore, type Subject } from '../subject.js';

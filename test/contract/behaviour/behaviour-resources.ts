@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { isSimple, type IndexEntry } from '../../../runtime/search/entry.js';
+import { isSimple, type IndexEntry } from '../../../runtime/indexing/entry.js';
 import { VersionConflict, type Store } from '../../../runtime/store/store.js';
 import { put, useStore, type Subject } from '../subject.js';
 

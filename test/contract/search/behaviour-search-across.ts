@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import { matches } from '../../../runtime/search/query/match.js';
 import { compareText } from '../../../runtime/search/query/compare-text.js';
 import type { Condition, SortKey, Target } from '../../../runtime/search/query/query.js';

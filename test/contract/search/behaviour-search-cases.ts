@@ -1,4 +1,4 @@
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import type { Condition, Ends, ValueTest } from '../../../runtime/search/query/query.js';
 import { PLACE_CASES } from './behaviour-search-place-cases.js';
 import { composite, date, number, of, P, quantity, reference, text, token, uri } from './behaviour-search-helpers.js';

@@ -1,4 +1,4 @@
-import type { IndexEntry, ReferenceEntry, SimpleEntry, WordsEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry, ReferenceEntry, SimpleEntry, WordsEntry } from '../../../runtime/indexing/entry.js';
 import type {
   CompositeLeaf,
   Condition,

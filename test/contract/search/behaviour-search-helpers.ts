@@ -10,9 +10,9 @@ import type {
   SimpleEntry,
   TokenEntry,
   WordsEntry,
-} from '../../../runtime/search/entry.js';
+} from '../../../runtime/indexing/entry.js';
 import { compareText } from '../../../runtime/search/query/compare-text.js';
-import { toLine } from '../../../runtime/search/text/line.js';
+import { toLine } from '../../../runtime/indexing/text/line.js';
 import type { SortKey } from '../../../runtime/search/query/query.js';
 import { compareBy, type Sortable } from '../../../runtime/search/query/sort.js';
 import type { FindPage, FindQuery, Store } from '../../../runtime/store/store.js';

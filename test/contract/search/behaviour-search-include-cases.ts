@@ -1,4 +1,4 @@
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import type { IncludeDirective } from '../../../runtime/store/store.js';
 import { of, token } from './behaviour-search-helpers.js';
 import { known, named, ref, type LinkCase } from './behaviour-search-link-cases.js';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import type { FindPage, FindQuery, IncludeDirective, IncludePlan, Store } from '../../../runtime/store/store.js';
 import { idsOf, query, sharedStore, walk } from './behaviour-search-helpers.js';
 import { includeBoundsBehaviour } from './behaviour-search-include-bounds.js';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { FhirError } from '../../../runtime/fhir/errors.js';
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import type { Condition, ValueTest } from '../../../runtime/search/query/query.js';
 import type { Store } from '../../../runtime/store/store.js';
 import {

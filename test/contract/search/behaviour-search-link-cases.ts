@@ -1,4 +1,4 @@
-import type { IndexEntry, ReferenceEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry, ReferenceEntry } from '../../../runtime/indexing/entry.js';
 import type { Condition } from '../../../runtime/search/query/query.js';
 import { composite, number, of, reference, text, token, uri } from './behaviour-search-helpers.js';
 

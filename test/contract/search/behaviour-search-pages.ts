@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import type { SortKey } from '../../../runtime/search/query/query.js';
 import { CHEAP_TOTAL, type FindPage, type FindQuery, type Store } from '../../../runtime/store/store.js';
 import { date, idsOf, key, number, of, query, sharedStore, text, token, walk } from './behaviour-search-helpers.js';

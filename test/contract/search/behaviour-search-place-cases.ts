@@ -1,5 +1,5 @@
-import type { IndexEntry } from '../../../runtime/search/entry.js';
-import { stripsOf, type Ring } from '../../../runtime/search/places/regions.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
+import { stripsOf, type Ring } from '../../../runtime/indexing/places/regions.js';
 import type { Condition } from '../../../runtime/search/query/query.js';
 import type { SearchCase } from './behaviour-search-cases.js';
 import { P } from './behaviour-search-helpers.js';

@@ -1,5 +1,5 @@
 import type { Condition, WordsTest } from '../../../runtime/search/query/query.js';
-import { wordsOf } from '../../../runtime/search/text/segment.js';
+import { wordsOf } from '../../../runtime/indexing/text/segment.js';
 import type { SearchCase } from './behaviour-search-cases.js';
 import { of, P, words } from './behaviour-search-helpers.js';
 import type { Random } from '../random.js';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import { printCondition } from '../../../runtime/search/query/print.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { SEARCH_CASES } from './behaviour-search-cases.js';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import { matches } from '../../../runtime/search/query/match.js';
 import type { Condition } from '../../../runtime/search/query/query.js';
 import type { Store } from '../../../runtime/store/store.js';

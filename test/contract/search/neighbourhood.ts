@@ -1,4 +1,4 @@
-import type { ReferenceEntry } from '../../../runtime/search/entry.js';
+import type { ReferenceEntry } from '../../../runtime/indexing/entry.js';
 import { leadsTo, type Candidate, type Neighbours } from '../../../runtime/search/query/match.js';
 import type { IncludePlan, ResourceKey } from '../../../runtime/store/store.js';
 

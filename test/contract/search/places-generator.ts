@@ -1,5 +1,5 @@
-import type { PlaceEntry } from '../../../runtime/search/entry.js';
-import { stripsOf, type Ring, type Strip } from '../../../runtime/search/places/regions.js';
+import type { PlaceEntry } from '../../../runtime/indexing/entry.js';
+import { stripsOf, type Ring, type Strip } from '../../../runtime/indexing/places/regions.js';
 import type { Condition, PlaceTest } from '../../../runtime/search/query/query.js';
 import type { Random } from '../random.js';
 

@@ -7,7 +7,7 @@ import { prepareAudit, type RunningAudit } from '../../../runtime/assembly/audit
 import { readConfig } from '../../../runtime/config/read-config.js';
 import { DEFAULT_LIMITS } from '../../../runtime/fhir/limits.js';
 import { SILENT } from '../../../runtime/observe/log.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { batch, entry } from '../bundles/bundle-server.js';
 import { FORM_TYPE } from '../search-server.js';

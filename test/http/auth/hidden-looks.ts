@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { OWN } from '../../toy/own.js';
 import { tables } from '../../../generated/tables.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { EVERYTHING, LAB, observed, serveWith } from './support.js';
 

@@ -7,7 +7,7 @@ import { summarize } from '../../../runtime/format/summary.js';
 import { createTokenGate } from '../../../runtime/http/token-gate.js';
 import type { KilnOptions } from '../../../runtime/http/kiln.js';
 import type { View } from '../../../runtime/core/services.js';
-import { utc } from '../../../runtime/search/values/zone.js';
+import { utc } from '../../../runtime/indexing/values/zone.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { tables } from '../../../generated/tables.js';
 import type { ToyServer } from '../server.js';

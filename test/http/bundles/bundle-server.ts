@@ -8,7 +8,7 @@ import { writeXml } from '../../../runtime/format/xml/write-xml.js';
 import { summarize } from '../../../runtime/format/summary.js';
 import type { KilnOptions } from '../../../runtime/http/kiln.js';
 import { createPatchers } from '../../../runtime/core/patch/patchers.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { createValidator } from '../../../runtime/validate/create-validator.js';
 import { useToyServer, type Answer, type ToyServer } from '../server.js';

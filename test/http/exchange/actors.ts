@@ -6,7 +6,7 @@ import { readConfig } from '../../../runtime/config/read-config.js';
 import { DEFAULT_SERVICES } from '../../../runtime/core/default-services.js';
 import { ACTOR_NAMES, actorsOf } from '../../../runtime/exchange/actors.js';
 import { SILENT } from '../../../runtime/observe/log.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { OWN } from '../../toy/own.js';
 import { scopedServer } from '../auth/scoped.js';

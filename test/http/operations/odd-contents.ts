@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { OWN as OWN_BASES } from '../../toy/own.js';
 import { tables } from '../../../generated/tables.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
 import { subset, XML as XML_CODEC } from '../../../runtime/server.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { createRandom } from '../../contract/random.js';

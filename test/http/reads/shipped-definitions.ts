@@ -8,7 +8,7 @@ import { Principal } from '../../../runtime/auth/scopes/principal.js';
 import { SHIPPED } from '../../../runtime/core/shipped/shipped-resources.js';
 import { summarize } from '../../../runtime/format/summary.js';
 import type { KilnOptions } from '../../../runtime/http/kiln.js';
-import { utc } from '../../../runtime/search/values/zone.js';
+import { utc } from '../../../runtime/indexing/values/zone.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { idsOf } from '../search-server.js';
 import { refusal, useWriteServer, word } from '../write-server.js';

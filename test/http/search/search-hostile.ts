@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
-import { fold } from '../../../runtime/search/values/fold.js';
+import { fold } from '../../../runtime/indexing/values/fold.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { FORM_TYPE, idsOf, useSearchServer } from '../search-server.js';
 

@@ -4,7 +4,7 @@ import { OWN } from '../../toy/own.js';
 import { tables } from '../../../generated/tables.js';
 import { composePut } from '../../../runtime/core/write/compose-change.js';
 import { createServices } from '../../../runtime/http/create-services.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { serveWith } from '../auth/support.js';
 import { neededBy } from '../auth/scoped.js';

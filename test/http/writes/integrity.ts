@@ -4,7 +4,7 @@ import { OWN } from '../../toy/own.js';
 import { tables } from '../../../generated/tables.js';
 import { createIntegrity, type IntegrityModes } from '../../../runtime/core/references/integrity.js';
 import type { Store } from '../../../runtime/store/store.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
 import { mergeParameters, replacementParameters } from '../operations/replacement-support.js';
 import { batch, entry, transaction, useBundleServer } from '../bundles/bundle-server.js';
 import type { Answer, ToyServer } from '../server.js';

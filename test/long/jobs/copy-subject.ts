@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { runProgram } from '../../../runtime/cli/program.js';
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import { isSystemMap } from '../../../runtime/store/system-maps.js';
 import type { MapEntry, ScannedVersion, Store } from '../../../runtime/store/store.js';
 import { deletion, put } from '../../contract/subject.js';

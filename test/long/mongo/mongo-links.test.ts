@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import { printCondition, printSort } from '../../../runtime/search/query/print.js';
 import type { Condition, SortKey } from '../../../runtime/search/query/query.js';
 import { LINK_LIMITS, type LinkLimits } from '../../../runtime/store/mongo/query/links/limits.js';

@@ -7,7 +7,7 @@ import { composePut } from '../../../runtime/core/write/compose-change.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { writeJson } from '../../../runtime/format/write-json.js';
 import { RESULT_PARAMETERS } from '../../../runtime/search/control-parameters.js';
-import { utc } from '../../../runtime/search/values/zone.js';
+import { utc } from '../../../runtime/indexing/values/zone.js';
 import { expecting, type Store } from '../../../runtime/store/store.js';
 import { missingRights } from '../../../runtime/subscriptions/check/needed-rights.js';
 import { contentDigest, NEW } from '../../../runtime/subscriptions/engine/digest.js';

@@ -6,8 +6,8 @@ import { openReindexRecord } from '../../../runtime/jobs/reindex/reindex-record.
 import { reindexType } from '../../../runtime/jobs/reindex/reindex.js';
 import { openBodyWorkers } from '../../../runtime/body-workers/body-workers.js';
 import { startBodyWorker } from '../../../runtime/body-workers/start-thread.js';
-import { createExtractor, type Extractor } from '../../../runtime/search/extract.js';
-import { describeIndex } from '../../../runtime/search/index-record.js';
+import { createExtractor, type Extractor } from '../../../runtime/indexing/extract.js';
+import { describeIndex } from '../../../runtime/indexing/index-record.js';
 import { atMost } from '../../at-most.js';
 import { createToyStore } from '../../toy/store.js';
 import { entry, transaction, useBundleServer } from '../../http/bundles/bundle-server.js';

@@ -9,7 +9,7 @@ import { openRegistration, registerConfigured } from '../../../runtime/assembly/
 import { generateKey } from '../../../runtime/auth/keys/jws.js';
 import { readConfig } from '../../../runtime/config/read-config.js';
 import type { JsonObject } from '../../../runtime/fhir/resource.js';
-import { utc } from '../../../runtime/search/values/zone.js';
+import { utc } from '../../../runtime/indexing/values/zone.js';
 import { toyTables } from '../../toy/tables.js';
 import { createTestMaps } from '../auth/server/server-fixture.js';
 import { EXPOSING } from './exposing.js';

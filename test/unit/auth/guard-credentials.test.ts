@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
-import { utc } from '../../../runtime/search/values/zone.js';
+import { utc } from '../../../runtime/indexing/values/zone.js';
 import { ACCESS_ERRORS, type AccessErrorCode } from '../../../runtime/fhir/catalog/access-errors.js';
 import { hasTokenParameter, MAX_TOKEN, readCredentials } from '../../../runtime/auth/access/credentials.js';
 import { neededOn, uniteNeeded } from '../../../runtime/auth/access/needed-scopes.js';

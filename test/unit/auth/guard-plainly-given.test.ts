@@ -8,7 +8,7 @@ import { decide } from '../../../runtime/auth/access/decide.js';
 import { isPlainlyGiven } from '../../../runtime/auth/access/plainly-given.js';
 import { createScopes } from '../../../runtime/auth/scopes/create-scopes.js';
 import type { ScopeCondition } from '../../../runtime/contract/rest.js';
-import { utc } from '../../../runtime/search/values/zone.js';
+import { utc } from '../../../runtime/indexing/values/zone.js';
 
 const scopes = createScopes({ tables, zone: utc, own: new OwnBases() });
 const LETTERS = ['c', 'r', 'u', 'd', 's', 'cu', 'rs', 'us', 'ds', 'cruds'];

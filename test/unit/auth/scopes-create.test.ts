@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import { createScopes } from '../../../runtime/auth/scopes/create-scopes.js';
-import { utc } from '../../../runtime/search/values/zone.js';
+import { utc } from '../../../runtime/indexing/values/zone.js';
 
 const scopes = createScopes({ tables, zone: utc, own: new OwnBases(['http://here/fhir']) });
 

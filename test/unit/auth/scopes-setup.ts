@@ -3,9 +3,9 @@ import { tables } from '../../../generated/tables.js';
 import { createAccessReader } from '../../../runtime/auth/scopes/access.js';
 import { createConstraintReader } from '../../../runtime/auth/scopes/constraint.js';
 import { createScopeRules } from '../../../runtime/auth/scopes/scope-rules.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
 import type { Candidate } from '../../../runtime/search/query/match.js';
-import { utc } from '../../../runtime/search/values/zone.js';
+import { utc } from '../../../runtime/indexing/values/zone.js';
 
 /** Scopes by the generated tables, as a server has them. */
 export const constraints = createConstraintReader({ tables, zone: utc, own: new OwnBases(['http://here/fhir']) });

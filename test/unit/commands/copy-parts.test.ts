@@ -7,7 +7,7 @@ import { persist } from '../../../runtime/cli/copy/persist.js';
 import { digestOf, HashSum } from '../../../runtime/cli/copy/tally.js';
 import { FhirError } from '../../../runtime/fhir/errors.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
-import { IS_CUT } from '../../../runtime/search/contained.js';
+import { IS_CUT } from '../../../runtime/indexing/contained.js';
 import type { RestoredVersion, Store } from '../../../runtime/store/store.js';
 import { put } from '../../contract/subject.js';
 import { createToyStore } from '../../toy/store.js';

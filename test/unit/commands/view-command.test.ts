@@ -7,7 +7,7 @@ import { tables } from '../../../generated/tables.js';
 import { runProgram } from '../../../runtime/cli/program.js';
 import { createApp } from '../../../runtime/http/app.js';
 import { listen } from '../../../runtime/http/listen.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'kiln-view-'));

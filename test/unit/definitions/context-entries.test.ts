@@ -5,8 +5,8 @@ import { tables } from '../../../generated/tables.js';
 import { criteriaAccess, searchAccess } from '../../../runtime/auth/access/search-access.js';
 import type { Access } from '../../../runtime/auth/scopes/access.js';
 import { OPEN_ACCESS } from '../../../runtime/auth/scopes/principal.js';
-import { CONTEXT, contextEntries } from '../../../runtime/search/context-entries.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
+import { CONTEXT, contextEntries } from '../../../runtime/indexing/context-entries.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
 import { printCondition } from '../../../runtime/search/query/print.js';
 import { accessOf } from '../auth/scopes-setup.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dateInterval } from '../../../runtime/search/values/date-interval.js';
-import { createZone } from '../../../runtime/search/values/zone.js';
+import { dateInterval } from '../../../runtime/indexing/values/date-interval.js';
+import { createZone } from '../../../runtime/indexing/values/zone.js';
 
 const span = (low: string, high: string): object => ({ low: Date.parse(low), high: Date.parse(high) });
 

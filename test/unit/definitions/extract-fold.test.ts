@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fold } from '../../../runtime/search/values/fold.js';
+import { fold } from '../../../runtime/indexing/values/fold.js';
 
 describe('folding of text (https://hl7.org/fhir/R5/search.html#string)', () => {
   it.each([

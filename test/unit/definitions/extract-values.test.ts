@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PathRow, SearchRow, SearchType } from '../../../runtime/contract/search.js';
 import { Decimal } from '../../../runtime/fhir/decimal.js';
-import type { IndexEntry } from '../../../runtime/search/entry.js';
-import { createValueExtractor, type ExtractorTables } from '../../../runtime/search/extract.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
+import { createValueExtractor, type ExtractorTables } from '../../../runtime/indexing/extract.js';
 
 /** Tables with one type, `Thing`, and one parameter, `p`, that reads its element `value`. */
 function tablesWith(search: SearchType, type: string, system?: string): ExtractorTables {

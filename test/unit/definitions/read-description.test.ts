@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { faultOfDescription } from '../../../runtime/search/parameters/read-description.js';
+import { faultOfDescription } from '../../../runtime/indexing/parameters/read-description.js';
 import { tables } from '../../../generated/tables.js';
 import { shippedId, shippedJson } from '../../../runtime/core/shipped/shipped-pack.js';
 

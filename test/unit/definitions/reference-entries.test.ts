@@ -5,8 +5,8 @@ import { tables } from '../../../generated/tables.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { renameReferences } from '../../../runtime/jobs/replacement/rename-references.js';
 import { createReferenceWalk } from '../../../runtime/path/reference-walk.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
-import { REFERS } from '../../../runtime/search/reference-entries.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
+import { REFERS } from '../../../runtime/indexing/reference-entries.js';
 
 const walk = createReferenceWalk(tables);
 const extension = (reference: string) => [{ url: 'urn:x', valueReference: { reference } }];

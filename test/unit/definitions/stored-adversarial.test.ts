@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
 import { beginEvaluation, compileLibrary } from '../../../runtime/path/library/evaluate.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
-import { createExtractionThrottle, THROTTLE } from '../../../runtime/search/extraction-throttle.js';
-import { readParameterSet, withParameters } from '../../../runtime/search/parameters/parameter-set.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
+import { createExtractionThrottle, THROTTLE } from '../../../runtime/indexing/extraction-throttle.js';
+import { readParameterSet, withParameters } from '../../../runtime/indexing/parameters/parameter-set.js';
 import { processorTime } from '../../processor-time.js';
 import { parameter } from '../../service/stored-parameters/stored-parameters-subject.js';
 import { context, failed, stored } from './stored-extractor.js';

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
-import type { IndexEntry } from '../../../runtime/search/entry.js';
-import { createExtractor, type Extractor } from '../../../runtime/search/extract.js';
-import { createParameterContext } from '../../../runtime/search/parameters/parameter-context.js';
-import { readParameterSet, withParameters } from '../../../runtime/search/parameters/parameter-set.js';
-import { UNINDEXED } from '../../../runtime/search/unindexed.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
+import { createExtractor, type Extractor } from '../../../runtime/indexing/extract.js';
+import { createParameterContext } from '../../../runtime/indexing/parameters/parameter-context.js';
+import { readParameterSet, withParameters } from '../../../runtime/indexing/parameters/parameter-set.js';
+import { UNINDEXED } from '../../../runtime/indexing/unindexed.js';
 import { parameter } from '../../service/stored-parameters/stored-parameters-subject.js';
 
 /** What parameters of tests are read against. */

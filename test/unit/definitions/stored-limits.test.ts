@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
 import { splitBranches } from '../../../runtime/path/expression/branches.js';
-import { faultOfParameter, readParameterSet } from '../../../runtime/search/parameters/parameter-set.js';
+import { faultOfParameter, readParameterSet } from '../../../runtime/indexing/parameters/parameter-set.js';
 import { processorTime } from '../../processor-time.js';
 import { parameter } from '../../service/stored-parameters/stored-parameters-subject.js';
 import { codesOf, context, failed, faultOf, stored, withStored } from './stored-extractor.js';

@@ -1,11 +1,11 @@
 import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import { FhirError } from '../../../runtime/fhir/errors.js';
-import { searchDefinitions } from '../../../runtime/search/parse/definitions.js';
+import { searchDefinitions } from '../../../runtime/indexing/definitions.js';
 import { parseCriterion, type CriterionContext } from '../../../runtime/search/parse/parse-criterion.js';
 import { printCondition } from '../../../runtime/search/query/print.js';
 import type { Condition, Criterion } from '../../../runtime/search/query/query.js';
-import { utc } from '../../../runtime/search/values/zone.js';
+import { utc } from '../../../runtime/indexing/values/zone.js';
 
 /** The generated tables. */
 export const definitions = searchDefinitions(tables);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
 import { readInclude } from '../../../runtime/core/search/parse/read-include.js';
-import { searchDefinitions } from '../../../runtime/search/parse/definitions.js';
+import { searchDefinitions } from '../../../runtime/indexing/definitions.js';
 
 const definitions = searchDefinitions(tables);
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 
 import { aliasFaults } from '../../../generator/model/aliases.js';
 import { tables } from '../../../generated/tables.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
-import { describeIndex } from '../../../runtime/search/index-record.js';
-import { parametersOf } from '../../../runtime/search/parameters-of.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
+import { describeIndex } from '../../../runtime/indexing/index-record.js';
+import { parametersOf } from '../../../runtime/indexing/parameters-of.js';
 import { parseSortKey } from '../../../runtime/search/parse/parse-sort.js';
 import { definitions, printed, refusal } from './chain-parser.js';
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { SearchRow } from '../../../runtime/contract/search.js';
 import { FhirError } from '../../../runtime/fhir/errors.js';
 import { weightOf } from '../../../runtime/search/query/criterion.js';
-import { searchDefinitions } from '../../../runtime/search/parse/definitions.js';
+import { searchDefinitions } from '../../../runtime/indexing/definitions.js';
 import { checkName, parseCriterion } from '../../../runtime/search/parse/parse-criterion.js';
 import { printCondition } from '../../../runtime/search/query/print.js';
 import { processorTime } from '../../processor-time.js';

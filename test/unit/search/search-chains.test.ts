@@ -4,7 +4,7 @@ import { tables } from '../../../generated/tables.js';
 import { isUnresolved, weightOf } from '../../../runtime/search/query/criterion.js';
 import { checkName } from '../../../runtime/search/parse/parse-criterion.js';
 import { parseSortKey } from '../../../runtime/search/parse/parse-sort.js';
-import { searchDefinitions } from '../../../runtime/search/parse/definitions.js';
+import { searchDefinitions } from '../../../runtime/indexing/definitions.js';
 import { splitLinkName } from '../../../runtime/search/parse/link-name.js';
 import { resolveLinks } from '../../../runtime/search/parse/resolve-links.js';
 import { usedBy } from '../../../runtime/search/parse/used-by.js';

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 
 import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
-import { parametersOf } from '../../../runtime/search/parameters-of.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
+import { parametersOf } from '../../../runtime/indexing/parameters-of.js';
 import { matches } from '../../../runtime/search/query/match.js';
 import { parseCriterion } from '../../../runtime/search/parse/parse-criterion.js';
-import { utc } from '../../../runtime/search/values/zone.js';
+import { utc } from '../../../runtime/indexing/values/zone.js';
 
 const extract = createExtractor(tables, { own: new OwnBases(['http://here/fhir']) });
 const searchTables = new Map(tables.search.map((table) => [table.type, table]));

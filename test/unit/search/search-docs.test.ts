@@ -4,7 +4,7 @@ import { OwnBases } from '../../../runtime/path/own-bases.js';
 import type { SearchRow } from '../../../runtime/contract/search.js';
 import { FhirError } from '../../../runtime/fhir/errors.js';
 import { parseCriterion } from '../../../runtime/search/parse/parse-criterion.js';
-import { utc } from '../../../runtime/search/values/zone.js';
+import { utc } from '../../../runtime/indexing/values/zone.js';
 import { cellOf, MODIFIERS, searchDocs, TYPES, unsearchable } from './search-docs.js';
 
 /** A value that every modifier of a type takes. */

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import { FhirError } from '../../../runtime/fhir/errors.js';
-import { searchDefinitions } from '../../../runtime/search/parse/definitions.js';
+import { searchDefinitions } from '../../../runtime/indexing/definitions.js';
 import { modifiersOf } from '../../../runtime/search/parse/modifiers.js';
 import { parseCriterion } from '../../../runtime/search/parse/parse-criterion.js';
-import { utc } from '../../../runtime/search/values/zone.js';
+import { utc } from '../../../runtime/indexing/values/zone.js';
 
 const definitions = searchDefinitions(tables);
 

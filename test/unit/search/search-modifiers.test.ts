@@ -5,15 +5,15 @@ import { tables } from '../../../generated/tables.js';
 import type { SearchRow, SearchType } from '../../../runtime/contract/search.js';
 import { isCanonical } from '../../../runtime/search/parse/parse-value.js';
 import { FhirError } from '../../../runtime/fhir/errors.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
-import { parametersOf } from '../../../runtime/search/parameters-of.js';
-import { searchDefinitions } from '../../../runtime/search/parse/definitions.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
+import { parametersOf } from '../../../runtime/indexing/parameters-of.js';
+import { searchDefinitions } from '../../../runtime/indexing/definitions.js';
 import { matches } from '../../../runtime/search/query/match.js';
 import { modifiersOf } from '../../../runtime/search/parse/modifiers.js';
 import { parseCriterion } from '../../../runtime/search/parse/parse-criterion.js';
 import type { Condition } from '../../../runtime/search/query/query.js';
-import { placesOf } from '../../../runtime/search/parameter-kinds.js';
-import { utc } from '../../../runtime/search/values/zone.js';
+import { placesOf } from '../../../runtime/indexing/parameter-kinds.js';
+import { utc } from '../../../runtime/indexing/values/zone.js';
 
 /** All that the specification has. https://hl7.org/fhir/R5/valueset-search-modifier-code.html, search.html#modifiers */
 const MODIFIERS = ['above', 'below', 'code-text', 'contains', 'exact', 'identifier', 'in', 'iterate', 'missing', 'not', 'not-in', 'of-type', 'text', 'text-advanced', '[type]'] as const; // prettier-ignore

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
 import { findUnions } from '../../../generator/model/unions.js';
 import type { SearchParameterModel } from '../../../generator/model/model.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
 import { matches } from '../../../runtime/search/query/match.js';
 import type { Condition } from '../../../runtime/search/query/query.js';
 import { sortValue } from '../../../runtime/search/query/sort.js';

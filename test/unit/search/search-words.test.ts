@@ -3,16 +3,16 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
 import { parsedIndexEntries } from '../../../runtime/core/write/parsed-entries.js';
-import type { IndexEntry } from '../../../runtime/search/entry.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
-import { describeIndex, staleNames } from '../../../runtime/search/index-record.js';
-import { searchDefinitions } from '../../../runtime/search/parse/definitions.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
+import { describeIndex, staleNames } from '../../../runtime/indexing/index-record.js';
+import { searchDefinitions } from '../../../runtime/indexing/definitions.js';
 import { usedBy } from '../../../runtime/search/parse/used-by.js';
-import { TEXT_BOUNDS } from '../../../runtime/search/text/extract-text.js';
-import { append, MOST_TEXT, toLine } from '../../../runtime/search/text/line.js';
-import { blocksOf } from '../../../runtime/search/text/narrative.js';
+import { TEXT_BOUNDS } from '../../../runtime/indexing/text/extract-text.js';
+import { append, MOST_TEXT, toLine } from '../../../runtime/indexing/text/line.js';
+import { blocksOf } from '../../../runtime/indexing/text/narrative.js';
 import { checkLength, DEEPEST, readBeginning, readWords } from '../../../runtime/search/text/parse-words.js';
-import { wordsOf } from '../../../runtime/search/text/segment.js';
+import { wordsOf } from '../../../runtime/indexing/text/segment.js';
 import { toMatch } from '../../../runtime/store/sqlite/write/words.js';
 import { processorTime } from '../../processor-time.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { SearchRow, SearchTable } from '../../../runtime/contract/search.js';
 import { readIndexStatus, describeStaleIndex } from '../../../runtime/core/definitions/index-status.js';
-import { describeIndex, staleNames, withMoreRows } from '../../../runtime/search/index-record.js';
+import { describeIndex, staleNames, withMoreRows } from '../../../runtime/indexing/index-record.js';
 import { put } from '../../contract/subject.js';
 import { openStore } from '../../contract/open-store.js';
 

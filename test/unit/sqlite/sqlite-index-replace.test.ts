@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import { connect } from '../../../runtime/store/sqlite/file/connect.js';
 import { INDEX_TABLES } from '../../../runtime/store/sqlite/file/schema.js';
 import { openDictionary } from '../../../runtime/store/sqlite/write/dictionary.js';

@@ -1,4 +1,4 @@
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import type { Condition, SortKey, Target } from '../../../runtime/search/query/query.js';
 import type { IncludeDirective } from '../../../runtime/store/store.js';
 import { of, reference, token, uri } from '../../contract/search/behaviour-search-helpers.js';

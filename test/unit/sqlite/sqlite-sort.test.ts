@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { SimpleEntry } from '../../../runtime/search/entry.js';
+import type { SimpleEntry } from '../../../runtime/indexing/entry.js';
 import type { SortKey } from '../../../runtime/search/query/query.js';
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../../runtime/store/store.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
 import type { FindPage, FindQuery, Store } from '../../../runtime/store/store.js';
 import {

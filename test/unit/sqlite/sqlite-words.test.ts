@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Condition } from '../../../runtime/search/query/query.js';
-import { toLine } from '../../../runtime/search/text/line.js';
+import { toLine } from '../../../runtime/indexing/text/line.js';
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
 import { beginningsOf, toBeginnings, toMatch } from '../../../runtime/store/sqlite/write/words.js';
 import { idsOf, query } from '../../contract/search/behaviour-search-helpers.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import type { IndexEntry } from '../../../runtime/search/entry.js';
+import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import { backUp } from '../../../runtime/store/sqlite/file/backup.js';
 import { connect } from '../../../runtime/store/sqlite/file/connect.js';
 import { locate } from '../../../runtime/store/sqlite/file/location.js';

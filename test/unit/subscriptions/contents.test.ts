@@ -6,7 +6,7 @@ import { Principal, SERVER } from '../../../runtime/auth/scopes/principal.js';
 import { composePut } from '../../../runtime/core/write/compose-change.js';
 import type { Services } from '../../../runtime/core/services.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
-import { utc } from '../../../runtime/search/values/zone.js';
+import { utc } from '../../../runtime/indexing/values/zone.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { readContents } from '../../../runtime/subscriptions/engine/content.js';
 import { topic } from '../../http/subscriptions/samples.js';

@@ -8,7 +8,7 @@ import { composePut } from '../../../runtime/core/write/compose-change.js';
 import type { Services } from '../../../runtime/core/services.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { writeJson } from '../../../runtime/format/write-json.js';
-import { utc } from '../../../runtime/search/values/zone.js';
+import { utc } from '../../../runtime/indexing/values/zone.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { contentDigest, NEW } from '../../../runtime/subscriptions/engine/digest.js';
 import { createSubscriptionEngine, type SubscriptionEngine } from '../../../runtime/subscriptions/engine/engine.js';

@@ -4,7 +4,7 @@ import { SERVER, type Principal } from '../../../runtime/auth/scopes/principal.j
 import type { Services } from '../../../runtime/core/services.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { createServices } from '../../../runtime/http/create-services.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
 import type { Store, StoredVersion } from '../../../runtime/store/store.js';
 import { compileSubscription } from '../../../runtime/subscriptions/check/compile-subscription.js';
 import { matchVersion } from '../../../runtime/subscriptions/match/match-version.js';

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import { DEFAULT_SERVICES } from '../../../runtime/core/default-services.js';
 import { DEFAULT_LIMITS } from '../../../runtime/fhir/limits.js';
 import { composePut } from '../../../runtime/core/write/compose-change.js';
-import type { IndexEntry, WordsEntry } from '../../../runtime/search/entry.js';
-import { fitWords } from '../../../runtime/search/text/fit-words.js';
-import { toLine } from '../../../runtime/search/text/line.js';
+import type { IndexEntry, WordsEntry } from '../../../runtime/indexing/entry.js';
+import { fitWords } from '../../../runtime/indexing/text/fit-words.js';
+import { toLine } from '../../../runtime/indexing/text/line.js';
 
 const MB = 1024 * 1024;
 const numbered = (count: number, letter = 'w'): string => Array.from({ length: count }, (_, n) => `${letter}${n}`).join(' '); // prettier-ignore

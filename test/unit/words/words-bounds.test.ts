@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
-import { TEXT_BOUNDS } from '../../../runtime/search/text/extract-text.js';
-import { readLines } from '../../../runtime/search/text/read-lines.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
+import { TEXT_BOUNDS } from '../../../runtime/indexing/text/extract-text.js';
+import { readLines } from '../../../runtime/indexing/text/read-lines.js';
 import { given, sum } from './segmenter-calls.js';
 
 const extract = createExtractor(tables);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
-import { wordsOf } from '../../../runtime/search/text/segment.js';
-import { fold } from '../../../runtime/search/values/fold.js';
+import { wordsOf } from '../../../runtime/indexing/text/segment.js';
+import { fold } from '../../../runtime/indexing/values/fold.js';
 
 it('no word has a sign that parts words', () => {
   const made: string[] = [];

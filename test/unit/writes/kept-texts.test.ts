@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
-import { createExtractor } from '../../../runtime/search/extract.js';
+import { createExtractor } from '../../../runtime/indexing/extract.js';
 import { createValidator } from '../../../runtime/validate/create-validator.js';
 
 setFlagsFromString('--expose-gc');

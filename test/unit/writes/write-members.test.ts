@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { commit } from '../../../runtime/core/write/commit.js';
-import type { Contained } from '../../../runtime/search/contained.js';
+import type { Contained } from '../../../runtime/indexing/contained.js';
 import type { Put, Store } from '../../../runtime/store/store.js';
 import { cutByMembers } from '../../../runtime/store/write-contained.js';
 import { put } from '../../contract/subject.js';

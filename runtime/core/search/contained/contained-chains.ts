@@ -1,5 +1,5 @@
-import { localParam } from '../../../search/parameter-kinds.js';
-import { searchDefinitions } from '../../../search/parse/definitions.js';
+import { localParam } from '../../../indexing/parameter-kinds.js';
+import { searchDefinitions } from '../../../indexing/definitions.js';
 import type { Condition, Criterion, Target } from '../../../search/query/query.js';
 import { usedBy } from '../../../search/parse/used-by.js';
 import { containedType } from '../../../store/contained-resources.js';

@@ -4,7 +4,7 @@ import { withinReach, type Reach } from '../../../auth/scopes/reach.js';
 import { FhirError } from '../../../fhir/errors.js';
 import { yieldToEventLoop } from '../../../fhir/yield-to-event-loop.js';
 import { writeJson } from '../../../format/write-json.js';
-import { openContained } from '../../../search/contained.js';
+import { openContained } from '../../../indexing/contained.js';
 import {
   isContainedType,
   CONTAINED,
@@ -12,7 +12,7 @@ import {
   placeOfContained,
   plainType,
 } from '../../../store/contained-resources.js';
-import { searchDefinitions } from '../../../search/parse/definitions.js';
+import { searchDefinitions } from '../../../indexing/definitions.js';
 import {
   EVERYTHING,
   NOTHING,

@@ -2,8 +2,8 @@ import { FhirError } from '../../../fhir/errors.js';
 import type { OwnBases } from '../../../path/own-bases.js';
 import { LISTINGS, MAX_LISTINGS, type Listing } from '../../../search/parse/members.js';
 import { NOTHING, type Condition, type MembersCriterion } from '../../../search/query/query.js';
-import { dateInterval } from '../../../search/values/date-interval.js';
-import type { Zone } from '../../../search/values/zone.js';
+import { dateInterval } from '../../../indexing/values/date-interval.js';
+import type { Zone } from '../../../indexing/values/zone.js';
 import type { FindQuery, Store } from '../../../store/store.js';
 import { findAll } from './find-all.js';
 

@@ -1,6 +1,6 @@
 import type { CompartmentRow } from '../../../contract/search.js';
 import type { Resource } from '../../../fhir/resource.js';
-import type { IndexEntry } from '../../../search/entry.js';
+import type { IndexEntry } from '../../../indexing/entry.js';
 import { ITSELF } from '../parse/scope.js';
 import type { CompartmentRule } from './read-graph.js';
 

@@ -7,7 +7,7 @@ import { FhirError } from '../../../fhir/errors.js';
 import { checkAborted } from '../../../fhir/yield-until.js';
 import type { Yield } from '../../../fhir/yield-to-event-loop.js';
 import type { Resource } from '../../../fhir/resource.js';
-import { isMembership } from '../../../search/parameter-kinds.js';
+import { isMembership } from '../../../indexing/parameter-kinds.js';
 import { splitAt } from '../../../search/parse/parse-value.js';
 import type { UsedParameter } from '../../../search/parse/used-by.js';
 import type { FindQuery, Store, StoredVersion } from '../../../store/store.js';

@@ -1,8 +1,8 @@
 import type { SearchRow } from '../../../contract/search.js';
 import { FhirError } from '../../../fhir/errors.js';
 import { nearest } from '../../../fhir/nearest.js';
-import type { SearchDefinitions } from '../../../search/parse/definitions.js';
-import { isInline, isSearchable, namesByUrl } from '../../../search/parameter-kinds.js';
+import type { SearchDefinitions } from '../../../indexing/definitions.js';
+import { isInline, isSearchable, namesByUrl } from '../../../indexing/parameter-kinds.js';
 import { some, suggest } from '../../../search/parse/unknown-parameter.js';
 import type { IncludeDirective } from '../../../store/store.js';
 import { clip, quote } from '../../../fhir/quote.js';

@@ -2,7 +2,7 @@ import { append } from '../../../fhir/lists.js';
 import type { CompartmentRow } from '../../../contract/search.js';
 import { FhirError } from '../../../fhir/errors.js';
 import { nearest } from '../../../fhir/nearest.js';
-import { searchDefinitions, type SearchDefinitions } from '../../../search/parse/definitions.js';
+import { searchDefinitions, type SearchDefinitions } from '../../../indexing/definitions.js';
 import { parseCriterion } from '../../../search/parse/parse-criterion.js';
 import { some } from '../../../search/parse/unknown-parameter.js';
 import { usedBy, type UsedParameter } from '../../../search/parse/used-by.js';

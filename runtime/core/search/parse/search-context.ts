@@ -1,6 +1,6 @@
 import { FhirError } from '../../../fhir/errors.js';
-import { searchDefinitions, type SearchDefinitions } from '../../../search/parse/definitions.js';
-import { OF_ONE_TYPE } from '../../../search/parameter-kinds.js';
+import { searchDefinitions, type SearchDefinitions } from '../../../indexing/definitions.js';
+import { OF_ONE_TYPE } from '../../../indexing/parameter-kinds.js';
 import { isLinkName } from '../../../search/parse/link-name.js';
 import type { CriterionContext } from '../../../search/parse/parse-criterion.js';
 import { codesOf } from '../../../search/parse/unknown-parameter.js';

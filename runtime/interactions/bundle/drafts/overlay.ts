@@ -1,6 +1,6 @@
 import { FhirError } from '../../../fhir/errors.js';
 import type { Yield } from '../../../fhir/yield-to-event-loop.js';
-import type { IndexEntry } from '../../../search/entry.js';
+import type { IndexEntry } from '../../../indexing/entry.js';
 import { matches } from '../../../search/query/match.js';
 import { type Condition, type ValueTest, valuedBy } from '../../../search/query/query.js';
 import type { StoredVersion } from '../../../store/store.js';

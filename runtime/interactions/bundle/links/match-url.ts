@@ -1,4 +1,4 @@
-import { searchDefinitions, type SearchTables } from '../../../search/parse/definitions.js';
+import { searchDefinitions, type SearchTables } from '../../../indexing/definitions.js';
 import { isLinkName, splitLinkName } from '../../../search/parse/link-name.js';
 import { attemptOrIgnore } from '../../../fhir/attempt.js';
 

@@ -1,8 +1,8 @@
 import type { Binary, Collection, Db, ObjectId, Timestamp } from 'mongodb';
 
-import type { TokenEntry } from '../../../search/entry.js';
+import type { TokenEntry } from '../../../indexing/entry.js';
 import type { LoggedInteraction } from '../../version-log.js';
-import type { Vector } from '../../../search/places/sphere.js';
+import type { Vector } from '../../../indexing/places/sphere.js';
 
 /** The place of a number in the order in which they are printed, and the text that BSON cannot give back. */
 export type NumberText = readonly [place: number, text: string];

@@ -9,9 +9,9 @@ import {
   type ReferenceEntry,
   type SimpleEntry,
   type WordsEntry,
-} from '../../../search/entry.js';
-import { cellOf, cellOfBox } from '../../../search/places/cells.js';
-import { toVector } from '../../../search/places/sphere.js';
+} from '../../../indexing/entry.js';
+import { cellOf, cellOfBox } from '../../../indexing/places/cells.js';
+import { toVector } from '../../../indexing/places/sphere.js';
 import { DATE_WIDTHS, endParam, NUMBER_WIDTHS, spans, type Span } from './spans.js';
 import type {
   DateRow,

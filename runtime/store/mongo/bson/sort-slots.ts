@@ -1,4 +1,4 @@
-import type { IndexEntry } from '../../../search/entry.js';
+import type { IndexEntry } from '../../../indexing/entry.js';
 import { compareText } from '../../../search/query/compare-text.js';
 import { EARLIEST, LATEST } from './index-rows.js';
 

@@ -1,5 +1,5 @@
-import type { WordsEntry } from '../../../search/entry.js';
-import { CONTENT, NARRATIVE } from '../../../search/text/parameters.js';
+import type { WordsEntry } from '../../../indexing/entry.js';
+import { CONTENT, NARRATIVE } from '../../../indexing/text/parameters.js';
 import type { WordsRow } from './documents.js';
 
 /** Separators of words. */

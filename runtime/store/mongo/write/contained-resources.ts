@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 
 import { append } from '../../../fhir/lists.js';
-import type { Contained } from '../../../search/contained.js';
+import type { Contained } from '../../../indexing/contained.js';
 import { containedIds, containedIn, containedType, placeOfContained, plainType } from '../../contained-resources.js';
 import { compareText } from '../../../search/query/compare-text.js';
 import { fieldsOf, readValue, type Field, type Raw } from '../bson/bson.js';

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 
 import { placeEntries } from '../../contained-resources.js';
-import type { Contained } from '../../../search/contained.js';
-import type { IndexEntry } from '../../../search/entry.js';
+import type { Contained } from '../../../indexing/contained.js';
+import type { IndexEntry } from '../../../indexing/entry.js';
 import type { Reindexed } from '../../store.js';
 import type { Dictionary } from './dictionary.js';
 import type { Fault } from '../file/fault.js';

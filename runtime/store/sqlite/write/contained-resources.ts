@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
-import type { Contained } from '../../../search/contained.js';
+import type { Contained } from '../../../indexing/contained.js';
 import { compareText } from '../../../search/query/compare-text.js';
 import { containedIn, containedType, type ContainedResource } from '../../contained-resources.js';
 import type { Dictionary } from './dictionary.js';

@@ -8,9 +8,9 @@ import {
   type PlaceEntry,
   type QuantityEntry,
   type SimpleEntry,
-} from '../../../search/entry.js';
-import { cellOf, cellOfBox } from '../../../search/places/cells.js';
-import { toVector } from '../../../search/places/sphere.js';
+} from '../../../indexing/entry.js';
+import { cellOf, cellOfBox } from '../../../indexing/places/cells.js';
+import { toVector } from '../../../indexing/places/sphere.js';
 import { targetText } from '../../../search/query/sort.js';
 import { canonicalCode, codedCode, type Dictionary } from './dictionary.js';
 import { INDEX_TABLES, type IndexTableName } from '../file/schema.js';

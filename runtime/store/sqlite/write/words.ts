@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 
 import type { WordsTest } from '../../../search/query/query.js';
-import type { WordsEntry } from '../../../search/entry.js';
-import { CONTENT, NARRATIVE } from '../../../search/text/parameters.js';
+import type { WordsEntry } from '../../../indexing/entry.js';
+import { CONTENT, NARRATIVE } from '../../../indexing/text/parameters.js';
 import { MOST_WORDS } from '../../../search/text/has-words.js';
 
 /** Writes full text: one row of a resource, by its key. Inside a write transaction only. */

@@ -2,8 +2,8 @@ import { tables } from '../../../../generated/tables.js';
 import type { Resource } from '../../../../runtime/fhir/resource.js';
 import { openDefinitions, type Definitions } from '../../../../runtime/core/definitions/definitions.js';
 import { readIndexRecord, swapIndexRecord } from '../../../../runtime/core/definitions/index-status.js';
-import { createParameterContext } from '../../../../runtime/search/parameters/parameter-context.js';
-import { readParameterSet, withParameters } from '../../../../runtime/search/parameters/parameter-set.js';
+import { createParameterContext } from '../../../../runtime/indexing/parameters/parameter-context.js';
+import { readParameterSet, withParameters } from '../../../../runtime/indexing/parameters/parameter-set.js';
 import type { Store } from '../../../../runtime/store/store.js';
 import { parameter } from '../../../service/stored-parameters/stored-parameters-subject.js';
 

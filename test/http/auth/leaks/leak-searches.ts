@@ -1,7 +1,7 @@
 import type { SearchRow } from '../../../../runtime/contract/search.js';
 import { operatorsOf } from '../../../../runtime/search/filter/operators.js';
-import { searchDefinitions } from '../../../../runtime/search/parse/definitions.js';
-import { isSearchable } from '../../../../runtime/search/parameter-kinds.js';
+import { searchDefinitions } from '../../../../runtime/indexing/definitions.js';
+import { isSearchable } from '../../../../runtime/indexing/parameter-kinds.js';
 import { modifiersOf } from '../../../../runtime/search/parse/modifiers.js';
 import type { Random } from '../../../contract/random.js';
 import type { Values } from './leak-values.js';

@@ -1,6 +1,6 @@
 import { OWN } from '../../../toy/own.js';
-import type { IndexEntry } from '../../../../runtime/search/entry.js';
-import { createExtractor } from '../../../../runtime/search/extract.js';
+import type { IndexEntry } from '../../../../runtime/indexing/entry.js';
+import { createExtractor } from '../../../../runtime/indexing/extract.js';
 import type { Random } from '../../../contract/random.js';
 import { leakTables } from './leak-parameters.js';
 import { idsOfType, type Draft } from './leak-world.js';

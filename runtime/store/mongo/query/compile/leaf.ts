@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 
 import { append, greatest } from '../../../../fhir/lists.js';
-import type { IndexEntry } from '../../../../search/entry.js';
+import type { IndexEntry } from '../../../../indexing/entry.js';
 import {
   type CompositeLeaf,
   type Leaf,

@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 
-import { AFTER_DIGITS, cellsAround, cellsOfBoxesAt } from '../../../../search/places/cells.js';
-import { squaredChord, toVector } from '../../../../search/places/sphere.js';
+import { AFTER_DIGITS, cellsAround, cellsOfBoxesAt } from '../../../../indexing/places/cells.js';
+import { squaredChord, toVector } from '../../../../indexing/places/sphere.js';
 import type { PlaceTest } from '../../../../search/query/query.js';
 import { entryAccess } from '../plan/access.js';
 import { NOTHING_COMPILED, type Compiled } from './compiled.js';

@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 
-import { foldingsOf } from '../../../../search/values/fold.js';
+import { foldingsOf } from '../../../../indexing/values/fold.js';
 import { endParam } from '../../bson/spans.js';
 import { entryAccess, type Access } from '../plan/access.js';
 import { endsOf, hasBound, boundsAround, isClosed, lower, upper, type Bounds } from '../plan/bounds.js';

@@ -2,7 +2,7 @@ import type { Document } from 'mongodb';
 
 import type { WordsTest } from '../../../../search/query/query.js';
 import { beginningIn, phraseIn } from '../../../../search/text/has-words.js';
-import { CONTENT, NARRATIVE } from '../../../../search/text/parameters.js';
+import { CONTENT, NARRATIVE } from '../../../../indexing/text/parameters.js';
 import { entryAccess } from '../plan/access.js';
 import { anyOf, everyOf, inexact, type Compiled } from './compiled.js';
 import { escapeRegex, prefixRange } from './text.js';

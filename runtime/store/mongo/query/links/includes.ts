@@ -2,7 +2,7 @@ import { isContainedType } from '../../../contained-resources.js';
 import { runStepsLater, type CanonicalTarget, type IncludeStep, type VersionKey } from '../../../include-steps.js';
 import { collectIncludes, type Included } from '../../../includes.js';
 import type { IncludePlan, ResourceKey, StoredVersion } from '../../../store.js';
-import type { ReferenceEntry } from '../../../../search/entry.js';
+import type { ReferenceEntry } from '../../../../indexing/entry.js';
 import type { Ask } from '../ask.js';
 import { LIVING } from '../compile/compile.js';
 import { fieldsOf, idOf, type Raw } from '../../bson/bson.js';

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 
-import { AFTER_DIGITS, cellsAround, cellsOfBoxesAt } from '../../../../search/places/cells.js';
-import { isAmong } from '../../../../search/places/regions.js';
-import { squaredChord, toVector } from '../../../../search/places/sphere.js';
+import { AFTER_DIGITS, cellsAround, cellsOfBoxesAt } from '../../../../indexing/places/cells.js';
+import { isAmong } from '../../../../indexing/places/regions.js';
+import { squaredChord, toVector } from '../../../../indexing/places/sphere.js';
 import type { PlaceTest } from '../../../../search/query/query.js';
 import type { RowTest } from './shape.js';
 import { other, rowTest } from './terms.js';

@@ -7,7 +7,7 @@ import type {
   ValueTest,
 } from '../../../../search/query/query.js';
 import { separatorsOf, urisAbove } from '../../../../search/query/uri.js';
-import { foldingsOf } from '../../../../search/values/fold.js';
+import { foldingsOf } from '../../../../indexing/values/fold.js';
 import type { Index, RowTest } from './shape.js';
 import type { Value } from './sql.js';
 import {

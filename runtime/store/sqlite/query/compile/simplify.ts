@@ -1,4 +1,4 @@
-import type { Covering } from '../../../../search/covering.js';
+import type { Covering } from '../../../../indexing/covering.js';
 import { isCovered } from '../../../../search/query/criterion.js';
 import type { Condition, CoveredLeaf, Target, WordsLeaf, WordsTest } from '../../../../search/query/query.js';
 import { isCoded } from './leaf.js';

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 
 import { EVERYTHING, type Chain } from '../../../../search/query/query.js';
 import { compareText } from '../../../../search/query/compare-text.js';
-import type { ReferenceEntry } from '../../../../search/entry.js';
+import type { ReferenceEntry } from '../../../../indexing/entry.js';
 import { runSteps, type CanonicalTarget, type IncludeStep, type VersionKey } from '../../../include-steps.js';
 import { collectIncludes, type Included } from '../../../includes.js';
 import type { Path } from '../../../plan/cursor.js';

@@ -2,7 +2,7 @@ import type { SearchRow, SearchTable, SearchType } from '../../contract/search.j
 import type { Tables } from '../../contract/tables.js';
 import { indexRows, type TypeIndex } from '../../path/expression/type-index.js';
 import { createFindConverter, type FindConverter } from '../extract-converters.js';
-import { searchDefinitions, type SearchDefinitions } from '../parse/definitions.js';
+import { searchDefinitions, type SearchDefinitions } from '../definitions.js';
 
 /** The tables that stored parameters are read against. */
 export type ParameterTables = Pick<Tables, 'search' | 'resourceTypes' | 'types' | 'primitives' | 'codes'>;

@@ -1,7 +1,7 @@
-import type { SearchRow, SearchTable } from '../../contract/search.js';
-import type { Tables } from '../../contract/tables.js';
-import { parametersOf } from '../parameters-of.js';
-import { memoizeWeak } from '../../fhir/memory/memoize.js';
+import type { SearchRow, SearchTable } from '../contract/search.js';
+import type { Tables } from '../contract/tables.js';
+import { parametersOf } from './parameters-of.js';
+import { memoizeWeak } from '../fhir/memory/memoize.js';
 
 /** The tables that searches are read by. */
 export type SearchTables = Pick<Tables, 'search' | 'resourceTypes'>;
