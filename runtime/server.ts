@@ -183,6 +183,16 @@ async function openStore(config: Config, { existing = false }: OpenOptions): Pro
   });
 }
 
+/**
+ * Opens a MongoDB store as it is now, for a backup.
+ *
+ * @throws Error where it cannot be reached
+ */
+export async function openMongoMoment(config: Config) {
+  const { openMongoMoment: open } = await import('./store/mongo/read/moment.js');
+  return open(config.store, { queryBudget: config['limits.query.time'], operationTime: config['mongo.operationTime'] });
+}
+
 /** What MongoDB asks the tables for, inherited parameters included; a type is looked up when its first resource comes. */
 function createLookups(): Required<Pick<MongoOptions, 'slotOf' | 'isNameable'>> {
   const search = new Map(tables.search.map((table) => [table.type, table]));
@@ -224,6 +234,22 @@ export async function backUpSqlite(store: string, target: string): Promise<void>
   } finally {
     await opened.close();
   }
+}
+
+/**
+ * Puts a backup into a new SQLite file, and opens that: it is migrated where it is older. The backup stays as it is.
+ *
+ * @throws Error where the backup is none of Kiln, or of a newer one, or damaged; where the target exists
+ */
+export async function restoreSqlite(file: string, store: string): Promise<Store> {
+  const [{ openSqliteStore }, { backUp }, { checkOwner }] = await Promise.all([
+    import('./store/sqlite/sqlite-store.js'),
+    import('./store/sqlite/file/backup.js'),
+    import('./store/sqlite/file/check-owner.js'),
+  ]);
+  checkOwner(file);
+  await backUp(file, sqlitePathOf(store));
+  return openSqliteStore(store);
 }
 
 /** XML; its reader and writer are loaded on first use. */

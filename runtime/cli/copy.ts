@@ -5,13 +5,10 @@ import { describeStaleIndex } from '../core/definitions/index-status.js';
 import type { Store } from '../store/store.js';
 import { compareBlobs, compareMaps } from './copy/compare-others.js';
 import { compareVersions } from './copy/compare-versions.js';
-import { copyBlobs } from './copy/copy-blobs.js';
-import { copyMaps } from './copy/copy-maps.js';
+import { copyAll, withProgress, type CopyJob } from './copy/copy-all.js';
 import { openCopyRecord } from './copy/copy-record.js';
-import { copyVersions } from './copy/copy-versions.js';
 import { describeComparison, describeDifferences, type Comparison } from './copy/describe-comparison.js';
 import { identify, isSameStore } from './copy/identify.js';
-import { showProgress, type Progress } from './load/progress.js';
 import { stopOnSignal, stoppedOrFailed } from './stop-on-signal.js';
 import { EXIT, type Terminal } from './terminal.js';
 
@@ -19,20 +16,16 @@ import { EXIT, type Terminal } from './terminal.js';
 export interface CopyFlags {
   readonly from: string;
   readonly to: string;
+  /** Whether the target is a store of its own once it is equal: no later copy goes on there. */
+  readonly isRestore?: true;
 }
 
 /** To count the versions of the largest store; in milliseconds. */
 const QUERY_TIME = 600_000;
 
-/** Resources that searches cannot find are named up to this number. */
-const MAX_NAMED = 20;
-
 /** One copy under way. */
-interface Job {
+interface Job extends CopyJob {
   readonly source: Store;
-  readonly target: Store;
-  readonly terminal: Terminal;
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -59,9 +52,11 @@ export async function runCopy(options: CopyFlags, flags: Flags, terminal: Termin
     closers.push(() => target.store.close());
     const job: Job = { source: source.store, target: target.store, terminal, signal: stop.signal };
     const record = await openCopyRecord(job.source, job.target, identify(from));
+    const there = (await countVersions(job.target)).total;
+    if (there > 0) terminal.err(`${there} versions are there already`);
+    const { total, complete } = await countVersions(job.source);
     await copyAll(job, {
-      record,
-      extract: target.extract,
+      ...{ total: total - there, complete, record, extract: target.extract },
       knownTypes: new Set(server.RESOURCE_TYPES),
       room: config['limits.resource'],
     });
@@ -70,6 +65,7 @@ export async function runCopy(options: CopyFlags, flags: Flags, terminal: Termin
     const differences = describeDifferences(comparison);
     if (differences === '') {
       terminal.out('the copy is equal');
+      if (options.isRestore === true) await record.end();
       // Search parameters that came along are in effect there from now on, and nothing has entries by them yet.
       const copied = await server.openCore({ ...patient, store: to }, { existing: true, own: source.own });
       closers.push(() => copied.store.close());
@@ -89,46 +85,6 @@ export async function runCopy(options: CopyFlags, flags: Flags, terminal: Termin
   }
 }
 
-async function copyAll(
-  job: Job,
-  more: Pick<Parameters<typeof copyVersions>[0], 'record' | 'extract' | 'knownTypes' | 'room'>,
-): Promise<void> {
-  const { source, target, terminal, signal } = job;
-  const there = (await countVersions(target)).total;
-  const { total: all, complete } = await countVersions(source);
-  const total = all - there;
-  if (there > 0) terminal.err(`${there} versions are there already`);
-  const start = performance.now();
-  const named = new Map<string, string>();
-  let unindexed = 0;
-  const copied = await withProgress(terminal, 'versions', total, (step) =>
-    copyVersions({
-      source,
-      target,
-      signal,
-      complete,
-      ...more,
-      onStep: step,
-      onUnindexed({ type, id }, reason, what) {
-        unindexed++;
-        const lost = what === 'itself' ? 'no search will find it' : 'searches will not find all that it contains';
-        if (named.size < MAX_NAMED) named.set(`${type}/${id}`, `${lost}: ${reason}`);
-      },
-    }),
-  );
-  const seconds = (performance.now() - start) / 1000;
-  terminal.err(`${copied} versions in ${seconds.toFixed(1)} s (${Math.round(copied / seconds)} a second)`);
-  for (const [name, reason] of named) terminal.err(`${name}: copied, but ${reason}`);
-  if (unindexed > named.size)
-    terminal.err(`and ${unindexed - named.size} more that searches will not find, or not wholly`);
-
-  const blobs = await source.blobs.list('');
-  await withProgress(terminal, 'contents', blobs.length, (step) =>
-    copyBlobs(source.blobs, target.blobs, signal, () => step(1)),
-  );
-  await copyMaps(source.maps, target.maps);
-}
-
 async function compareAll({ source, target, terminal, signal }: Job): Promise<Comparison> {
   terminal.err('comparing both');
   let comparison: Comparison | undefined;
@@ -138,23 +94,6 @@ async function compareAll({ source, target, terminal, signal }: Job): Promise<Co
     comparison = { versions, blobs, maps: await compareMaps(source.maps, target.maps) };
   });
   return comparison!;
-}
-
-/** Shows how far something is while it is done. @returns how much was done */
-async function withProgress(
-  terminal: Terminal,
-  unit: string,
-  total: number,
-  action: (step: (count: number) => void) => Promise<void>,
-): Promise<number> {
-  let done = 0;
-  const progress: Progress = showProgress(terminal, () => ({ read: done, total, resources: done, unit }));
-  try {
-    await action((count) => (done += count));
-    return done;
-  } finally {
-    progress.end();
-  }
 }
 
 /** How many versions there are, and before which instant no other can appear. */

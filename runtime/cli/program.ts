@@ -89,11 +89,19 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     });
 
   withSettings(program.command('backup'), STORE_ONLY)
-    .description('copy a store into a new file, while servers may use it')
+    .description('copy one instant of a store into a new SQLite file, while servers may use it')
     .argument('<file>', 'the file to make')
     .action(async (file: string, options: object) => {
       const { runBackup } = await import('./backup.js');
       await run(runBackup(file, flagsOf(options), terminal));
+    });
+
+  withSettings(program.command('restore'), STORE_ONLY)
+    .description('put a backup into a store that is empty, and verify it')
+    .argument('<file>', 'what kiln backup made')
+    .action(async (file: string, options: object) => {
+      const { runRestore } = await import('./backup.js');
+      await run(runRestore(file, flagsOf(options), terminal));
     });
 
   withSettings(program.command('copy'), [])

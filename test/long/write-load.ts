@@ -168,7 +168,7 @@ export interface HistoryBundle {
 }
 
 /** Every version of every resource. */
-async function wholeHistory(send: Send, base: string): Promise<Shown[]> {
+export async function wholeHistory(send: Send, base: string): Promise<Shown[]> {
   const shown: Shown[] = [];
   for await (const bundle of historyPages(send, base, `/_history?_count=${PAGE}`)) shown.push(...shownIn(bundle));
   return shown;

@@ -1,6 +1,17 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
@@ -98,6 +109,64 @@ describe('kiln backup', { timeout: 120_000 }, () => {
     expect(await run('backup', join(folder, 'x.db'), '--store', `sqlite:${folder}/none.db`)).toMatchObject({
       code: 1,
       err: expect.stringContaining('there is no store') as string,
+    });
+  });
+
+  describe('restored', () => {
+    const made = join(folder, 'made.db');
+    const there = join(folder, 'back.db');
+    const restore = (file: string, to = there) => run('restore', file, '--store', `sqlite:${to}`);
+
+    it('is the store again, which is left as it was where there is one', async () => {
+      const original = openSqliteStore(`sqlite:${made}`);
+      await original.blobs.put('binary/1', Readable.from([Buffer.alloc(300_000, 1)]), 1e6);
+      await original.close();
+      expect(await run('backup', join(folder, 'of-made.db'), '--store', `sqlite:${made}`)).toMatchObject({ code: 0 });
+      const first = await restore(join(folder, 'of-made.db'));
+      expect(first).toMatchObject({ code: 0, err: '' });
+      expect(first.out).toMatch(/^0 versions\n.*back.db: [\d.]+ [kM]B in [\d.]+ s$/m);
+      const store = openSqliteStore(`sqlite:${there}`);
+      expect((await store.blobs.list('')).map(({ key, size }) => [key, size])).toEqual([['binary/1', 300_000]]);
+      await store.close();
+      const before = statSync(there).mtimeMs;
+      expect((await restore(join(folder, 'of-made.db'))).err).toMatch(
+        /back.db is there already; restore into a new file/,
+      );
+      expect(statSync(there).mtimeMs).toBe(before);
+    });
+
+    it('says what is no backup, or a damaged one, and leaves no store of it', async () => {
+      const text = join(folder, 'text');
+      writeFileSync(text, 'x'.repeat(5000));
+      const damaged = join(folder, 'damaged.db');
+      copyFileSync(join(folder, 'of-made.db'), damaged);
+      const bytes = readFileSync(damaged);
+      bytes.fill(0xff, 4096, 3 * 4096);
+      writeFileSync(damaged, bytes);
+      writeFileSync(join(folder, 'nothing'), '');
+      const target = join(folder, 'never.db');
+      for (const [file, message] of [
+        [text, /text was not restored: .*not a database/],
+        [damaged, /damaged|malformed|cannot be read|not a database|corrupt/i],
+        [join(folder, 'nothing'), /there is no backup at/],
+        [join(folder, 'missing'), /there is no backup at/],
+      ] as const) {
+        const result = await restore(file, target);
+        expect(result).toMatchObject({ code: 1, out: '' });
+        expect(result.err).toMatch(message);
+        expect(existsSync(target)).toBe(false);
+      }
+    });
+
+    it('has contents whose hashes are right, or says which is not', async () => {
+      const altered = join(folder, 'altered.db');
+      copyFileSync(join(folder, 'of-made.db'), altered);
+      const db = new Database(altered);
+      db.exec('UPDATE blob_piece SET bytes = zeroblob(length(bytes))');
+      db.close();
+      const result = await restore(altered, join(folder, 'wrong.db'));
+      expect(result).toMatchObject({ code: 1 });
+      expect(result.err).toMatch(/wrong.db: 1 contents are damaged; the first: the content binary\/1/);
     });
   });
 });

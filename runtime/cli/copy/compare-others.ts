@@ -50,7 +50,10 @@ export async function compareBlobs(
 }
 
 /** Compares map, key, value and expiry of all entries. Those that expire while it looks are left out. */
-export async function compareMaps(source: Store['maps'], target: Store['maps']): Promise<OtherComparison> {
+export async function compareMaps(
+  source: Pick<Store['maps'], 'scan'>,
+  target: Pick<Store['maps'], 'scan'>,
+): Promise<OtherComparison> {
   const [left, right] = await Promise.all([readEntries(source), readEntries(target)]);
   const now = Date.now();
   const [a, b] = [left, right].map((entries) => {
@@ -61,7 +64,7 @@ export async function compareMaps(source: Store['maps'], target: Store['maps']):
   return compare(a!, b!, (name) => `the map entry ${name}`);
 }
 
-async function readEntries(maps: Store['maps']) {
+async function readEntries(maps: Pick<Store['maps'], 'scan'>) {
   const all: { readonly name: string; readonly digest: string; readonly expires: number }[] = [];
   for await (const entries of readMaps(maps)) {
     for (const { map, key, value, expires } of entries) {

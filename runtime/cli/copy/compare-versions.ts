@@ -1,5 +1,5 @@
 import { formatInstant } from '../../fhir/instant.js';
-import type { Store } from '../../store/store.js';
+import type { ScannedVersion, Store } from '../../store/store.js';
 import { digestOf, HashSum } from './tally.js';
 
 const PIECE = 500;
@@ -77,15 +77,42 @@ export async function compareVersions(
   return first === undefined ? found : { ...found, first };
 }
 
-/** One of the two stores, read moment by moment. */
+/** Adds versions up that are read. */
+export class VersionSum implements VersionTally {
+  readonly types = new Map<string, TypeCount>();
+  readonly hash = new HashSum();
+
+  /** @returns the digest of the version */
+  add({ type, id, version, lastUpdated, json, isCurrent }: ScannedVersion): string {
+    const digest = digestOf(type, id, version, lastUpdated, json);
+    const count = this.types.get(type) ?? { living: 0, versions: 0 };
+    this.types.set(type, count);
+    count.versions++;
+    if (isCurrent && json !== undefined) count.living++;
+    this.hash.add(digest);
+    return digest;
+  }
+}
+
+/** Reads all versions of a store. @throws the signal's reason where it was stopped */
+export async function sumVersions(
+  store: Pick<Store, 'scan'>,
+  signal: AbortSignal,
+  onStep: (versions: number) => void,
+): Promise<VersionTally> {
+  const side = new Side(store, signal, onStep);
+  while ((await side.next()) !== undefined);
+  return side.tally;
+}
+
+/** One store, read moment by moment. */
 class Side {
-  private readonly types = new Map<string, TypeCount>();
-  readonly tally: VersionTally = { types: this.types, hash: new HashSum() };
+  readonly tally = new VersionSum();
   private readonly versions: AsyncIterator<Digested, undefined>;
   private ahead: IteratorResult<Digested, undefined> | undefined;
 
   constructor(
-    private readonly store: Store,
+    private readonly store: Pick<Store, 'scan'>,
     private readonly signal: AbortSignal,
     private readonly onStep: (versions: number) => void,
   ) {
@@ -109,22 +136,13 @@ class Side {
     do {
       this.signal.throwIfAborted();
       const { versions, next } = await this.store.scan(after, PIECE);
-      for (const { type, id, version, lastUpdated, json, isCurrent } of versions) {
-        const digest = digestOf(type, id, version, lastUpdated, json);
-        this.count(type, isCurrent && json !== undefined);
-        this.tally.hash.add(digest);
-        yield { time: lastUpdated, name: `${type}/${id}/_history/${version}`, digest };
+      for (const version of versions) {
+        const { type, id, lastUpdated: time } = version;
+        yield { time, name: `${type}/${id}/_history/${version.version}`, digest: this.tally.add(version) };
       }
       this.onStep(versions.length);
       after = next;
     } while (after !== undefined);
     return undefined;
-  }
-
-  private count(type: string, lives: boolean): void {
-    const count = this.types.get(type) ?? { living: 0, versions: 0 };
-    this.types.set(type, count);
-    count.versions++;
-    if (lives) count.living++;
   }
 }

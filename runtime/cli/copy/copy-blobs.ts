@@ -12,7 +12,7 @@ const AT_ONCE = 4;
  * @throws the signal's reason where it was stopped; Error naming a blob whose content is not what was stored once
  */
 export async function copyBlobs(
-  source: Store['blobs'],
+  source: Pick<Store['blobs'], 'list' | 'get'>,
   target: Store['blobs'],
   signal: AbortSignal,
   onStep: () => void,
@@ -46,7 +46,7 @@ export async function copyBlobs(
   for (const key of present.keys()) if (!keys.has(key)) await target.delete(key);
 }
 
-async function copyOne(source: Store['blobs'], target: Store['blobs'], blob: ListedBlob): Promise<void> {
+async function copyOne(source: Pick<Store['blobs'], 'get'>, target: Store['blobs'], blob: ListedBlob): Promise<void> {
   const found = await source.get(blob.key);
   // Deleted since it was listed, by a server that still runs.
   if (found === undefined) return;

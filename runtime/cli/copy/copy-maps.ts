@@ -4,7 +4,7 @@ import type { MapEntry, Store } from '../../store/store.js';
 const PIECE = 200;
 
 /** All entries of all maps, but those about the store itself. */
-export async function* readMaps(maps: Store['maps']): AsyncGenerator<readonly MapEntry[]> {
+export async function* readMaps(maps: Pick<Store['maps'], 'scan'>): AsyncGenerator<readonly MapEntry[]> {
   let after: string | undefined;
   do {
     const { entries, next } = await maps.scan(after, PIECE);
@@ -18,7 +18,7 @@ export async function* readMaps(maps: Store['maps']): AsyncGenerator<readonly Ma
  *
  * @throws Error where another process changes them
  */
-export async function copyMaps(source: Store['maps'], target: Store['maps']): Promise<void> {
+export async function copyMaps(source: Pick<Store['maps'], 'scan' | 'get'>, target: Store['maps']): Promise<void> {
   for await (const entries of readMaps(source)) {
     await Promise.all(
       entries.map(async ({ map, key, value, expires }) => {

@@ -11,6 +11,8 @@ export interface CopyRecord {
   readonly cursor: string | undefined;
   /** Remembers a piece. @throws Error where another copy into this target is running */
   advance(cursor: string, last: StoredVersion): Promise<void>;
+  /** Forgets the copy, which is whole: the target is a store of its own from then on, and takes no other. */
+  end(): Promise<void>;
 }
 
 interface Content {
@@ -39,6 +41,7 @@ export async function openCopyRecord(source: Store, target: Store, from: string)
   };
   const advance = (cursor: string, { type, id, version, lastUpdated }: StoredVersion): Promise<void> =>
     put({ from, cursor, last: { type, id, version, lastUpdated } });
+  const end = (): Promise<void> => target.maps.delete(COPY_MAP, KEY);
 
   if (text === undefined) {
     const present = await describeContent(target);
@@ -48,7 +51,7 @@ export async function openCopyRecord(source: Store, target: Store, from: string)
           'source come along',
       );
     await put({ from });
-    return { cursor: undefined, advance };
+    return { cursor: undefined, advance, end };
   }
   const begun = JSON.parse(text) as Content;
   if (begun.from !== from) {
@@ -60,7 +63,7 @@ export async function openCopyRecord(source: Store, target: Store, from: string)
     await expectVersion(source, begun.last, `the source is not the one that this copy was begun from`);
     await expectVersion(target, begun.last, `the target is not as this copy left it`);
   }
-  return { cursor: begun.cursor, advance };
+  return { cursor: begun.cursor, advance, end };
 }
 
 async function expectVersion(store: Store, last: Omit<StoredVersion, 'json'>, otherwise: string): Promise<void> {

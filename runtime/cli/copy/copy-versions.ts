@@ -17,13 +17,13 @@ const DEPTH = 1000;
 
 /** Parts that copying versions works with. */
 export interface CopyVersions {
-  readonly source: Store;
-  readonly target: Store;
+  readonly source: Pick<Store, 'scan'>;
+  readonly target: Pick<Store, 'restore'>;
   /** Reads the index entries off a resource. */
   readonly extract: (resource: Resource) => readonly IndexEntry[];
   /** Types that have search parameters. */
   readonly knownTypes: ReadonlySet<string>;
-  readonly record: CopyRecord;
+  readonly record: Pick<CopyRecord, 'cursor' | 'advance'>;
   /**
    * The instant before which nothing new can appear in the source, milliseconds since the epoch. What is later is copied,
    * but looked at again by the next run: something may come before it.

@@ -1,5 +1,5 @@
 import { MongoClient } from 'mongodb';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +13,11 @@ import { describeOnMongod } from '../../mongod/for-tests.js';
 import { startReplicaSet, type ReplicaSet } from '../../mongod/replica-set.js';
 import { contentOf, fill, putBlob, runKiln, type Content } from './copy-subject.js';
 import { startKiln } from '../../service/kiln-process.js';
+
+/** Asks until it is refused, for a minute. */
+async function eventuallyGone(ask: () => Promise<unknown>): Promise<void> {
+  for (let tries = 0; tries < 60; tries++, await sleep(1000)) await ask();
+}
 
 describeOnMongod('kiln copy to MongoDB and back', () => {
   let folder: string;
@@ -63,6 +68,49 @@ describeOnMongod('kiln copy to MongoDB and back', () => {
     expect(returned.versions).toEqual(original.versions);
     expect(returned.blobs).toEqual(original.blobs);
     expect(returned.maps).toEqual(original.maps);
+  });
+
+  it('is restored from a backup with contents and maps, into either store', { timeout: 120_000 }, async () => {
+    const original = await within(mongo, async (store) => {
+      await fill(store);
+      await fill(store, 1);
+      return contentOf(store);
+    });
+    const file = join(folder, 'backup.db');
+    expect(await runKiln('backup', file, '--store', mongo)).toMatchObject({ code: 0 });
+    expect(readdirSync(folder)).toEqual(['backup.db']);
+    for (const target of [back, withDatabase(set.url, `restored${databases}`)]) {
+      expect(await runKiln('restore', file, '--store', target)).toMatchObject({ code: 0 });
+      const restored = await read(target);
+      expect(restored.versions).toEqual(original.versions);
+      expect(restored.blobs).toEqual(original.blobs);
+      expect(restored.maps).toEqual(original.maps);
+      const again = await runKiln('restore', file, '--store', target);
+      expect(again).toMatchObject({ code: 1 });
+      expect(again.err).toMatch(/the target is not empty|is there already/);
+      expect(await read(target)).toEqual(restored);
+    }
+  });
+
+  it('makes no backup of a moment that the servers do not keep', { timeout: 120_000 }, async () => {
+    await within(mongo, (store) => fill(store));
+    const client = new MongoClient(set.url);
+    const keep = (seconds: number) =>
+      client.db('admin').command({ setParameter: 1, minSnapshotHistoryWindowInSeconds: seconds });
+    try {
+      const { openMongoMoment } = await import('../../../runtime/store/mongo/read/moment.js');
+      const moment = await openMongoMoment(mongo);
+      await keep(0);
+      await sleep(2000);
+      await within(mongo, (store) => fill(store, 1));
+      await expect(eventuallyGone(() => moment.scan(undefined, 10))).rejects.toThrow(
+        /do not keep the moment of this backup any more.*minSnapshotHistoryWindowInSeconds: 3600/,
+      );
+      await moment.close();
+    } finally {
+      await keep(300);
+      await client.close();
+    }
   });
 
   it('catches up with what was written to MongoDB meanwhile', { timeout: 60_000 }, async () => {

@@ -45,7 +45,7 @@ describe('the command line', () => {
     [['copy', '--from', 'sqlite:a.db', '--to', 'sqlite: a.db'], '--to "sqlite: a.db": the path may not begin or end'],
     [['load', 'x', '--store', 'sqlite:f.db-wal'], 'the path may not end in -wal'],
     [['load', 'x', '--store', 'mongo://x'], '--store "mongo://x"'],
-    [['backup', 'x', '--store', 'mongodb://x'], 'mongodump'],
+    [['restore', 'x', '--store', 'sqlite::memory:'], 'memory'],
     [['load', 'x', '--store', 'sqlite::memory:'], 'memory'],
     [['bake'], 'bake'],
     [['explain'], 'path'],

@@ -121,6 +121,7 @@ function toMap(documents: readonly MapDocument[]): Map<string, string> {
   return new Map(documents.map(({ _id, value }) => [_id.key, value]));
 }
 
-function toEntry({ _id: { map, key }, value, expires }: MapDocument): MapEntry {
+/** An entry as the port has it. */
+export function toEntry({ _id: { map, key }, value, expires }: MapDocument): MapEntry {
   return { map, key, value, ...(expires === undefined ? {} : { expires: expires.getTime() }) };
 }
