@@ -3,6 +3,7 @@ import { compileSchema } from '../fhir/json-schema.js';
 import type { JsonValue } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { isLoopback } from '../http/open-mode.js';
+import { maskPassword } from './mongo-url.js';
 import type { Setting } from './setting.js';
 
 /** Faults of a value that a message names. */
@@ -41,7 +42,7 @@ export function oid(rest: Description): Setting<string | undefined> {
 
 /** A https URL of another server. */
 export function httpsUrl(rest: Description): Setting<string | undefined> {
-  return optional({
+  return optionalUrl({
     placeholder: 'URL',
     ...rest,
     parse(value) {
@@ -55,7 +56,7 @@ export function httpsUrl(rest: Description): Setting<string | undefined> {
 
 /** The root under which clients know the server, without a trailing slash. */
 export function rootUrl(rest: Description): Setting<string | undefined> {
-  return optional({
+  return optionalUrl({
     placeholder: 'URL',
     ...rest,
     parse(value) {
@@ -155,6 +156,11 @@ function parseJson(given: string): JsonValue | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A URL may be given with a password, which is refused and not repeated. */
+function optionalUrl(setting: Omit<Setting<string>, 'initial'>): Setting<string | undefined> {
+  return { ...optional(setting), mask: (url) => (url === undefined ? 'none' : maskPassword(url)) };
 }
 
 function optional<T>(setting: Omit<Setting<T>, 'initial'>): Setting<T | undefined> {

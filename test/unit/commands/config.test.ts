@@ -207,6 +207,12 @@ describe('configuration', () => {
     expect(() => readConfig({}, { [name]: value })).toThrow(meant);
   });
 
+  it.each(['KILN_BASE_URL', 'KILN_AUTH_EXTERNAL_ISSUER'])('refuses a password in %s without repeating it', (name) => {
+    const run = (): unknown => readConfig({}, { [name]: 'https://user:hunter2@example.org' });
+    expect(run).toThrow('https://user:***@example.org');
+    expect(run).not.toThrow('hunter2');
+  });
+
   it('prints each value with its origin, secrets masked', () => {
     const { origins } = readConfig({ port: '1' }, { KILN_HOST: '::1' });
     const lines = printConfig([...origins, { key: 'store', source: '--store', value: 'mongodb://u:secret@h/db' }]);
