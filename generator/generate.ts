@@ -7,6 +7,7 @@ import { emitRoutes } from './emit/routes.js';
 import { emitTables } from './emit/tables.js';
 import { emitTypeTables } from './emit/type-tables.js';
 import { emitTypes } from './emit/types.js';
+import { emitViews } from './emit/view-types.js';
 import { GeneratorError } from './generator-error.js';
 import { loadDefinitions, type Definitions, type PackagePin } from './load/definitions.js';
 import { applyErrata, omitDefinitions, omitValueSets, type Erratum } from './load/errata.js';
@@ -18,6 +19,7 @@ import { buildModel, concreteTypes } from './model/build.js';
 import { addGuides, type GuidedModel } from './model/guides.js';
 import type { Model } from './model/model.js';
 import { tablesOf } from './model/tables-of.js';
+import { buildViews } from './model/views.js';
 import { printAll } from './print/print.js';
 import { projectRoot } from './project-root.js';
 import { takeCensus } from './verify/census.js';
@@ -62,7 +64,7 @@ export async function makeGuided(options: GenerateOptions = {}): Promise<MadeMod
   verifyDefinitions(published);
   const isPinned = options.found === undefined && (options.package ?? pinned) === pinned;
   const { corrected, expanded } = correct(published, expansions, definitions.errata, isPinned ? main : undefined);
-  const model = buildModel({
+  const core = buildModel({
     package: corrected,
     expansion: expanded,
     inputs: [published, ...(expansions === undefined ? [] : [expansions])].map(({ name, version, integrity }) => ({
@@ -79,12 +81,15 @@ export async function makeGuided(options: GenerateOptions = {}): Promise<MadeMod
     aliases: definitions.aliases.filter((alias) => alias.package === published.name),
     profiles: definitions.profiles,
   });
-  verifyModel(model);
-  if (published.name === main.name) {
-    verifyScopes(model);
-    verifyExchanges(model);
+  verifyModel(core);
+  const isMain = published.name === main.name;
+  if (isMain) {
+    verifyScopes(core);
+    verifyExchanges(core);
   }
-  const tables = tablesOf(model);
+  const tables = tablesOf(core);
+  // Views are written for the types of one release.
+  const model = isMain ? { ...core, views: buildViews(definitions.views, tables) } : core;
   const reader = { fhirVersion: model.fhirVersion, tables, validate: createValidator(tables) };
   const guides = await loadGuides(pins, options.guides, reader, root);
   if (guides.length === 0) return { model, guides, withoutEffect: [] };
@@ -135,6 +140,7 @@ export function makeFiles(model: Model): Map<string, string> {
     ...emitTables(model),
     ...emitProfiles(model),
     emitRoutes(model),
+    ...emitViews(model),
     ...emitPages(model, 'markdown'),
   ];
   const files = printAll(artefacts, model.package);

@@ -65,6 +65,7 @@ export async function build(tell = () => {}) {
   if (existsSync(dist)) removeStale('');
   if (existsSync(main)) chmodSync(main, 0o755);
   copyPageFiles();
+  copySchemas();
   tell('packing the tables and the code systems of the FHIR package');
   await packTables();
   const packages = await findPackages();
@@ -100,6 +101,13 @@ function copyPageFiles() {
     const path = join('runtime', 'pages', folder);
     cpSync(join(root, path), join(dist, path), { recursive: true });
   }
+}
+
+/** JSON Schemas of the rows of views: kiln/views/NAME.schema.json. */
+function copySchemas() {
+  const path = join('generated', 'views');
+  rmSync(join(dist, path), { recursive: true, force: true });
+  if (existsSync(join(root, path))) cpSync(join(root, path), join(dist, path), { recursive: true });
 }
 
 /**

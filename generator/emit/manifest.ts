@@ -37,6 +37,7 @@ export function emitManifest(model: Model, files: ReadonlyMap<string, string>): 
         routes: routesOf(model).length,
         codeTables: model.codes.length,
         corrections: model.corrections.length,
+        ...(model.views.length > 0 && { views: model.views.length }),
       },
       files: Object.fromEntries(
         [...files].map(([path, text]) => [path, createHash('sha256').update(text).digest('hex')]),

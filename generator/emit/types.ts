@@ -6,6 +6,7 @@ import { emitGuideTypes, guideExports } from './guide-types.js';
 import { emitOperationTypes } from './operation-types.js';
 import { emitSearchTypes } from './search-types.js';
 import { owners } from './type-tables.js';
+import { viewExports } from './view-types.js';
 
 /** TypeScript type of a primitive's JSON form. */
 type Primitives = ReadonlyMap<string, string>;
@@ -236,6 +237,6 @@ function emitIndex(model: Model): Artefact {
     source: model.package,
     imports: [],
     declarations: [],
-    exports: [...modules, ...others, ...guideExports(model)],
+    exports: [...modules, ...others, ...guideExports(model), ...viewExports(model)],
   };
 }

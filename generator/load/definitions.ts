@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { ExchangeTable } from '../../runtime/contract/index.js';
+import type { JsonObject } from '../../runtime/fhir/resource.js';
 import { GeneratorError } from '../generator-error.js';
 import { operationFaults } from './definitions-operations.js';
 import { schemaCheck } from './definitions-schema.js';
@@ -51,6 +52,12 @@ export interface AliasDefinition {
   readonly reason: string;
 }
 
+/** A ViewDefinition of SQL on FHIR, and its path below `definitions/`. */
+export interface ViewFile {
+  readonly file: string;
+  readonly definition: JsonObject;
+}
+
 /** Everything in `definitions/`, checked. */
 export interface Definitions {
   readonly settings: Settings;
@@ -63,6 +70,8 @@ export interface Definitions {
   readonly exchanges: ExchangeTable;
   /** Canonicals of the profiles that the CapabilityStatement claims, by resource type. */
   readonly profiles: Readonly<Record<string, readonly string[]>>;
+  /** In code-point order of their files. */
+  readonly views: readonly ViewFile[];
 }
 
 /**
@@ -100,12 +109,16 @@ export function loadDefinitions(dir: string, schemas = join(dir, 'schemas')): De
 
   const errata = read<{ errata: Erratum[] }>('errata.json', 'errata', settings);
   const aliases = read<{ aliases: AliasDefinition[] }>('aliases.json', 'aliases', settings);
-  const files = readdirSync(join(dir, 'operations'))
-    .filter((file) => file.endsWith('.json'))
-    .sort((a, b) => (a < b ? -1 : 1))
-    .map((file) => `operations/${file}`);
-  const operations = files.map((file) => ({ file, value: read<OperationDefinition>(file, 'operation', settings) }));
+  const operations = listFiles(dir, 'operations').map((file) => ({
+    file,
+    value: read<OperationDefinition>(file, 'operation', settings),
+  }));
   for (const { file, fault } of operationFaults(operations)) report(file, [fault]);
+
+  const views = listFiles(dir, 'views').flatMap((file): ViewFile[] => {
+    const definition = read<JsonObject>(file, 'view');
+    return definition === undefined ? [] : [{ file, definition }];
+  });
 
   const policy = read<ScopePolicyFile>('policy/scopes.json', 'scopes', settings);
   const unsound: string[] = [];
@@ -123,7 +136,17 @@ export function loadDefinitions(dir: string, schemas = join(dir, 'schemas')): De
     scopes,
     exchanges,
     profiles,
+    views,
   };
+}
+
+/** The JSON files of a folder, in code-point order. */
+function listFiles(dir: string, folder: string): string[] {
+  if (!existsSync(join(dir, folder))) return [];
+  return readdirSync(join(dir, folder))
+    .filter((file) => file.endsWith('.json'))
+    .sort((a, b) => (a < b ? -1 : 1))
+    .map((file) => `${folder}/${file}`);
 }
 
 /** Headers that are described nowhere, or that nothing has. */

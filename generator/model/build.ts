@@ -76,7 +76,7 @@ export function buildModel(sources: ModelSources): Model {
       invariants: rules.rows,
     }),
     capabilities: concrete.map((structure) => capabilityOf(structure.name, structure.url, sources.profiles)),
-    ...{ guides: [], guideProfiles: [] },
+    ...{ guides: [], guideProfiles: [], views: [] },
     corrections: sources.corrections,
   };
 }

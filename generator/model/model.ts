@@ -19,6 +19,7 @@ import type {
   SearchRow,
   TypeRow,
 } from '../../runtime/contract/index.js';
+import type { Column } from '../../runtime/views/column-kind.js';
 
 /** An element with its texts. */
 export interface Element extends ElementRow {
@@ -87,6 +88,20 @@ export interface GuideModel extends GuideRow {
   readonly file?: string;
 }
 
+/** A view of SQL on FHIR. */
+export interface ViewModel {
+  /** Below `definitions/`. */
+  readonly file: string;
+  readonly name: string;
+  readonly url: string;
+  readonly description: string;
+  /** The resource type that its rows are made of. */
+  readonly resource: string;
+  readonly columns: readonly (Pick<Column, 'name' | 'type' | 'kind' | 'isCollection'> & {
+    readonly description: string;
+  })[];
+}
+
 /** The whole model. */
 export interface Model {
   /** `hl7.fhir.r5.core@5.0.0`. */
@@ -107,6 +122,7 @@ export interface Model {
   readonly capabilities: readonly CapabilityRow[];
   /** In code-point order of canonicals. */
   readonly profiles: readonly ProfileRow[];
+  readonly views: readonly ViewModel[];
   /** Guides, and before them what they need. */
   readonly guides: readonly GuideModel[];
   /** Canonicals of the profiles of each guide, which have types of their own. */

@@ -42,8 +42,6 @@ export function createTraffic(): Traffic {
 /** Settings of the jobs of a server. */
 export interface JobSettings extends Pick<Traffic, 'isBusy'> {
   readonly atOnce: number;
-  /** Whether those that change resources wait for another process. */
-  readonly isReadOnly?: boolean;
   readonly perClient: JobsPerClient;
   readonly principalOf: ResumePrincipal;
 }
@@ -56,7 +54,7 @@ export interface JobSettings extends Pick<Traffic, 'isBusy'> {
 export function openJobs(
   store: Pick<Store, 'maps'>,
   createServing: () => () => { readonly services: Services },
-  { isBusy, atOnce, isReadOnly = false, perClient, principalOf }: JobSettings,
+  { isBusy, atOnce, perClient, principalOf }: JobSettings,
   log: Log,
   onEnd: (job: Job) => void = () => {},
 ): JobEngine {
@@ -69,7 +67,6 @@ export function openJobs(
     perClient,
     principalOf,
     kinds: JOB_KINDS,
-    isReadOnly,
     holder: `${hostname()} ${process.pid} ${randomUUID()}`,
     newId,
     isGone,

@@ -6,13 +6,13 @@ import { csvLine } from '../hfql/csv.js';
 import { parseCsv } from '../hfql/parse-csv.js';
 import { parseStatement } from '../hfql/parse-statement.js';
 import type { SelectItem } from '../hfql/statement.js';
-import { printTable, type Table } from './tables/print-table.js';
-import { textsOf, withOperations, type Asked, type RunOperation } from './tables/run-operation.js';
+import { printTable, type PrintedTable } from './tables/print-table.js';
+import { textsOf, withOperations, type TargetOptions, type RunOperation } from './tables/run-operation.js';
 import { writeWhole } from './tables/write-whole.js';
 import { printable, type Terminal } from './terminal.js';
 
 /** Options of `kiln hfql`. */
-export interface HfqlFlags extends Asked {
+export interface HfqlFlags extends TargetOptions {
   readonly csv?: string;
   readonly explain?: boolean;
 }
@@ -77,7 +77,7 @@ async function show(ask: Ask, statement: string, { csv }: HfqlFlags, terminal: T
 }
 
 /** @throws Error with what is wrong with the statement */
-async function open(ask: Ask, query: string): Promise<Table> {
+async function open(ask: Ask, query: string): Promise<PrintedTable> {
   const first = await head(await ask('search', { query, fetchSize: FETCH_SIZE }));
   const { select } = JSON.parse(first.statement) as { select: SelectItem[] };
   return { names: select.map(({ alias }) => alias), rows: allRows(first) };
@@ -116,7 +116,7 @@ async function head(text: AsyncIterable<string>): Promise<Head> {
   return { searchId, limit: Number(limit), statement, records };
 }
 
-async function* csvLines({ names, rows }: Table): AsyncGenerator<string> {
+async function* csvLines({ names, rows }: PrintedTable): AsyncGenerator<string> {
   yield csvLine(names);
   for await (const fields of rows) yield csvLine(fields);
 }

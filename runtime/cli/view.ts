@@ -5,7 +5,7 @@ import type { Flags } from '../config/read-config.js';
 import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
 import { parseCsv } from '../hfql/parse-csv.js';
 import { printTable } from './tables/print-table.js';
-import { textsOf, withOperations, type Asked } from './tables/run-operation.js';
+import { textsOf, withOperations, type TargetOptions } from './tables/run-operation.js';
 import { writeWhole } from './tables/write-whole.js';
 import { messageOf, printable, type Terminal } from './terminal.js';
 
@@ -13,7 +13,7 @@ import { messageOf, printable, type Terminal } from './terminal.js';
 export const VIEW_FORMATS = ['csv', 'json', 'ndjson', 'parquet'] as const;
 
 /** Options of `kiln view run`. */
-export interface ViewFlags extends Asked, Partial<Readonly<Record<(typeof VIEW_FORMATS)[number], string>>> {
+export interface ViewFlags extends TargetOptions, Partial<Readonly<Record<(typeof VIEW_FORMATS)[number], string>>> {
   readonly limit?: string;
 }
 

@@ -17,7 +17,6 @@ import { hasContent } from '../interactions/registry.js';
 import { patchTypes } from '../core/patch/sent-patch.js';
 import { SILENT, type Log } from '../observe/log.js';
 import { VIEW_PARAMETER, type PageRequest, type View } from '../pages/site.js';
-import type { RequestRate } from './request-rate.js';
 import { createServing, type ServiceOptions, type Serving } from './create-services.js';
 import { OPEN_GATE, type Gate } from './gate.js';
 import { isLocal } from './open-mode.js';
@@ -44,8 +43,6 @@ export interface KilnOptions extends ServiceOptions {
   readonly gate?: Gate;
   /** URL of the FHIR base for who calls the server by a name that is not this machine's, where none is configured. */
   readonly ownBase?: string;
-  /** How many requests a client may send; absent: any number. */
-  readonly rate?: RequestRate | undefined;
   /** Address of a client; absent: that of the connection. */
   readonly clientAddress?: (req: IncomingMessage) => string;
 }
@@ -71,7 +68,6 @@ export function createFhirServer(options: KilnOptions, pages: Pages, serving = s
     log,
     large,
     gate,
-    rate: options.rate,
     ownBase: options.ownBase,
     pages,
     isOpen: openRoutes(options.tables),
@@ -94,7 +90,6 @@ interface Context extends Serving {
   readonly log: Log;
   readonly large: LargeBodies | undefined;
   readonly gate: Gate;
-  readonly rate: RequestRate | undefined;
   readonly ownBase: string | undefined;
   readonly pages: Pages;
   /** Whether a method and a path are for everybody. */
@@ -209,7 +204,6 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
   const admitted = admit(exchange, context);
   const principal = admitted instanceof Promise ? await admitted : admitted;
   exchange.principal = principal;
-  context.rate?.take(principal.clientId, exchange.addressOf(req));
   const path = splitUrl(exchange, services.limits.url);
   if (method === 'OPTIONS') {
     const allow = router.allowed(path);

@@ -23,7 +23,6 @@ export const JOB_KINDS: readonly JobKind[] = [
   },
   {
     type: IMPORT,
-    writes: true,
     retention: 24 * HOUR,
     schemas: async () => (await import('./schemas.js')).IMPORT_SCHEMAS,
     chunk: async (context) => (await import('./import/import-job.js')).importChunk(context),
@@ -38,7 +37,6 @@ export const JOB_KINDS: readonly JobKind[] = [
   },
   ...Object.values(BULK).map((type): JobKind => ({
     type,
-    writes: true,
     retention: 24 * HOUR,
     schemas: async () => (await import('./schemas.js')).BULK_SCHEMAS,
     chunk: async (context) => (await import('./bulk/bulk-job.js')).bulkChunk(context),
@@ -46,7 +44,6 @@ export const JOB_KINDS: readonly JobKind[] = [
   })),
   {
     type: 'reindex',
-    writes: true,
     retention: 7 * 24 * HOUR,
     givesWay: true,
     schemas: async () => (await import('./schemas.js')).REINDEX_SCHEMAS,
@@ -54,7 +51,6 @@ export const JOB_KINDS: readonly JobKind[] = [
   },
   {
     type: 'replace-references',
-    writes: true,
     retention: 7 * 24 * HOUR,
     givesWay: true,
     chunk: async (context) => (await import('./replacement/replacement-job.js')).replacementChunk(context),

@@ -12,6 +12,8 @@ export interface Column {
   readonly type: string;
   readonly kind: ColumnKind;
   readonly isCollection: boolean;
+  /** The type that its path gives, where that is known. */
+  readonly pathType?: string;
   /** The type in SQL that its definition asks for. */
   readonly sqlType?: string;
   /** Whether the type was neither declared nor known from the path: any primitive is a value. */

@@ -233,7 +233,8 @@ class Compiler {
     const { name, path, isCollection, sqlType } = definition;
     const { evaluate, types } = this.path(path, focus);
     const [known, ...others] = types ?? [];
-    const type = definition.type ?? (others.length === 0 ? known : undefined);
+    const pathType = others.length === 0 ? known : undefined;
+    const type = definition.type ?? pathType;
     const kind = kindOf(type ?? 'string', (each) => this.index.isPrimitive(each));
     const isOpen = type === undefined;
     if (definition.type === undefined && kind === 'object')
@@ -247,6 +248,7 @@ class Compiler {
       kind,
       isCollection,
       isOpen,
+      ...(pathType !== undefined && { pathType }),
       ...(sqlType !== undefined && { sqlType }),
     };
     const cell = (value: unknown): JsonValue => {

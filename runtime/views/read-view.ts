@@ -114,7 +114,7 @@ class Reader {
 
   private column(json: JsonObject, place: string, isBranch: boolean): ColumnDefinition {
     this.members(json, 'column', place);
-    const { name, type, collection } = json;
+    const { name, type, collection, description } = json;
     if (++this.columns === MOST.columns + 1) this.fault(place, `is one column more than ${MOST.columns}`);
     const path = this.path(json['path'], `${place}.path`);
     if (typeof name !== 'string' || !NAME.test(name)) {
@@ -130,6 +130,7 @@ class Reader {
     const tag = this.objects(json, 'tag', place).find((each) => each['name'] === 'ansi/type');
     return {
       ...{ name: String(name), path, isCollection: collection === true },
+      ...(typeof description === 'string' && { description }),
       ...(typeof type === 'string' && { type: type.replace('http://hl7.org/fhir/StructureDefinition/', '') }),
       ...(typeof tag?.['value'] === 'string' && { sqlType: tag['value'].trim().toUpperCase() }),
     };

@@ -12,6 +12,7 @@ export interface ColumnDefinition {
   readonly path: ViewPath;
   /** Name of the type of its values, without the URL before it; absent: what the path says. */
   readonly type?: string;
+  readonly description?: string;
   /** Whether its values are lists. */
   readonly isCollection: boolean;
   /** The type in SQL that a tag `ansi/type` gives. */

@@ -5,13 +5,13 @@ import { counted, printable, type Terminal } from '../terminal.js';
 const TABLE = { rows: 1000, width: 60 };
 
 /** A table as it is read. */
-export interface Table {
+export interface PrintedTable {
   readonly names: readonly string[];
   readonly rows: AsyncIterable<readonly string[]>;
 }
 
 /** Prints a table and the number of its rows. Columns are as wide as what the first rows have. */
-export async function printTable({ names, rows }: Table, terminal: Terminal): Promise<void> {
+export async function printTable({ names, rows }: PrintedTable, terminal: Terminal): Promise<void> {
   const held: (readonly string[])[] = [names];
   let widths: readonly number[] | undefined;
   let count = 0;

@@ -8,7 +8,7 @@ import { noAnswer } from '../load/no-answer.js';
 import { EXIT, failed, type Terminal } from '../terminal.js';
 
 /** Whom a command asks: a store, or a server. */
-export interface Asked {
+export interface TargetOptions {
   readonly url?: string;
   readonly token?: string;
 }
@@ -24,7 +24,7 @@ export type RunOperation = (name: string, parameters: JsonObject) => Promise<Asy
  * @throws ConfigError
  */
 export async function withOperations(
-  { url: given, token: option }: Asked,
+  { url: given, token: option }: TargetOptions,
   flags: Flags,
   terminal: Terminal,
   work: (run: RunOperation, core?: Core) => Promise<void>,

@@ -15,8 +15,6 @@ import { MAX_FAILURES, runJob, TIMES, type Run, type Stop } from './run-job.js';
 export interface JobEngineOptions {
   readonly store: Pick<Store, 'maps'>;
   readonly kinds: readonly JobKind[];
-  /** Jobs that change resources wait for another process. */
-  readonly isReadOnly?: boolean;
   /** Those of the moment. */
   readonly services: () => Services;
   /**
@@ -164,9 +162,7 @@ class Engine implements JobEngine {
   async look(): Promise<void> {
     for (const row of await this.rows.all()) {
       const { job } = row;
-      const kind = this.kinds.get(job.type);
-      if (this.runs.has(job.id) || kind === undefined) continue;
-      if (kind.writes === true && this.options.isReadOnly === true) continue;
+      if (this.runs.has(job.id) || !this.kinds.has(job.type)) continue;
       if (this.isOver(job)) {
         await this.discard(job);
         await this.rows.remove(job.id);

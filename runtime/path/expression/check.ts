@@ -1,3 +1,4 @@
+import { didYouMean } from '../../fhir/nearest.js';
 import { memoize } from '../../fhir/memory/memoize.js';
 import { PatchFault } from '../patch/fhirpath/fhirpath-fault.js';
 import { PathTooLarge, scanPath } from '../patch/fhirpath/fhirpath-scan.js';
@@ -155,7 +156,9 @@ class Checker {
     if (found.length > 0) return [...new Set(found)];
     // What may be any resource, or any element, may have anything.
     if (of.some((type) => this.index.isAbstract(type))) return undefined;
-    throw wrong(`${of.slice(0, 5).join('|')} has no element ${name}`, start);
+    const some = of.slice(0, 5);
+    const known = some.flatMap((type) => this.index.elements(type).map((each) => each.name));
+    throw wrong(`${some.join('|')} has no element ${name}${didYouMean(name, known)}`, start);
   }
 
   private call(call: FunctionCall, focus: Types, isInner: boolean): Types {
@@ -167,6 +170,8 @@ class Checker {
       const narrowed = this.narrowed(typeNameOf(first) ?? { text: '', start });
       return name === 'is' ? ['boolean'] : narrowed;
     }
+    // Its argument is the name of a type.
+    if (name === 'getReferenceKey') return ['string'];
     const isLooking = LOOKING.has(name);
     const results = args.map((each) => this.types(each, isLooking ? on : focus, isLooking || isInner));
     if (KEEPING.has(name)) return on;
