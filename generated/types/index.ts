@@ -214,3 +214,4 @@ export type { AnyResource, ResourceOf, ResourceType } from './resource-union.js'
 export type { Operations } from './operations.js';
 export type { SearchParameters, SearchValues } from './search-parameters.js';
 export type { Choices } from './choices.js';
+export type { ObservationValuesRow, PatientDemographicsRow } from './views.js';
