@@ -92,6 +92,7 @@ export const ERRORS = {
   },
   'open-mode-host': { status: 403, issue: 'forbidden', text: 'Without authorization only loopback is served' },
   'open-mode-proxy': { status: 403, issue: 'forbidden', text: 'Without authorization no forwarded request is served' },
+  'form-origin': { status: 403, issue: 'forbidden', text: 'Only a page of this server may send this form' },
   'open-mode-origin': { status: 403, issue: 'forbidden', text: 'Without authorization no foreign web page may write' },
   'mount-local': {
     status: 403,

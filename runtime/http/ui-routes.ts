@@ -1,7 +1,7 @@
 import { Router, type RequestHandler } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { Call } from '../core/call.js';
+import type { Call, Reply } from '../core/call.js';
 import { isOwnJob } from '../core/own-job.js';
 import { SEARCH_URL_HELP } from '../core/search/explain/search-url.js';
 import type { Services } from '../core/services.js';
@@ -13,10 +13,12 @@ import type { Log } from '../observe/log.js';
 import { documentNames, makeDocument, SYSTEM, type DocumentUrls } from '../openapi/documents.js';
 import type { Page } from '../pages/framed.js';
 import { pathsOf, UI_PATH, type Site } from '../pages/site.js';
+import { audited } from './audited.js';
 import { OPEN_GATE, type Gate } from './gate.js';
 import type { Pages } from './pages.js';
 import { requestId } from './request/request-id.js';
 import { HTML_FORM, PLAIN, sendError } from './response/respond.js';
+import { checkSameOrigin } from './same-origin.js';
 import { sendPage } from './send-page.js';
 
 /** Parts that the pages without FHIR answers are made with. */
@@ -197,7 +199,7 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
           'parameter-invalid',
           explained === null ? 'The form names no search and no operation' : `A search ${SEARCH_URL_HELP}`,
         );
-      res.writeHead(303, ['X-Request-Id', ownId, 'Location', target, 'Content-Length', '0']).end();
+      seeOther(res, ownId, target);
       return true;
     }),
   );
@@ -218,23 +220,33 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
       return true;
     }),
   );
-  const subscriptionCall = async (req: IncomingMessage, requestId: string): Promise<Omit<Call, 'interaction'>> => {
+  const placeOf = async (
+    req: IncomingMessage,
+    requestId: string,
+  ): Promise<Pick<Call, 'principal' | 'base' | 'trace'>> => {
     const { tables } = servicesNow();
     const principal = await gate.admit(req, { query: queryOf(req).toString(), isOpen: false, tables, requestId });
-    const nothing = { params: new URLSearchParams(), conditions: {}, prefer: {} };
-    return { ...nothing, principal, base, type: SUBSCRIPTION, trace: { requestId } };
+    return { principal, base, trace: { requestId } };
   };
-  /** Records in the audit the call that the page makes: the page itself is neither an interaction nor an operation. */
-  const audited = async <T>(call: Call, status: number, work: (services: Services) => Promise<T>): Promise<T> => {
-    const services = servicesNow();
-    try {
-      const made = await work(services);
-      services.audit.answered(call, { status });
-      return made;
-    } catch (error) {
-      services.audit.failed(call, error instanceof FhirError ? error : new FhirError('internal'));
-      throw error;
-    }
+  router.post(
+    '/edit/:name',
+    answer(async ({ req, res, id: ownId, name: type }) => {
+      if (!isType(type)) return false;
+      checkSameOrigin(req);
+      const { editPlainly } = await import('./plain-edit.js');
+      const outcome = await editPlainly(req, res, type, await placeOf(req, ownId), servicesNow());
+      if ('location' in outcome) {
+        seeOther(res, ownId, `${paths.fhir}/${outcome.location}`);
+        return true;
+      }
+      const { plainEditPage } = await import('../pages/tools/edit-page.js');
+      sendPage(res, ownId, plainEditPage(outcome.form, site, paths), PERSONAL, outcome.status);
+      return true;
+    }),
+  );
+  const subscriptionCall = async (req: IncomingMessage, requestId: string): Promise<Omit<Call, 'interaction'>> => {
+    const nothing = { params: new URLSearchParams(), conditions: {}, prefer: {} };
+    return { ...nothing, ...(await placeOf(req, requestId)), type: SUBSCRIPTION };
   };
   router.get(
     '/subscriptions',
@@ -243,7 +255,8 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
       const asked = { interaction: 'operation', operation: STATUS, level: 'type' } as const;
       const call: Call = { ...(await subscriptionCall(req, ownId)), ...asked };
       const { listSubscriptions } = await import('../operations/subscriptions/list.js');
-      const listed = await audited(call, 200, (services) => listSubscriptions(call, services));
+      const services = servicesNow();
+      const listed = await audited(call, services, () => listSubscriptions(call, services), ok);
       const { subscriptionsPage } = await import('../pages/tools/subscriptions-page.js');
       sendPage(res, ownId, subscriptionsPage(listed, site, paths), PERSONAL);
       return true;
@@ -255,12 +268,20 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
       if (!servicesNow().operations.has(STATUS) || !isId(name)) return false;
       const call: Call = { ...(await subscriptionCall(req, ownId)), interaction: 'update', id: name };
       const { retrySubscription } = await import('../operations/subscriptions/list.js');
-      await audited(call, 200, (services) => retrySubscription(call, services));
-      res.writeHead(303, ['X-Request-Id', ownId, 'Location', `${paths.ui}/subscriptions`, 'Content-Length', '0']).end();
+      const services = servicesNow();
+      await audited(call, services, () => retrySubscription(call, services), ok);
+      seeOther(res, ownId, `${paths.ui}/subscriptions`);
       return true;
     }),
   );
   return router;
+}
+
+const ok = (): Reply => ({ status: 200 });
+
+/** Leads a browser on. https://www.rfc-editor.org/rfc/rfc9110#name-303-see-other */
+function seeOther(res: ServerResponse, requestId: string, target: string): void {
+  res.writeHead(303, ['X-Request-Id', requestId, 'Location', target, 'Content-Length', '0']).end();
 }
 
 /** `OperationRow.id` of the state of Subscriptions. */

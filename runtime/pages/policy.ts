@@ -18,7 +18,8 @@ export function pageHeaders(nonce: string): readonly string[] {
     `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'self'; img-src 'self'; connect-src 'self'; ` +
       `base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
     'Referrer-Policy',
-    'no-referrer',
+    // Without it a browser would not say where a form of this page comes from.
+    'same-origin',
     PAGE_MARK,
     '1',
   ];

@@ -1,4 +1,4 @@
-import { template } from '../engine.js';
+import { html, template, type Html } from '../engine.js';
 import { framedPage, type Page } from '../framed.js';
 import { resourcePath } from '../links.js';
 import type { Paths, Site } from '../site.js';
@@ -15,8 +15,28 @@ interface EditPage {
   /** It exists, and is changed. */
   readonly isUpdate: boolean;
   readonly text: string;
+  readonly plain: Html;
 }
 
+/** The form that edits without a script, and what came of it. */
+export interface PlainForm {
+  readonly type: string;
+  /** Of the resource that is edited; absent: a new one. */
+  readonly id: string | undefined;
+  /** That was read, and that saving replaces. */
+  readonly version: string | undefined;
+  readonly text: string;
+  /** One line about what was done. */
+  readonly state?: string;
+  readonly issues?: readonly { readonly severity: string; readonly text: string; readonly source?: string }[];
+  /** It asks whether the resource is to be deleted. */
+  readonly isDeletion?: boolean;
+  /** Another writer came first: the version there is now. */
+  readonly newer?: string | undefined;
+}
+
+const renderPlain = template<PlainForm & { readonly paths: Paths; readonly isFilled: boolean }>('edit-plain');
+const renderPlainPage = template<{ title: string; form: Html }>('edit-plain-page');
 const renderEdit = template<EditPage>('edit');
 const renderUpload = template<{ paths: Paths }>('upload');
 
@@ -39,7 +59,16 @@ export function editPage(
   const title = isUpdate ? `Edit ${type}/${id}` : `New ${type}`;
   const text = id === undefined ? JSON.stringify(templateOf(type, tables), null, 2) : '';
   const path = id === undefined ? undefined : resourcePath(paths, type, id);
-  return framedPage(site, paths, title, renderEdit({ paths, title, type, id, path, isCopy, isUpdate, text }));
+  const plain = html(renderPlain({ paths, type, id, version: undefined, text, isFilled: id === undefined }));
+  return framedPage(site, paths, title, renderEdit({ paths, title, type, id, path, isCopy, isUpdate, text, plain }));
+}
+
+/** The page that answers a form that was sent without a script. */
+export function plainEditPage(form: PlainForm, site: Site, paths: Paths): Page {
+  const { type, id } = form;
+  const title = id === undefined ? `New ${type}` : `${form.isDeletion === true ? 'Delete' : 'Edit'} ${type}/${id}`;
+  const content = html(renderPlain({ ...form, paths, isFilled: true }));
+  return framedPage(site, paths, title, renderPlainPage({ title, form: content }));
 }
 
 /** The page that sends the resources of a file. */

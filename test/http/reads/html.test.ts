@@ -33,7 +33,7 @@ function expectHarmless({ headers, text }: Answer): void {
     `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'self'; img-src 'self'; connect-src 'self'; ` +
       `base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
   );
-  expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
+  expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'same-origin' });
   const scripts = [...text.matchAll(/<script\b[^>]*>/g)].map(([tag]) => tag);
   expect(scripts).toEqual([
     expect.stringMatching(/^<script src="\/ui\/assets\/tools\.js\?v=[\w-]+" nonce="/),

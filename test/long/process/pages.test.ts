@@ -181,6 +181,40 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     });
   });
 
+  it('creates, edits, sees a conflict and deletes without JavaScript', async () => {
+    const { page, close } = await windowOf(375, 'light', { javaScriptEnabled: false });
+    await page.goto(`${strict.url}/ui/edit/Observation`);
+    await page.fill(
+      '#plain-text',
+      '{\n  "resourceType": "Observation",\n  "status": "final",\n  "code": { "txt": 1 }\n}',
+    );
+    await page.click('#edit-plain >> text=Check');
+    expect(await page.locator('.issues li pre').first().textContent()).toBe('4  "code": { "txt": 1 }');
+    if (shots !== undefined) await page.screenshot({ path: join(shots, 'plain-issues.png'), fullPage: true });
+    await page.fill('#plain-text', (await page.inputValue('#plain-text')).replace('"txt": 1', '"text": "before"'));
+    await page.click('#edit-plain >> text=Create');
+    expect(await page.textContent('pre.code code')).toContain('before');
+    const path = new URL(page.url()).pathname;
+    await page.click('.actions >> text=Edit');
+    await page.click('#edit-plain >> text=Edit');
+    const theirs = JSON.parse((await strict.send('GET', path.slice('/fhir'.length))).text) as object;
+    await strict.send('PUT', path.slice('/fhir'.length), { ...theirs, status: 'amended' });
+    await page.fill('#plain-text', (await page.inputValue('#plain-text')).replace('before', 'after'));
+    await page.click('#edit-plain >> text=Save');
+    expect(await page.textContent('main')).toContain('Save over version 2');
+    if (shots !== undefined) await page.screenshot({ path: join(shots, 'plain-conflict.png'), fullPage: true });
+    await page.click('text=Save over version 2');
+    expect(await page.textContent('pre.code code')).toContain('after');
+    await page.click('.actions >> text=Edit');
+    await page.click('#edit-plain >> text=Edit');
+    await page.click('#edit-plain >> text=Delete');
+    if (shots !== undefined) await page.screenshot({ path: join(shots, 'plain-delete.png'), fullPage: true });
+    await page.click('text=Delete it');
+    expect(page.url()).toMatch(/_history$/);
+    expect((await strict.send('GET', path.slice('/fhir'.length))).status).toBe(410);
+    await close();
+  });
+
   it('works without JavaScript, but for the console and forms that POST', async () => {
     const { page, close } = await windowOf(1280, 'light', { javaScriptEnabled: false });
     await page.goto(`${open.url}/ui/search/Patient`);
