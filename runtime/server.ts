@@ -47,6 +47,7 @@ export interface Core extends Pick<
   | 'validation'
   | 'patchers'
   | 'deletesMultiple'
+  | 'isReadOnly'
   | 'exchange'
   | 'shipped'
   | 'zone'
@@ -128,6 +129,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       indexStatus: { notCurrent: (at) => current().indexStatus.notCurrent(at) },
       patchers: createPatchers(tables),
       deletesMultiple: config['delete.multiple'],
+      isReadOnly: config.readOnly,
       exchange: {
         documents: config['exchange.documents'],
         sourceId: config['exchange.sourceId'],

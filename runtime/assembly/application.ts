@@ -10,6 +10,7 @@ import type { Job } from '../core/jobs.js';
 import { FhirError } from '../fhir/errors.js';
 import type { AfterRead } from '../core/read-hook.js';
 import type { BeforeWrite } from '../core/write/write-hooks.js';
+import { readOnlyStore } from '../core/read-only-store.js';
 import { isServable } from '../core/release-needs.js';
 import { createApp, FHIR_PATH, type AppOptions } from '../http/app.js';
 import { createServing } from '../http/create-services.js';
@@ -117,7 +118,8 @@ export async function openApplication(
     const large = openLargeBodies(core);
     closers.push(() => large.close());
     const metrics = await startMetrics(config, core, closers);
-    const measured = metrics === undefined ? core.store : metrics.timeStore(core.store);
+    const kept = config.readOnly ? readOnlyStore(core.store) : core.store;
+    const measured = metrics === undefined ? kept : metrics.timeStore(kept);
     const store = hooks === undefined ? measured : hooks.watch(measured, log);
     const currency = async (): Promise<string | undefined> => describeStaleIndex(await core.indexStatus.notCurrent());
     const first = await currency();
@@ -142,6 +144,7 @@ export async function openApplication(
     const jobSettings: JobSettings = {
       isBusy: () => traffic.isBusy(),
       atOnce: config['jobs.atOnce'],
+      isReadOnly: config.readOnly,
       perClient: { running: config['limits.jobs.running'], kept: config['limits.jobs.kept'] },
       // Jobs go on from when it is open.
       principalOf: (owner) => late.principalOf!(owner),
@@ -187,6 +190,7 @@ export async function openApplication(
       await webSockets?.close();
     };
     late.lagging = async () => {
+      if (config.readOnly) return undefined;
       const { lag, waits } = await subscriptions.engine.state();
       if (lag <= LAG.versions && waits <= LAG.time) return undefined;
       return `notifications are ${lag} versions and ${Math.ceil(waits / 1000)} s behind`;
@@ -196,6 +200,7 @@ export async function openApplication(
       live,
       ...app,
       clientAddress: proxies.clientAddress,
+      rate: config['limits.rate.perSecond'] === 0 ? undefined : await startRate(config),
       codecs: { xml: XML },
       subset,
       store,
@@ -208,10 +213,11 @@ export async function openApplication(
       ...(hooks !== undefined && { beforeWrite: hooks.beforeWrite, afterRead: hooks.afterRead(log) }),
       log: metrics === undefined ? log : metrics.watch(log),
     };
-    closers.push(sweepFromTimeToTime(core.store, log));
+    if (!config.readOnly) closers.push(sweepFromTimeToTime(core.store, log));
     metrics?.watchJobs(() => jobs.list());
     metrics?.subscriptions.watchSubscriptions(() => subscriptions.engine.state());
-    const reindexing = config['reindex.automatic'] ? await import('./reindex-on-change.js') : undefined;
+    const reindexing =
+      config['reindex.automatic'] && !config.readOnly ? await import('./reindex-on-change.js') : undefined;
     return {
       listener: traffic.watch((req, res) => {
         // Clients that keep their connection have to look for another server.
@@ -230,7 +236,7 @@ export async function openApplication(
         late.sign = sign;
         late.app = createApp({ ...options, ownBase: base, mountPath, docsFolder: docsFolder(), ...access });
         jobs.open();
-        if (hasTopics) subscriptions.engine.open();
+        if (hasTopics && !config.readOnly) subscriptions.engine.open();
         if (reindexing !== undefined) {
           const { resourceTypes } = core.tables;
           const { definitions } = core;
@@ -286,6 +292,11 @@ function sweepFromTimeToTime(store: Core['store'], log: Log): () => Promise<void
   };
   const stop = repeat(sweep, SWEEP_TIMES, (error) => log.defect('none', error));
   return () => Promise.resolve(stop());
+}
+
+async function startRate(config: Config) {
+  const { createRequestRate } = await import('../http/request-rate.js');
+  return createRequestRate(config['limits.rate.perSecond'], config['limits.rate.burst']);
 }
 
 /** Loaded only where there is one. */

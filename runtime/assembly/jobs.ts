@@ -42,6 +42,8 @@ export function createTraffic(): Traffic {
 /** Settings of the jobs of a server. */
 export interface JobSettings extends Pick<Traffic, 'isBusy'> {
   readonly atOnce: number;
+  /** Whether those that change resources wait for another process. */
+  readonly isReadOnly?: boolean;
   readonly perClient: JobsPerClient;
   readonly principalOf: ResumePrincipal;
 }
@@ -54,7 +56,7 @@ export interface JobSettings extends Pick<Traffic, 'isBusy'> {
 export function openJobs(
   store: Pick<Store, 'maps'>,
   createServing: () => () => { readonly services: Services },
-  { isBusy, atOnce, perClient, principalOf }: JobSettings,
+  { isBusy, atOnce, isReadOnly = false, perClient, principalOf }: JobSettings,
   log: Log,
   onEnd: (job: Job) => void = () => {},
 ): JobEngine {
@@ -67,6 +69,7 @@ export function openJobs(
     perClient,
     principalOf,
     kinds: JOB_KINDS,
+    isReadOnly,
     holder: `${hostname()} ${process.pid} ${randomUUID()}`,
     newId,
     isGone,

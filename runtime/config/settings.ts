@@ -139,6 +139,10 @@ export const SETTINGS = {
     INTEGRITY_SCHEMA,
     'has to be an object of modes such as {"Observation": "written", "Observation.subject": "enforced"}',
   ),
+  readOnly: yesOrNo({
+    help: 'whether every write of a client is refused; jobs that write do not run, and no notifications are sent',
+    initial: false,
+  }),
   'definitions.shipped': yesOrNo({
     help: 'whether clients can read the definitions of FHIR (StructureDefinition, ValueSet and the like) as if they were stored',
     initial: true,
@@ -215,6 +219,14 @@ export const SETTINGS = {
   'reindex.automatic': yesOrNo({
     help: 'whether a search parameter that comes into effect starts a job that makes its index entries',
     initial: true,
+  }),
+  'limits.rate.perSecond': integer(0, 1_000_000, {
+    help: 'FHIR requests a second of one client (without a token: of one address), on average; more are refused with 429 (0: any number)',
+    initial: 0,
+  }),
+  'limits.rate.burst': integer(1, 1_000_000, {
+    help: 'requests of one client that may come at once where limits.rate.perSecond is set',
+    initial: 100,
   }),
   'limits.query.time': duration(10, HOUR, { help: 'time of a query', initial: 10_000 }),
   'limits.keepAliveTime': duration(1000, HOUR, {

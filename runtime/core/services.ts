@@ -264,6 +264,8 @@ export interface SettingServices {
   readonly integrity: Integrity | undefined;
   /** Opens a file of another server for an import; undefined: the configuration allows no server. */
   readonly fetchFile: FetchFile | undefined;
+  /** Whether clients may write nothing. */
+  readonly isReadOnly: boolean;
   /** Whether a conditional delete may remove several resources. */
   readonly deletesMultiple: boolean;
   /** How documents are published. `documents`: a DocumentReference with its document is taken apart; `sourceId`: the OID of the source; `actors`: what the server is of exchange guides. */

@@ -7,7 +7,7 @@ import { createPageLinks, FEED_KEYS } from '../core/search/pages/page-link.js';
 import { NO_GUIDES, type GuideClaims } from '../core/definitions/guide-claims.js';
 import type { SearchSettings } from '../core/search/search-settings.js';
 import type { DefinitionServices, Services } from '../core/services.js';
-import { INTERACTIONS, isWired } from '../interactions/registry.js';
+import { INTERACTIONS, isWired, isWrite } from '../interactions/registry.js';
 import { knownSystems } from '../operations/terminology/known-systems.js';
 import { findCodes } from '../operations/terminology/search-codes.js';
 import { OPERATIONS, SWITCHES, WEBSOCKET } from '../operations/registry.js';
@@ -71,6 +71,7 @@ export function createServices(
   const { documents } = options.exchange ?? DEFAULT_SERVICES.exchange;
   const settings = { 'admin.expunge': options.allowsExpunge === true, 'exchange.documents': documents };
   const isOn = (name: string): boolean => {
+    if (options.isReadOnly === true && isWrite(name, tables)) return false;
     const setting = SWITCHES.get(name);
     return setting === undefined || settings[setting];
   };

@@ -17,6 +17,7 @@ import { hasContent } from '../interactions/registry.js';
 import { patchTypes } from '../core/patch/sent-patch.js';
 import { SILENT, type Log } from '../observe/log.js';
 import { VIEW_PARAMETER, type PageRequest, type View } from '../pages/site.js';
+import type { RequestRate } from './request-rate.js';
 import { createServing, type ServiceOptions, type Serving } from './create-services.js';
 import { OPEN_GATE, type Gate } from './gate.js';
 import { isLocal } from './open-mode.js';
@@ -43,6 +44,8 @@ export interface KilnOptions extends ServiceOptions {
   readonly gate?: Gate;
   /** URL of the FHIR base for who calls the server by a name that is not this machine's, where none is configured. */
   readonly ownBase?: string;
+  /** How many requests a client may send; absent: any number. */
+  readonly rate?: RequestRate | undefined;
   /** Address of a client; absent: that of the connection. */
   readonly clientAddress?: (req: IncomingMessage) => string;
 }
@@ -68,6 +71,7 @@ export function createFhirServer(options: KilnOptions, pages: Pages, serving = s
     log,
     large,
     gate,
+    rate: options.rate,
     ownBase: options.ownBase,
     pages,
     isOpen: openRoutes(options.tables),
@@ -90,6 +94,7 @@ interface Context extends Serving {
   readonly log: Log;
   readonly large: LargeBodies | undefined;
   readonly gate: Gate;
+  readonly rate: RequestRate | undefined;
   readonly ownBase: string | undefined;
   readonly pages: Pages;
   /** Whether a method and a path are for everybody. */
@@ -204,6 +209,7 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
   const admitted = admit(exchange, context);
   const principal = admitted instanceof Promise ? await admitted : admitted;
   exchange.principal = principal;
+  context.rate?.take(principal.clientId, exchange.addressOf(req));
   const path = splitUrl(exchange, services.limits.url);
   if (method === 'OPTIONS') {
     const allow = router.allowed(path);

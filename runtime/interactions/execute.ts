@@ -2,7 +2,7 @@ import { FhirError } from '../fhir/errors.js';
 import { authorize } from '../core/access/authorize.js';
 import type { Call, Reply } from '../core/call.js';
 import { callToWrite } from '../core/write/before-write.js';
-import { findInteraction } from './registry.js';
+import { findInteraction, isWrite } from './registry.js';
 import type { InteractionHandler, Services } from '../core/services.js';
 
 /**
@@ -24,17 +24,18 @@ export const execute: InteractionHandler = async (call, services): Promise<Reply
 /**
  * Refuses what the token of a call does not give, or the configuration.
  *
- * @throws FhirError `scope-missing`, `method-not-allowed`
+ * @throws FhirError `scope-missing`, `method-not-allowed`, `read-only`
  */
 export function checkAllowed(call: Call, services: Services): void {
   authorize(call, call.principal.access, services);
   const { operation: id, interaction } = call;
   if (id === undefined ? !services.wired.has(interaction) : !services.operations.has(id))
-    throw switchedOff(id ?? interaction);
+    throw switchedOff(id ?? interaction, services);
 }
 
 /** What the configuration does not allow; the scopes of the token are checked before. */
-function switchedOff(name: string): FhirError {
+function switchedOff(name: string, { isReadOnly, tables }: Services): FhirError {
+  if (isReadOnly && isWrite(name, tables)) throw new FhirError('read-only', undefined, { headers: { Allow: '' } });
   const text = `${name} is switched off here; the configuration allows it (admin.expunge, exchange.documents)`;
   return new FhirError('method-not-allowed', text, { headers: { Allow: '' } });
 }

@@ -1,4 +1,4 @@
-import type { Interaction, RouteRow } from '../contract/index.js';
+import type { Interaction, RouteRow, Tables } from '../contract/index.js';
 import { BINARY } from '../core/binary/binary-content.js';
 import { readBinary, vreadBinary } from './binary/binary-read.js';
 import { executeBundle } from './bundle/bundle.js';
@@ -55,6 +55,12 @@ export function isWired(
 ): boolean {
   if (operation !== undefined) return operations.has(operation);
   return INTERACTIONS.has(interaction) && !(interaction === 'conditional-delete' && path === '');
+}
+
+/** Whether a server that is read-only refuses an interaction, or the operation with an id: it writes, or may. */
+export function isWrite(name: string, { operations }: Pick<Tables, 'operations'>): boolean {
+  if (PLANNERS.has(name as Interaction) || name.startsWith('delete-history')) return true;
+  return operations.find(({ id }) => id === name)?.affectsState === true;
 }
 
 /** Whether requests and answers of an interaction may be plain content. */

@@ -23,6 +23,7 @@ export const JOB_KINDS: readonly JobKind[] = [
   },
   {
     type: IMPORT,
+    writes: true,
     retention: 24 * HOUR,
     schemas: async () => (await import('./schemas.js')).IMPORT_SCHEMAS,
     chunk: async (context) => (await import('./import/import-job.js')).importChunk(context),
@@ -37,6 +38,7 @@ export const JOB_KINDS: readonly JobKind[] = [
   },
   ...Object.values(BULK).map((type): JobKind => ({
     type,
+    writes: true,
     retention: 24 * HOUR,
     schemas: async () => (await import('./schemas.js')).BULK_SCHEMAS,
     chunk: async (context) => (await import('./bulk/bulk-job.js')).bulkChunk(context),
@@ -44,6 +46,7 @@ export const JOB_KINDS: readonly JobKind[] = [
   })),
   {
     type: 'reindex',
+    writes: true,
     retention: 7 * 24 * HOUR,
     givesWay: true,
     schemas: async () => (await import('./schemas.js')).REINDEX_SCHEMAS,
@@ -51,6 +54,7 @@ export const JOB_KINDS: readonly JobKind[] = [
   },
   {
     type: 'replace-references',
+    writes: true,
     retention: 7 * 24 * HOUR,
     givesWay: true,
     chunk: async (context) => (await import('./replacement/replacement-job.js')).replacementChunk(context),

@@ -65,8 +65,8 @@ export function createRates(
   };
 }
 
-/** Who has one address of IPv6 has all that share its first 64 bits. */
-function networkOf(address: string): string {
+/** Returns what addresses are counted by: who has one address of IPv6 has all that share its first 64 bits. */
+export function networkOf(address: string): string {
   const plain = unmapped(address);
   if (!isIPv6(plain) || plain.includes('%')) return plain.slice(0, 100);
   const [head = '', tail = ''] = new URL(`http://[${plain}]/`).hostname.slice(1, -1).split('::');

@@ -15,6 +15,8 @@ import { MAX_FAILURES, runJob, TIMES, type Run, type Stop } from './run-job.js';
 export interface JobEngineOptions {
   readonly store: Pick<Store, 'maps'>;
   readonly kinds: readonly JobKind[];
+  /** Jobs that change resources wait for another process. */
+  readonly isReadOnly?: boolean;
   /** Those of the moment. */
   readonly services: () => Services;
   /**
@@ -162,7 +164,9 @@ class Engine implements JobEngine {
   async look(): Promise<void> {
     for (const row of await this.rows.all()) {
       const { job } = row;
-      if (this.runs.has(job.id) || !this.kinds.has(job.type)) continue;
+      const kind = this.kinds.get(job.type);
+      if (this.runs.has(job.id) || kind === undefined) continue;
+      if (kind.writes === true && this.options.isReadOnly === true) continue;
       if (this.isOver(job)) {
         await this.discard(job);
         await this.rows.remove(job.id);

@@ -49,6 +49,8 @@ export interface JobKind {
   readonly type: string;
   /** What its documents have to be; absent: that is not checked. Asked when a process takes up a job. */
   readonly schemas?: () => Promise<JobSchemas>;
+  /** It changes resources, or their index entries. */
+  readonly writes?: true;
   /** How long a job is kept after its end, in milliseconds. */
   readonly retention: number;
   /** Where its client has too many, the oldest that ended is removed: it has no files that the client may not have read yet. */
