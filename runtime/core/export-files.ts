@@ -29,6 +29,8 @@ export interface ExportFile {
   /** Its lines. */
   readonly count: number;
   readonly isOfDeleted?: true;
+  /** Its last patients go on in the next file of the list. */
+  readonly goesOn?: true;
   /** Of rows of a view: place of its part in the input. */
   readonly part?: number;
   /** It is a table. */
@@ -111,8 +113,10 @@ export function filesOf({
   state,
   result,
   checkpoint,
-}: Pick<Job, 'type' | 'state' | 'result' | 'checkpoint'>): readonly ExportFile[] {
-  const isUnderWay = type === EXPORT && (state === 'in-progress' || state === 'finalizing');
+  input,
+}: Pick<Job, 'type' | 'state' | 'result' | 'checkpoint' | 'input'>): readonly ExportFile[] {
+  const isKept = type === EXPORT && input['organizedBy'] === undefined;
+  const isUnderWay = isKept && (state === 'in-progress' || state === 'finalizing');
   const files = state === 'completed' ? result?.['files'] : isUnderWay ? checkpoint?.['files'] : undefined;
   return (files ?? []) as unknown as readonly ExportFile[];
 }

@@ -20,10 +20,10 @@ const files = {
   type: 'array',
   items: object(
     {
-      ...{ name: text, type: text, count, isOfDeleted: { const: true }, part: count },
+      ...{ name: text, type: text, count, isOfDeleted: { const: true }, goesOn: { const: true }, part: count },
       table: object({ output: text, contentType: text, fileName: text }),
     },
-    ...['isOfDeleted', 'part', 'table'],
+    ...['isOfDeleted', 'goesOn', 'part', 'table'],
   ),
 };
 
@@ -55,22 +55,24 @@ export const EXPORT_SCHEMAS: JobSchemas = {
       isHistory: flag,
       exportId: text,
       isPartial: flag,
+      organizedBy: { const: 'Patient' },
     },
-    ...['referred', 'patients', 'since', 'until', 'exportId', 'isPartial'],
+    ...['referred', 'patients', 'since', 'until', 'exportId', 'isPartial', 'organizedBy'],
   ),
   checkpoint: object(
     {
-      phase: { enum: ['settle', 'walk', 'late', 'referred', 'deleted', 'tables', 'end'] },
+      phase: { enum: ['settle', 'walk', 'late', 'referred', 'deleted', 'tables', 'organize', 'end'] },
       part: count,
       block: count,
       after: text,
       history: text,
       files,
+      sources: files,
       walked: count,
       done: count,
       total: count,
     },
-    ...['after', 'history', 'total'],
+    ...['after', 'history', 'sources', 'total'],
   ),
 };
 

@@ -18,6 +18,8 @@ export type Phase =
   | 'deleted'
   /** Of views: makes tables of the rows in the files. */
   | 'tables'
+  /** Of an export that is organized by patients: makes files of blocks from the files by type. */
+  | 'organize'
   | 'end';
 
 /** How far an export is. */
@@ -25,7 +27,7 @@ export interface ExportCheckpoint {
   readonly phase: Phase;
   /**
    * Of the walk: place of the part, of the block of patients, and in the store's order of that. Of tables: place of the part, and how many
-   * of its rows are in tables already.
+   * of its rows are in tables already. Of organizing: how many sets of patients are done.
    */
   readonly part: number;
   readonly block: number;
@@ -34,6 +36,8 @@ export interface ExportCheckpoint {
   readonly history?: string;
   /** Files that are whole. Others under the prefix of the job are left over from chunks that did not end. */
   readonly files: readonly ExportFile[];
+  /** Of organizing: the files by type. */
+  readonly sources?: readonly ExportFile[];
   /** How many of them the walk made. */
   readonly walked: number;
   /** Resources in all files. */
@@ -68,6 +72,11 @@ export function toResult(next: ExportCheckpoint): ChunkResult {
 /** How far an export is, for people. */
 export function progressOf({ done, total }: Pick<ExportCheckpoint, 'done' | 'total'>): JobProgress {
   return { done, unit: 'resources', ...(total !== undefined && { total: Math.max(done, total) }) };
+}
+
+/** The phase after all files by type are made. */
+export function lastPhase({ organizedBy }: Pick<ExportInput, 'organizedBy'>): Phase {
+  return organizedBy === undefined ? 'end' : 'organize';
 }
 
 /** The name of the next file. Those of a process that lost the job have another, so that they cannot take its place. */

@@ -51,6 +51,18 @@ export function isOfSomePatient(
   return extract(resource, 'words').some((entry) => codes.includes(entry.param) && namesPatient(entry));
 }
 
+/** Returns the ids of the patients in whose compartments a resource is. */
+export function patientsOf(
+  resource: Resource,
+  { extract, tables }: Pick<Services, 'extract' | 'tables'>,
+): ReadonlySet<string> {
+  const codes = codesOf(resource.resourceType, tables);
+  const ids = extract(resource, 'words').flatMap((entry) =>
+    codes.includes(entry.param) && entry.kind === 'reference' && namesPatient(entry) ? [entry.id ?? ''] : [],
+  );
+  return new Set(resource.resourceType === PATIENT ? [String(resource.id), ...ids] : ids);
+}
+
 function namesPatient(entry: IndexEntry): boolean {
   return entry.kind === 'reference' && entry.type === PATIENT && entry.base === undefined;
 }

@@ -1,6 +1,6 @@
 import { formatInstant } from '../../fhir/instant.js';
 import type { StoredVersion } from '../../store/store.js';
-import { keyOf, nextName, type ExportCheckpoint, type ExportChunk } from './checkpoint.js';
+import { keyOf, lastPhase, nextName, type ExportCheckpoint, type ExportChunk } from './checkpoint.js';
 import { Selection } from './selection.js';
 import { writeFile, type Lines } from './write-file.js';
 
@@ -21,7 +21,7 @@ export async function listDeleted(chunk: ExportChunk): Promise<ExportCheckpoint>
   const files = count === 0 ? at.files : [...at.files, { name, type: 'Bundle', count, isOfDeleted: true as const }];
   const { history: _history, ...rest } = at;
   if (place.next !== undefined) return { ...rest, files, history: place.next };
-  return { ...rest, files, phase: 'end' };
+  return { ...rest, files, phase: lastPhase(chunk.input) };
 }
 
 async function* pieces(chunk: ExportChunk, place: { next: string | undefined }): AsyncGenerator<Lines> {

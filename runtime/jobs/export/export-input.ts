@@ -50,4 +50,6 @@ export interface ExportInput {
   readonly exportId?: string;
   /** Files are listed as soon as they are whole, by several manifests. */
   readonly isPartial?: true;
+  /** Files hold blocks, each of all that belongs to one patient. */
+  readonly organizedBy?: 'Patient';
 }

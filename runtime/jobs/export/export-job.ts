@@ -6,6 +6,7 @@ import type { ChunkContext, ChunkResult } from '../engine/job-kind.js';
 import { openChunk, toResult, type ExportCheckpoint, type ExportChunk } from './checkpoint.js';
 import { listDeleted } from './deleted.js';
 import { addLate } from './late.js';
+import { organize } from './organize.js';
 import { addReferred } from './referred.js';
 import { walkOn } from './walk.js';
 
@@ -26,6 +27,8 @@ export async function exportChunk(context: ChunkContext): Promise<ChunkResult> {
       return toResult(await addReferred(chunk));
     case 'deleted':
       return toResult(await listDeleted(chunk));
+    case 'organize':
+      return toResult(await organize(chunk));
     case 'tables':
     case 'end':
       return finish(chunk);

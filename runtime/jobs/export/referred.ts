@@ -1,7 +1,7 @@
 import type { ExportFile } from '../../core/export-files.js';
 import { referredFrom } from '../../path/referred-from.js';
 import type { StoredVersion } from '../../store/store.js';
-import { keyOf, nextName, type ExportCheckpoint, type ExportChunk } from './checkpoint.js';
+import { keyOf, lastPhase, nextName, type ExportCheckpoint, type ExportChunk } from './checkpoint.js';
 import { Selection } from './selection.js';
 import { linesUntil } from './walk.js';
 import { readLines, writeFile, type Lines } from './write-file.js';
@@ -21,7 +21,7 @@ export async function addReferred(chunk: ExportChunk): Promise<ExportCheckpoint>
     if (count > 0) files = [...files, { name, type: part.type, count } satisfies ExportFile];
     done += count;
   }
-  return { ...at, files, done, phase: input.since === undefined ? 'end' : 'deleted' };
+  return { ...at, files, done, phase: input.since === undefined ? lastPhase(input) : 'deleted' };
 }
 
 /** Ids of the resources that the files refer to, by type. */

@@ -109,18 +109,19 @@ export class Selection {
   private async line({ json = '' }: StoredVersion): Promise<string> {
     const { elements } = this.part;
     const { subset } = this.services;
+    // What names the patient is needed until the files are organized.
+    if (this.input.organizedBy !== undefined) return toLine(json, this.services);
     if (elements !== undefined && subset !== undefined) {
       const resource = await readStored(json, this.services);
       return writeJson(subset(resource, { elements }));
     }
-    return json.includes('\n') ? writeJson(await readStored(json, this.services)) : json;
+    return toLine(json, this.services);
   }
 
   private async isOfEarlier(version: StoredVersion, block: number): Promise<boolean> {
     const { type, id, json = '' } = version;
     const earlier = new Set(this.ids?.slice(0, block * BLOCK));
-    const named = [...json.matchAll(PATIENT_REFERENCE)].map(([, found = '']) => found);
-    if (type === 'Patient') named.push(id);
+    const named = type === 'Patient' ? [...patientsNamedIn(json), id] : patientsNamedIn(json);
     const patients = [...new Set(named)].filter((each) => earlier.has(each));
     if (patients.length === 0) return false;
     return this.fulfils(this.ofPatients(patients), version, await this.read(version));
@@ -149,6 +150,15 @@ export class Selection {
   private read({ json = '' }: StoredVersion): Promise<Resource> {
     return readStored(json, this.services);
   }
+}
+
+async function toLine(json: string, services: Services): Promise<string> {
+  return json.includes('\n') ? writeJson(await readStored(json, services)) : json;
+}
+
+/** Finds the ids of all patients that a text may name. */
+export function patientsNamedIn(json: string): readonly string[] {
+  return [...json.matchAll(PATIENT_REFERENCE)].map(([, found = '']) => found);
 }
 
 const PATIENT_REFERENCE = /"(?:[^"\\]*\/)?Patient\/([A-Za-z0-9.-]{1,64})(?:\/_history\/[^"\\]*)?"/g;

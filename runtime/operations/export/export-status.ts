@@ -57,12 +57,14 @@ function showFiles(
   next: string | undefined,
   { base }: Call,
 ): Reply {
-  const { transactionTime, request, exportId } = job.input as unknown as ExportInput;
+  const { transactionTime, request, exportId, organizedBy } = job.input as unknown as ExportInput;
   const items = filesOf(job)
     .slice(from, to)
-    .map(({ type, count, isOfDeleted }, i) => {
-      const url = `${base}/Binary/${exportFileId(job.id, from + i)}`;
-      return { isOfDeleted, item: { type, url, count } };
+    .map(({ type, count, isOfDeleted, goesOn }, i) => {
+      const urlOf = (at: number): string => `${base}/Binary/${exportFileId(job.id, from + at)}`;
+      const typed = organizedBy === undefined || isOfDeleted === true ? { type } : undefined;
+      const more = goesOn === true ? { continuesInFile: urlOf(i + 1) } : undefined;
+      return { isOfDeleted, item: { ...typed, url: urlOf(i), ...more, count } };
     });
   const output = items.filter(({ isOfDeleted }) => isOfDeleted !== true).map(({ item }) => item);
   const deleted = items.filter(({ isOfDeleted }) => isOfDeleted === true).map(({ item }) => item);
@@ -71,6 +73,7 @@ function showFiles(
     request,
     requiresAccessToken: true,
     outputFormat: NDJSON,
+    ...(organizedBy !== undefined && { outputOrganizedBy: organizedBy }),
     output,
     deleted,
     error: [],

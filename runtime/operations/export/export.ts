@@ -53,6 +53,7 @@ export async function startExport(call: Call, services: Services): Promise<Reply
   const sent = await readExportParameters(call, services, faults);
   checkValues(sent, call, faults);
   const types = chooseTypes(sent, call, services, faults);
+  const isOrganized = sent.organizedBy === PATIENT;
   // Whether a token may is not hidden behind what else is wrong.
   if (types.length > 0 || sent.types.length === 0) checkScopes(sent, types, call, services);
   const patients = await choosePatients(sent, call, services, faults);
@@ -74,12 +75,13 @@ export async function startExport(call: Call, services: Services): Promise<Reply
   const { since, until, isHistory, isPartial, exportId } = sent;
   const asked = {
     ...{ request: requestUrl(call), base: call.base, types, parts: own.map(partOf), isHistory },
-    ...(referred.length > 0 && { referred: referred.map(partOf) }),
+    ...(referred.length > 0 && !isOrganized && { referred: referred.map(partOf) }),
     ...(patients !== undefined && { patients }),
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
     ...(exportId !== undefined && { exportId }),
-    ...(isPartial && { isPartial }),
+    ...(isPartial && !isOrganized && { isPartial }),
+    ...(isOrganized && ({ organizedBy: PATIENT } as const)),
   };
   const digest = createHash('sha256').update(JSON.stringify(asked)).digest('base64url');
   const same = call.prefer.isFresh === true ? undefined : await findRunning(digest, call, services);
@@ -115,7 +117,7 @@ async function findRunning(digest: string, call: Call, services: Services): Prom
 }
 
 function checkValues(sent: ExportParameters, { prefer }: Call, faults: Faults): void {
-  const { outputFormat = NDJSON, exportId, since, until, associated } = sent;
+  const { outputFormat = NDJSON, exportId, since, until, associated, organizedBy, isPartial } = sent;
   if (!FORMATS.has(outputFormat)) {
     const text = `The parameter "_outputFormat" is one of ${[...FORMATS].join(', ')}, not ${quote(outputFormat)}`;
     faults.add('_outputFormat', text);
@@ -126,6 +128,15 @@ function checkValues(sent: ExportParameters, { prefer }: Call, faults: Faults): 
   if (since !== undefined && until !== undefined && since >= until) {
     faults.add('_until', 'The parameter "_until" is later than "_since"');
   }
+  if (organizedBy !== undefined && organizedBy !== PATIENT && prefer.handling !== 'lenient') {
+    const text = `The parameter "organizeOutputBy" is Patient, not ${quote(organizedBy)}; or send Prefer: handling=lenient`;
+    faults.add('organizeOutputBy', text, 'not-supported');
+  }
+  if (organizedBy === PATIENT && isPartial && prefer.handling !== 'lenient') {
+    const text =
+      'Files that are organized by patients are whole at the end: leave out allowPartialManifests or organizeOutputBy';
+    faults.add('allowPartialManifests', text, 'not-supported');
+  }
   if (associated.length > 0 && prefer.handling !== 'lenient') {
     const text =
       'The parameter "includeAssociatedData" is not supported; ask for Provenance in _type, or send Prefer: handling=lenient';
@@ -135,30 +146,38 @@ function checkValues(sent: ExportParameters, { prefer }: Call, faults: Faults): 
 
 /** The types that are exported: those that are asked for, else those that the token covers. */
 function chooseTypes(
-  { types: asked }: ExportParameters,
+  { types: asked, organizedBy }: ExportParameters,
   { level, type: owner, principal: { access } }: Call,
   { tables }: Services,
   faults: Faults,
 ): readonly string[] {
+  const isOfSystem = level === 'system' && organizedBy !== PATIENT;
+  // What the resources of a group refer to has a place only in files by type.
+  const more =
+    owner === 'Group' && organizedBy !== PATIENT ? tables.resourceTypes.filter((type) => REFERRED.has(type)) : [];
   const ofPatients = patientTypes(tables);
   for (const type of new Set(asked)) {
     if (!tables.resourceTypes.includes(type)) {
       faults.add('_type', `The parameter "_type" names no resource type with ${quote(type)}`);
     } else if (type === BINARY) {
       faults.add('_type', 'Binary cannot be exported; read each by its id', 'not-supported');
-    } else if (level !== 'system' && !ofPatients.includes(type)) {
-      faults.add('_type', `${type} is not in the compartment of patients; export it at system level: [base]/$export`);
+    } else if (!isOfSystem && ![...ofPatients, ...more].includes(type)) {
+      const advice = level === 'system' ? 'without organizeOutputBy' : 'at system level: [base]/$export';
+      faults.add('_type', `${type} is not in the compartment of patients; export it ${advice}`);
     }
   }
-  const possible = level === 'system' ? tables.resourceTypes.filter((type) => type !== BINARY) : ofPatients;
-  if (asked.length > 0) return possible.filter((type) => asked.includes(type));
-  const more = owner === 'Group' ? tables.resourceTypes.filter((type) => REFERRED.has(type)) : [];
+  if (asked.length > 0 && asked.every((type) => more.includes(type))) {
+    const text = `${asked.join(', ')}: exported with what refers to it; name types of the compartment of patients in "_type" too`;
+    faults.add('_type', text);
+  }
+  const possible = isOfSystem ? tables.resourceTypes.filter((type) => type !== BINARY) : ofPatients;
+  if (asked.length > 0) return [...possible, ...more].filter((type) => asked.includes(type));
   return [...possible, ...more].filter((type) => access.on(type, 'rs') === 'everything');
 }
 
 /** The patients whose resources are exported; undefined: everything is. */
 async function choosePatients(
-  { patients: asked }: ExportParameters,
+  { patients: asked, organizedBy }: ExportParameters,
   call: Call,
   services: Services,
   faults: Faults,
@@ -182,8 +201,26 @@ async function choosePatients(
     }
     return wanted;
   }
-  if (distinct.length > 0) return distinct;
-  return level === 'type' ? 'all' : undefined;
+  if (distinct.length > 0) {
+    const missing = await findMissing(distinct, services);
+    if (missing.length === 0 || call.prefer.handling === 'lenient') return distinct;
+    for (const each of missing) faults.add('patient', `Patient/${each} does not exist; leave it out`, 'not-found');
+  }
+  return level === 'type' || organizedBy === PATIENT ? 'all' : undefined;
+}
+
+/** Patients that one query looks for. */
+const LOOKED_FOR = 200;
+
+/** Finds those of the patients that do not exist. */
+async function findMissing(ids: readonly string[], { store }: Pick<Services, 'store'>): Promise<readonly string[]> {
+  const there = new Set<string>();
+  for (let at = 0; at < ids.length; at += LOOKED_FOR) {
+    const some = ids.slice(at, at + LOOKED_FOR);
+    const query = { type: PATIENT, where: { ids: some }, sort: [], count: some.length, total: 'none' } as const;
+    for (const { id } of (await store.find(query)).versions) there.add(id);
+  }
+  return ids.filter((id) => !there.has(id));
 }
 
 /** The patient that the URL names, or the members of the group. */

@@ -19,6 +19,7 @@ export interface ExportParameters {
   readonly patients: readonly JsonValue[];
   readonly elements: readonly string[];
   readonly associated: readonly string[];
+  readonly organizedBy?: string;
 }
 
 /** Reads them one by one, so that one answer reports all faults. */
@@ -35,7 +36,7 @@ export async function readExportParameters(call: Call, services: Services, fault
     const value = text(name);
     return value === undefined ? undefined : Date.parse(value);
   };
-  const [outputFormat, exportId] = [text('_outputFormat'), text('_exportId')];
+  const [outputFormat, exportId, organizedBy] = [text('_outputFormat'), text('_exportId'), text('organizeOutputBy')];
   const [since, until] = [instant('_since'), instant('_until')];
   return {
     types: texts('_type').flatMap(cutList),
@@ -48,6 +49,7 @@ export async function readExportParameters(call: Call, services: Services, fault
     associated: texts('includeAssociatedData').flatMap(cutList),
     ...(outputFormat !== undefined && { outputFormat }),
     ...(exportId !== undefined && { exportId }),
+    ...(organizedBy !== undefined && { organizedBy }),
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
   };

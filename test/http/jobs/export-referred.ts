@@ -56,6 +56,7 @@ export function exportsReferred(store: Store): void {
     status['group'] = await start('/Group/g/$export');
     status['patients'] = await start('/Patient/$export');
     status['types'] = await start('/Group/g/$export?_type=Patient,Observation');
+    status['named'] = await start('/Group/g/$export?_type=Observation,Practitioner');
     status['narrow'] = await start('/Group/g/$export', 'system/Patient.rs system/Group.rs system/Organization.rs');
     // What was referred to comes as it was.
     await putAll(all, [{ resourceType: 'Organization', id: 'changed', name: 'too late' }] as Sendable[]);
@@ -75,6 +76,13 @@ export function exportsReferred(store: Store): void {
     expect(await namesOf('types')).toEqual(RECORD.filter((name) => !name.startsWith('Group/')));
     const path = '/Group/g/$export?_type=Practitioner';
     expectRefusal(await all.send('GET', path, undefined, ASYNC), 400, 'parameter-invalid', 'Practitioner');
+  });
+
+  it('come of the types that are asked for, beside what refers to them', async () => {
+    const observations = RECORD.filter((name) => name.startsWith('Observation/'));
+    expect(await namesOf('named')).toEqual([...observations, 'Practitioner/dr/1', 'Practitioner/versioned/1']);
+    const path = '/Group/g/$export?_type=Practitioner';
+    expectRefusal(await all.send('GET', path, undefined, ASYNC), 400, 'parameter-invalid', 'what refers to it');
   });
 
   it('come as far as the token covers them', async () => {

@@ -87,7 +87,12 @@ export function exports(store: Store): void {
 
   beforeAll(async () => {
     await putAll(all, [
-      { resourceType: 'Patient', id: 'p1', birthDate: '1970-01-01', name: [{ family: 'Éx\nport "1"' }] },
+      {
+        resourceType: 'Patient',
+        id: 'p1',
+        birthDate: '1970-01-01',
+        name: [{ family: 'Éx\nport "1"' }],
+      },
       { resourceType: 'Patient', id: 'p2', link: [{ other: { reference: 'Patient/p1' }, type: 'seealso' }] },
       { resourceType: 'Patient', id: 'p3' },
       observation('o1', subject('Patient/p1')),
@@ -134,6 +139,9 @@ export function exports(store: Store): void {
       patients: '/Patient/$export',
       patient: '/Patient/p1/$export',
       group: '/Group/g/$export',
+      byPatient: `/$export?organizeOutputBy=Patient&_since=2000-01-01T00:00:00Z`,
+      byPatientOfGroup: '/Group/g/$export?organizeOutputBy=Patient&_type=Observation&_elements=status',
+      byNothing: '/$export?organizeOutputBy=Patient&_type=Coverage',
       nothing: '/$export?_type=Slot&_exportId=mine&_outputFormat=ndjson&_mdm=true',
     };
     for (const [name, path] of Object.entries(wanted)) status[name] = await start(path);
@@ -259,6 +267,89 @@ export function exports(store: Store): void {
         'Patient/p1/1',
         'Patient/p2/1',
       ]);
+    });
+
+    it('hold a block for each patient where that is asked for', async () => {
+      const blocksOf = async (name: string) => {
+        const manifest = await manifestOf(status[name] ?? '');
+        expect(manifest).toMatchObject({ outputOrganizedBy: 'Patient' });
+        const blocks: Record<string, string[]> = {};
+        for (const { url, type, count } of manifest.output) {
+          expect(type).toBeUndefined();
+          const lines = linesOf((await client().send('GET', below(url))).text) as unknown as {
+            readonly resourceType: string;
+            readonly id: string;
+            readonly parameter?: readonly { readonly name: string; readonly valueReference: { reference: string } }[];
+          }[];
+          expect(lines).toHaveLength(count);
+          let block: string[] = [];
+          for (const { resourceType, id, parameter } of lines) {
+            if (resourceType !== 'Parameters') block.push(`${resourceType}/${id}`);
+            else blocks[parameter?.find(({ name }) => name === 'header')?.valueReference.reference ?? ''] = block = [];
+          }
+        }
+        return { blocks, manifest };
+      };
+      const { blocks, manifest } = await blocksOf('byPatient');
+      expect(Object.keys(blocks).sort()).toEqual(['Patient/p1', 'Patient/p2', 'Patient/p3']);
+      // A header, the patient, then what is in its compartment, which is what an export of this patient holds.
+      for (const [patient, [first, ...others]] of Object.entries(blocks)) {
+        expect(first).toBe(patient);
+        expect(new Set(others).size).toBe(others.length);
+      }
+      const ofP1 = (await outputOf('patient')).map((each) => each.replace(/\/\d+$/, ''));
+      expect(blocks['Patient/p1']?.toSorted()).toEqual(ofP1);
+      expect(blocks['Patient/p3']?.toSorted()).toEqual(['Group/g', 'Observation/o3', 'Patient/p3']);
+      expect(manifest.deleted).toEqual([]);
+
+      const ofGroup = await blocksOf('byPatientOfGroup');
+      for (const block of Object.values(ofGroup.blocks)) block.sort();
+      expect(ofGroup.blocks).toEqual({
+        'Patient/p1': ['Observation/o1', 'Observation/o2'],
+        'Patient/p2': ['Observation/o2'],
+      });
+      const answer = await client().send('GET', below(ofGroup.manifest.output[0]!.url));
+      expect(answer.text).not.toContain('"subject"');
+      expect(await blocksOf('byNothing')).toMatchObject({ blocks: {}, manifest: { output: [] } });
+    });
+
+    it('are organized by patients only, and whole', async () => {
+      for (const [query, word] of [
+        ['organizeOutputBy=Practitioner', '"Practitioner"'],
+        ['organizeOutputBy=Patient&allowPartialManifests=true', 'allowPartialManifests'],
+        ['organizeOutputBy=Patient&_type=Organization', 'Organization is not in the compartment'],
+        ['organizeOutputBy=Patient&organizeOutputBy=Patient', 'organizeOutputBy'],
+      ] as const) {
+        expectRefusal(
+          await client().send('GET', `/$export?${query}`, undefined, ASYNC),
+          400,
+          'parameter-invalid',
+          word,
+        );
+      }
+      const lenient = { prefer: 'respond-async, handling=lenient' };
+      const ignored = await client().send(
+        'GET',
+        '/$export?_type=Slot&organizeOutputBy=Practitioner',
+        undefined,
+        lenient,
+      );
+      expect(ignored.status, ignored.text).toBe(202);
+    });
+
+    it('are refused for a patient that does not exist', async () => {
+      const parameter = ['p1', 'nobody'].map((id) => ({
+        name: 'patient',
+        valueReference: { reference: `Patient/${id}` },
+      }));
+      const body = { resourceType: 'Parameters', parameter };
+      for (const path of ['/Patient/$export', '/$export']) {
+        const answer = await client().send('POST', path, body, ASYNC);
+        expectRefusal(answer, 400, 'parameter-invalid', 'Patient/nobody does not exist');
+        expect(answer.text).not.toContain('Patient/p1');
+      }
+      const lenient = { prefer: 'respond-async, handling=lenient' };
+      expect((await client().send('POST', '/Patient/$export', body, lenient)).status).toBe(202);
     });
 
     it('are none where there is nothing', async () => {

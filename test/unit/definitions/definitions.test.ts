@@ -94,7 +94,7 @@ describe('the definitions of this repository', () => {
       'export',
       // The last ones are of Bulk Data 2.0 and 3.0.
       '_outputFormat _type _since _until _typeFilter _typePostFetchFilterUrl _exportId _includeHistory _mdm patient ' +
-        '_elements includeAssociatedData allowPartialManifests',
+        '_elements includeAssociatedData allowPartialManifests organizeOutputBy',
     ],
     [
       'hfql-execute',
