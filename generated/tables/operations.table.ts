@@ -4031,6 +4031,14 @@ export const operations: readonly OperationRow[] = [
         documentation: '`true`: the address of the progress lists files as soon as they are whole, in several manifests that are linked by `next`.',
       },
       {
+        name: 'organizeOutputBy',
+        use: 'in',
+        min: 0,
+        max: 1,
+        type: 'string',
+        documentation: '`Patient`: the files hold blocks, each a header and all that is in the compartment of one patient. Other types are refused, unless `Prefer: handling=lenient` lets the parameter be ignored.',
+      },
+      {
         name: 'includeAssociatedData',
         use: 'in',
         min: 0,
@@ -4281,6 +4289,14 @@ export const operations: readonly OperationRow[] = [
         max: 1,
         type: 'boolean',
         documentation: '`true`: the address of the progress lists files as soon as they are whole, in several manifests that are linked by `next`.',
+      },
+      {
+        name: 'organizeOutputBy',
+        use: 'in',
+        min: 0,
+        max: 1,
+        type: 'string',
+        documentation: '`Patient`: the files hold blocks, each a header and all that is in the compartment of one patient. Other types are refused, unless `Prefer: handling=lenient` lets the parameter be ignored.',
       },
       {
         name: 'includeAssociatedData',
@@ -4610,6 +4626,14 @@ export const operations: readonly OperationRow[] = [
         max: 1,
         type: 'boolean',
         documentation: '`true`: the address of the progress lists files as soon as they are whole, in several manifests that are linked by `next`.',
+      },
+      {
+        name: 'organizeOutputBy',
+        use: 'in',
+        min: 0,
+        max: 1,
+        type: 'string',
+        documentation: '`Patient`: the files hold blocks, each a header and all that is in the compartment of one patient. Other types are refused, unless `Prefer: handling=lenient` lets the parameter be ignored.',
       },
       {
         name: 'includeAssociatedData',

@@ -305,6 +305,8 @@ export interface ExportQuery {
   'allowPartialManifests'?: SearchValues;
   /** string */
   'includeAssociatedData'?: SearchValues;
+  /** string */
+  'organizeOutputBy'?: SearchValues;
 }
 
 /** Parameters that $export-poll-status takes in a query. */
