@@ -8,7 +8,7 @@ import { FhirError } from '../fhir/errors.js';
 import { wantsPage } from '../format/negotiate.js';
 import { SILENT } from '../observe/log.js';
 import { ASSETS_FOLDER } from '../pages/assets.js';
-import { GRAPHQL, UI_PATH, type Site } from '../pages/site.js';
+import { GRAPHQL, SQL_RUN, UI_PATH, type Site } from '../pages/site.js';
 import { authRouter, type AuthRoutes } from './auth-routes.js';
 import { createLanding } from './landing.js';
 import { createFhirServer, peerAddress, servingOf, type KilnOptions } from './kiln.js';
@@ -119,6 +119,9 @@ function siteOf({ docsFolder, gate, codecs }: AppOptions, fhirPath: string, serv
     hasDocs: docsFolder !== undefined,
     get hasGraphql() {
       return servicesNow().operations.has(GRAPHQL);
+    },
+    get hasViews() {
+      return servicesNow().operations.has(SQL_RUN);
     },
     writeXml: xml === undefined ? undefined : (resource) => xml.write(resource, true),
   };

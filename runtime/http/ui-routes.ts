@@ -179,6 +179,14 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
     }),
   );
   router.get(
+    '/views',
+    page(async () => {
+      if (!site.hasViews) return undefined;
+      const { viewsPage } = await import('../pages/tools/views-page.js');
+      return viewsPage(site, paths);
+    }),
+  );
+  router.get(
     '/go',
     answer(async ({ req, res, id: ownId }) => {
       const { operationOf, planOf, searchOf } = await import('../pages/tools/go.js');

@@ -5,7 +5,16 @@ import { fileURLToPath } from 'node:url';
 /** Folder of the style sheets, the scripts and the icon. */
 export const ASSETS_FOLDER = fileURLToPath(new URL('assets', import.meta.url));
 
-const NAMES = ['kiln.css', 'kiln.js', 'edit.js', 'results.js', 'tools.js', 'narrative.css', 'kiln.svg'] as const;
+const NAMES = [
+  'kiln.css',
+  'kiln.js',
+  'edit.js',
+  'results.js',
+  'tools.js',
+  'views.js',
+  'narrative.css',
+  'kiln.svg',
+] as const;
 
 let version: string | undefined;
 

@@ -17,6 +17,7 @@ interface FrameData extends Paths {
   readonly isGuarded: boolean;
   readonly hasDocs: boolean;
   readonly hasGraphql: boolean;
+  readonly hasViews: boolean;
   readonly version: string;
   readonly product: string;
 }
@@ -47,10 +48,10 @@ export function frameOf(site: Site, paths: Paths, title: string, nonce: string):
 }
 
 function keep(ofSite: Map<string, Parts>, site: Site, paths: Paths): Parts {
-  const { isGuarded, hasDocs, hasGraphql } = site;
+  const { isGuarded, hasDocs, hasGraphql, hasViews } = site;
   const product = `${PRODUCT.name} ${PRODUCT.version}`;
   const places = { title: TITLE, nonce: NONCE, content: CONTENT };
-  const facts = { isGuarded, hasDocs, hasGraphql, version: assetsVersion(), product };
+  const facts = { isGuarded, hasDocs, hasGraphql, hasViews, version: assetsVersion(), product };
   const [start = '', rest = ''] = render({ ...paths, ...places, ...facts }).split(TITLE);
   const [middle = '', tail = ''] = rest.split(CONTENT);
   const parts = { start, middle: middle.split(NONCE), tail };

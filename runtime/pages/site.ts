@@ -12,6 +12,8 @@ export interface Site {
   readonly hasDocs: boolean;
   /** Whether `$graphql` is served. */
   readonly hasGraphql: boolean;
+  /** Whether views of SQL on FHIR are run. */
+  readonly hasViews: boolean;
   /** Writes indented XML; undefined: the server has no XML. */
   readonly writeXml: ((resource: Resource) => string | Promise<string>) | undefined;
 }
@@ -44,6 +46,9 @@ export const VIEW_PARAMETER = '_view';
 
 /** `OperationRow.id` of `$graphql`. */
 export const GRAPHQL = 'Resource-graphql';
+
+/** `OperationRow.id` of `$sql-run`. */
+export const SQL_RUN = 'sql-run';
 
 /** The path that pages without data are under, from the root of the server. */
 export const UI_PATH = '/ui';

@@ -77,18 +77,27 @@ function prepare() {
   document.dispatchEvent(new Event('kiln-shown'));
 }
 
-/** A table of comma-separated values. https://www.rfc-editor.org/rfc/rfc4180 */
+/** A table of comma-separated values, whose lines all end with LF. https://www.rfc-editor.org/rfc/rfc4180 */
 function csvTable(text) {
   const table = element('table', '', {});
-  for (const line of text.match(/(?:"(?:[^"]|"")*"|[^"\n])+/g) ?? []) {
-    const fields = [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)];
-    const row = element('tr', '', {});
-    row.append(...fields.map(([, inner, plain]) => element('td', inner?.replaceAll('""', '"') ?? plain, {})));
-    table.append(row);
-  }
+  table.append(...csvRows(text).map((fields) => tableRow('td', fields)));
   const around = element('div', '', { className: 'scroll', tabIndex: 0, role: 'region', ariaLabel: 'Rows' });
   around.append(table);
   return around;
+}
+
+function csvRows(text) {
+  return (text.match(/(?:"(?:[^"]|"")*"|[^"\n])*\n/g) ?? []).map((line) =>
+    [...`,${line.slice(0, -1)}`.matchAll(/,(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
+      ([, inner, plain]) => inner?.replaceAll('""', '"') ?? plain,
+    ),
+  );
+}
+
+function tableRow(cell, fields) {
+  const row = element('tr', '', {});
+  row.append(...fields.map((field) => element(cell, field, {})));
+  return row;
 }
 
 async function copy(button) {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -168,6 +168,7 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
         ['subscriptions', '/ui/subscriptions'],
         ['console', '/ui/console'],
         ['graphql', '/ui/graphql'],
+        ['views', '/ui/views'],
         ['explain-search', '/ui/explain-search'],
         ['plan', '/fhir/Patient?family=lovel&birthdate=lt1900&_include=Patient:organization&_sort=family&_view=plan'],
         ['not-found', '/fhir/Patient/none'],
@@ -318,6 +319,34 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     await page.click('.run >> text=Run');
     await page.locator('#graphql-answer', { hasText: /^{\s*"data": {\s*"birthDate"/ }).waitFor();
     expect(faults).toEqual([]);
+    await close();
+  });
+
+  it('runs a view, shows its rows with the types of their columns, and downloads them', async () => {
+    const { page, faults, close } = await windowOf(375, 'dark');
+    await page.goto(`${open.url}/ui/views`);
+    await page.press('#views-view', 'Control+Enter');
+    await page.locator('#views-rows td', { hasText: /^Lovelace / }).waitFor();
+    expect(await page.locator('#views-rows th').allTextContents()).toEqual(['id string', 'family string', 'gender code', 'birth_date date']); // prettier-ignore
+    await inspect(page, 'views-used');
+    for (const format of ['csv', 'ndjson', 'parquet']) {
+      const [download] = await Promise.all([page.waitForEvent('download'), page.click(`[data-table="${format}"]`)]);
+      expect(download.suggestedFilename()).toBe(`view.${format}`);
+      expect(statSync(await download.path()).size).toBeGreaterThan(50);
+    }
+    const column = [
+      { name: 'family', path: 'name.family.first()' },
+      { name: 'id', path: 'id', type: 'id' },
+    ];
+    await page.fill('#views-view', JSON.stringify({ resourceType: 'ViewDefinition', status: 'active', resource: 'Patient', select: [{ column }], where: [{ path: "id = 'bare'" }] })); // prettier-ignore
+    await open.send('PUT', '/Patient/bare', { resourceType: 'Patient', id: 'bare' });
+    await page.click('.run >> text=Run');
+    await page.locator('#views-rows td', { hasText: /^bare$/ }).waitFor();
+    expect(await page.locator('#views-rows td').allTextContents()).toEqual(['', 'bare']);
+    await page.fill('#views-view', '{ "resourceType": "ViewDefinition", "resource": "Patient" }');
+    await page.click('.run >> text=Run');
+    await page.locator('#views-state', { hasText: /^422 .*select/ }).waitFor();
+    expect(faults.filter((fault) => !/422/.test(fault))).toEqual([]);
     await close();
   });
 
