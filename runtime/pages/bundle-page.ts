@@ -1,7 +1,7 @@
 import { PAGE_PARAMETER } from '../core/search/pages/page-link.js';
 import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
 import { Chart } from './chart.js';
-import { cellsOf, columnsOf, sortCodeOf, type Cell, type Column } from './columns.js';
+import { allColumns, cellsOf, columnsNamed, columnsOf, sortCodeOf, type Cell, type Column } from './columns.js';
 import { displayOf, nameOf } from './display.js';
 import { template } from './engine.js';
 import { highlightJson } from './highlight.js';
@@ -34,6 +34,10 @@ interface PagePart {
   /** Of a search: the page that explains it. */
   readonly plan: string | undefined;
   readonly columns: readonly (Column & Sorting)[];
+  /** Of a search of one type: the elements that can be columns. */
+  readonly choices: readonly { readonly name: string; readonly isShown: boolean }[] | undefined;
+  /** The search without its choice of columns, as a query. */
+  readonly rest: string;
   readonly updated: Sorting;
   /** Path and query of the search. */
   readonly asked: string;
@@ -106,6 +110,9 @@ function partOf(bundle: JsonObject, isEmpty: boolean, { request, paths, site }: 
   const query = mark < 0 ? '' : request.url.slice(mark + 1);
   const { total } = bundle;
   const hasTable = searched !== undefined && operation === undefined;
+  const chosen = hasTable ? chosenColumns(searched, query, site) : [];
+  const rest = new URLSearchParams(query);
+  for (const name of [ELEMENTS, PAGE_PARAMETER]) rest.delete(name);
   return {
     paths,
     title: bundleTitle(bundle, request),
@@ -117,18 +124,33 @@ function partOf(bundle: JsonObject, isEmpty: boolean, { request, paths, site }: 
     plan: isSearch(request)
       ? `${paths.fhir}${path}?${query === '' ? '' : `${query}&`}${VIEW_PARAMETER}=plan`
       : undefined,
-    columns: hasTable
-      ? columnsOf(searched, site.tables).map((column) => ({
-          ...column,
-          ...sortingOf(sortCodeOf(searched, column, site.tables), paths.fhir + path, query),
-        }))
-      : [],
+    columns: chosen.map((column) => ({
+      ...column,
+      ...sortingOf(sortCodeOf(searched ?? '', column, site.tables), paths.fhir + path, query),
+    })),
+    choices:
+      hasTable && member === undefined
+        ? allColumns(searched, site.tables).map(({ name }) => ({
+            name,
+            isShown: chosen.some((column) => column.name === name),
+          }))
+        : undefined,
+    rest: rest.toString(),
     updated: sortingOf(hasTable ? '_lastUpdated' : undefined, paths.fhir + path, query),
     asked: `${paths.fhir}${path}${query === '' ? '' : `?${query}`}`,
     isEmpty,
     compares: id !== undefined && type !== undefined,
     resource: id !== undefined && type !== undefined ? resourcePath(paths, type, id) : undefined,
   };
+}
+
+/** The parameter that names the elements of an answer, and so the columns of its table. https://hl7.org/fhir/R5/search.html#elements */
+const ELEMENTS = '_elements';
+
+function chosenColumns(type: string, query: string, { tables }: Pick<Site, 'tables'>): readonly Column[] {
+  const names = new URLSearchParams(query).getAll(ELEMENTS).join(',').split(',');
+  const named = columnsNamed(type, names, tables);
+  return named.length > 0 ? named : columnsOf(type, tables);
 }
 
 function sortingOf(code: string | undefined, path: string, query: string): Sorting {

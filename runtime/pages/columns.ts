@@ -58,6 +58,16 @@ export function columnsOf(type: string, { types }: Pick<Tables, 'types'>): reado
   return columns;
 }
 
+/** Columns of the elements that a search asks for, in the order of the definition. @param names as `_elements` has them */
+export function columnsNamed(type: string, names: readonly string[], tables: Pick<Tables, 'types'>): readonly Column[] {
+  return allColumns(type, tables).filter(({ name }) => names.includes(name));
+}
+
+/** Every element of a type, without those that all resources have. */
+export function allColumns(type: string, { types }: Pick<Tables, 'types'>): readonly Column[] {
+  return (types.find((row) => row.name === type)?.elements ?? []).map(columnOf);
+}
+
 /** Kinds of parameters that results are sorted by here. */
 const SORTED: ReadonlySet<string> = new Set(['date', 'number', 'quantity', 'string', 'token', 'uri']);
 
@@ -81,12 +91,12 @@ function chooseColumns(type: string, types: readonly TypeRow[]): readonly Column
     .sort((a, b) => b.weight - a.weight)
     .slice(0, AT_MOST)
     .map(({ element }) => element);
-  return elements
-    .filter((each) => best.includes(each))
-    .map(({ name, types: kinds, choice }) => ({
-      name,
-      keys: choice === true ? kinds.map((kind) => name + kind.charAt(0).toUpperCase() + kind.slice(1)) : [name],
-    }));
+  return elements.filter((each) => best.includes(each)).map(columnOf);
+}
+
+function columnOf({ name, types: kinds, choice }: ElementRow): Column {
+  const keys = choice === true ? kinds.map((kind) => name + kind.charAt(0).toUpperCase() + kind.slice(1)) : [name];
+  return { name, keys };
 }
 
 function weightOf({ types: [first = ''], min = 0, max }: ElementRow): number {

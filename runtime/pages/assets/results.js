@@ -13,7 +13,11 @@ document.addEventListener('kiln-shown', () => {
   const counts = document.querySelector('[data-counts]');
   if (counts !== null) void showCounts(counts);
   const search = document.querySelector('form[data-search]');
-  if (search !== null) showUrl(search);
+  if (search !== null) {
+    for (const field of search.querySelectorAll('.parameter')) addAnother(field);
+    showUrl(search);
+  }
+  void nameReferences();
 });
 
 document.addEventListener('input', (event) => {
@@ -28,13 +32,16 @@ document.addEventListener('change', (event) => {
   if (form !== null) showUrl(form);
   const { pick } = event.target.dataset;
   if (pick === undefined || event.target.value === '') return;
-  form.elements[pick].value = event.target.value;
+  // The last of several fields of one parameter.
+  [...form.querySelectorAll(`[name="${pick}"]`)].at(-1).value = event.target.value;
   showUrl(form);
 });
 
 document.addEventListener('click', (event) => {
   const button = event.target.closest('[data-referrers]');
   if (button !== null) void showReferrers(button);
+  const another = event.target.closest('[data-another]');
+  if (another !== null) repeat(another);
 });
 
 async function fetchJson(url, options = {}) {
@@ -205,7 +212,65 @@ async function showReferrers(button) {
   place.querySelector('.referrers').replaceChildren(list.children.length > 0 ? list : element('p', none, {}));
 }
 
+/** Names that are asked for on one page. */
+const NAMED = 50;
+
+const REFERENCE = /^([A-Z][A-Za-z]+)\/([A-Za-z0-9\-.]{1,64})$/;
+
+/** Shows what bare references of a table lead to by name: one batch of searches, one for each type. */
+async function nameReferences() {
+  const cells = [...document.querySelectorAll('main td a')].filter((link) => REFERENCE.test(link.textContent));
+  const byType = new Map();
+  for (const reference of [...new Set(cells.map((link) => link.textContent))].slice(0, NAMED)) {
+    const [, type, id] = REFERENCE.exec(reference);
+    byType.set(type, [...(byType.get(type) ?? []), id]);
+  }
+  if (byType.size === 0) return;
+  const entry = [...byType].map(([type, ids]) => ({
+    request: { method: 'GET', url: `${type}?_id=${ids.join(',')}&_summary=true&_count=${ids.length}` },
+  }));
+  const found = await fetchJson(new URL(document.body.dataset.fhir || '/', location.href), {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/fhir+json' },
+    body: JSON.stringify({ resourceType: 'Bundle', type: 'batch', entry }),
+  });
+  const names = new Map();
+  for (const { resource } of (found?.entry ?? []).flatMap((each) => each.resource?.entry ?? [])) {
+    names.set(`${resource.resourceType}/${resource.id}`, nameIn(resource));
+  }
+  for (const link of cells) {
+    const name = names.get(link.textContent);
+    if (name === undefined) continue;
+    link.title = link.textContent;
+    link.textContent = name;
+  }
+}
+
+/** What people call a resource; undefined: it has no name. */
+function nameIn({ title, name, code }) {
+  const first = title ?? (Array.isArray(name) ? name[0] : name);
+  if (typeof first === 'string') return first;
+  if (first !== undefined) return first.text ?? [...(first.given ?? []), first.family].filter(Boolean).join(' ');
+  return code?.text ?? code?.coding?.[0]?.display;
+}
+
 // The form of a search.
+
+/** A button for one more value of a parameter: all values have to match. */
+function addAnother(field) {
+  if (field.querySelector('[data-another]') !== null) return;
+  const button = element('button', 'and', { type: 'button', className: 'link' });
+  button.dataset.another = '';
+  button.setAttribute('aria-label', `and another value of ${field.querySelector('input').name.slice(2)}`);
+  field.querySelector('.inline').append(button);
+}
+
+function repeat(button) {
+  const input = button.closest('.inline').querySelector('input[name^="v."]').cloneNode();
+  input.value = '';
+  button.before(input);
+  input.focus();
+}
 
 /** The address of the search as it is now. */
 function showUrl(form) {

@@ -17,6 +17,9 @@ const PREFIX = 'p.';
 /** Further criteria, as a query. */
 const MORE = 'more';
 
+/** An element that is to be a column of the results. */
+const COLUMN = 'column';
+
 /** Where an operation is called. */
 const LEVELS = ['system', 'type', 'instance'] as const;
 
@@ -24,6 +27,8 @@ const LEVELS = ['system', 'type', 'instance'] as const;
 export function searchOf(type: string, form: URLSearchParams, { fhir }: Pick<Paths, 'fhir'>): string {
   const query = criteriaIn(form);
   for (const [name, value] of new URLSearchParams(form.get(MORE) ?? '')) query.append(name, value);
+  const columns = form.getAll(COLUMN);
+  if (columns.length > 0) query.set('_elements', columns.join(','));
   return withQuery(`${fhir}/${type}`, query);
 }
 

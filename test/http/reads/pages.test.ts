@@ -111,6 +111,18 @@ describe('pages without authorization', () => {
     }
   });
 
+  it('have the columns that a search names by _elements, and a form to choose them that works without a script', async () => {
+    const heads = ({ text }: Answer) =>
+      [...text.matchAll(/<th scope="col"[^>]*>(?:<a[^>]*>)?([^<]*)/g)].map(([, name]) => name);
+    const page = await get('/Patient?_id=evil&_elements=managingOrganization,gender&_count=1');
+    expect(heads(page)).toEqual(['Resource', 'gender', 'managingOrganization', 'Last updated']);
+    expect(page.text).toContain('name="more" value="_id&#x3D;evil&amp;_count&#x3D;1"');
+    expect(page.text).toContain('name="column" value="gender" checked');
+    const gone = await ui('/go?search=Patient&more=_id%3Devil%26_count%3D1&column=birthDate&column=gender');
+    expect(gone.headers.location).toBe('/fhir/Patient?_id=evil&_count=1&_elements=birthDate%2Cgender');
+    expect(heads(await get('/Patient?_elements=none')).length).toBeGreaterThan(3);
+  });
+
   it('put the narrative into a frame without rights', async () => {
     const { text } = await get('/Patient/evil');
     const [frame = ''] = /<iframe[^>]*>/.exec(text)!;
