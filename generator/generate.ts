@@ -13,6 +13,7 @@ import { loadDefinitions, type Definitions, type PackagePin } from './load/defin
 import { applyErrata, omitDefinitions, omitValueSets, type Erratum } from './load/errata.js';
 import { findPackage, type FoundPackage } from './load/find-package.js';
 import { loadPackage, type LoadedPackage } from './load/package.js';
+import { addTypeCodes, addTypes, typesFor } from './load/types.js';
 import { loadGuides, type GuideRequest, type LoadedGuide } from './load/guides.js';
 import { createValidator } from '../runtime/validate/create-validator.js';
 import { buildModel, concreteTypes } from './model/build.js';
@@ -63,7 +64,10 @@ export async function makeGuided(options: GenerateOptions = {}): Promise<MadeMod
   const expansions = await loadExpansions(published, definitions, root);
   verifyDefinitions(published);
   const isPinned = options.found === undefined && (options.package ?? pinned) === pinned;
-  const { corrected, expanded } = correct(published, expansions, definitions.errata, isPinned ? main : undefined);
+  const made = correct(published, expansions, definitions.errata, isPinned ? main : undefined);
+  const types = typesFor(published.name, definitions.types);
+  const corrected = addTypes(made.corrected, types);
+  const expanded = addTypeCodes(made.expanded, types);
   const core = buildModel({
     package: corrected,
     expansion: expanded,

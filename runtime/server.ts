@@ -2,6 +2,7 @@ import type { ServerFacts } from './store/mongo/examine-servers.js';
 import { statSync } from 'node:fs';
 
 import { integrityOf } from './assembly/integrity.js';
+import { withoutViews } from './core/without-views.js';
 import { requiredProfiles } from './assembly/required-profiles.js';
 import { isStaleBuild } from './assembly/stale-build.js';
 import { limitsOf, searchSettingsOf } from './config/limits.js';
@@ -99,35 +100,36 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
   }
   if (isStaleBuild()) throw new Error('dist/ was built with other tables than those in generated/; run: npm run build');
   const store = await openStore(config, options);
+  const served = config.sqlOnFhir ? tables : withoutViews(tables);
   try {
     const own = options.own ?? (await ownBasesIn(store, config));
-    const validate = createValidator(tables);
+    const validate = createValidator(served);
     // One that has to be there already is only read.
     const isReader = options.existing === true;
     const definitions = await openDefinitions(store, {
-      ...{ tables, zone: ZONE, own, validate, isReader },
+      ...{ tables: served, zone: ZONE, own, validate, isReader },
       ...(options.pace !== undefined && { pace: options.pace }),
       ...(options.isStoredAnyway !== undefined && { isStoredAnyway: options.isStoredAnyway }),
     });
     const { current } = definitions;
-    const { store: profiledStore, ...profiles } = createStoredProfiles(definitions.store, tables, loadProfiles);
+    const { store: profiledStore, ...profiles } = createStoredProfiles(definitions.store, served, loadProfiles);
     return {
-      tables,
+      tables: served,
       store: profiledStore,
       profiles: {
         ...{ ...profiles, required: requiredProfiles(config) },
-        ...(config['validation.codes'] && { refusedCodes: createCodeRefusals(tables) }),
+        ...(config['validation.codes'] && { refusedCodes: createCodeRefusals(served) }),
       },
       definitions,
       extract: (resource, without) => current().extract(resource, without),
       refit: (resource, entries) => current().refit(resource, entries),
       validate: (resource) => current().validate(resource),
-      rules: createRuleChecker(tables),
+      rules: createRuleChecker(served),
       validation: config.validation,
       limits: limitsOf(config),
       search: searchSettingsOf(config),
       indexStatus: { notCurrent: (at) => current().indexStatus.notCurrent(at) },
-      patchers: createPatchers(tables),
+      patchers: createPatchers(served),
       deletesMultiple: config['delete.multiple'],
       isReadOnly: config.readOnly,
       exchange: {
@@ -136,7 +138,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
         actors: actorsOf(config['profiles.actors'], config['exchange.documents']),
       },
       shipped: config['definitions.shipped'] ? SHIPPED : undefined,
-      integrity: integrityOf(config, { tables, own, isShipped: isShippedBy(config) }),
+      integrity: integrityOf(config, { tables: served, own, isShipped: isShippedBy(config) }),
       allowsExpunge: config['admin.expunge'],
       hasWebsocket: config['subscriptions.websocket'],
       zone: createZone(ZONE),

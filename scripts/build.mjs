@@ -286,7 +286,8 @@ async function packConformance({ core: { name: packageName, dir: folder }, guide
   tell('packing the definitions of the FHIR package');
   const { correctDefinition } = await import(pathToFileURL(join(dist, 'generator', 'load', 'errata.js')).href);
   const { loadDefinitions } = await import(pathToFileURL(join(dist, 'generator', 'load', 'definitions.js')).href);
-  const { errata, operations } = loadDefinitions(join(root, 'definitions'));
+  const { typesFor, withSnapshot } = await import(pathToFileURL(join(dist, 'generator', 'load', 'types.js')).href);
+  const { errata, operations, types } = loadDefinitions(join(root, 'definitions'));
   const mine = errata.filter((each) => each.package === packageName);
   const faults = [];
   const corrected = names.sort().flatMap((name) => {
@@ -294,7 +295,12 @@ async function packConformance({ core: { name: packageName, dir: folder }, guide
     const own = mine.filter(({ target: url }) => url === published.url);
     return correctDefinition(published, own, faults) ?? [];
   });
-  const own = [...corrected, ...operations].map(withoutMarks);
+  const structures = corrected.filter(({ resourceType }) => resourceType === 'StructureDefinition');
+  const typed = typesFor(packageName, types).flatMap(({ structure, searchParameters }) => [
+    { ...withSnapshot(structure, structures), differential: structure.differential },
+    ...searchParameters,
+  ]);
+  const own = [...corrected, ...typed, ...operations].map(withoutMarks);
   const definitions = [...own, ...(guides.length === 0 ? [] : await besides(own, guides))];
   // The generator says so in its own words.
   if (faults.length > 0) {

@@ -8,6 +8,7 @@ import { schemaCheck } from './definitions-schema.js';
 import { expandScopes, type ScopePolicy, type ScopePolicyFile } from './definitions-scopes.js';
 import type { Erratum } from './errata.js';
 import type { OperationDefinition } from './fhir-json.js';
+import type { TypeDefinition } from './types.js';
 
 /** `definitions/settings.json`. Other definitions refer to its values by their names in braces. */
 export interface Settings {
@@ -66,6 +67,8 @@ export interface Definitions {
   readonly aliases: readonly AliasDefinition[];
   /** Custom operations, in code-point order of their files. */
   readonly operations: readonly OperationDefinition[];
+  /** Resource types beside those of the package, in code-point order of their files. */
+  readonly types: readonly TypeDefinition[];
   readonly scopes: ScopePolicy;
   readonly exchanges: ExchangeTable;
   /** Canonicals of the profiles that the CapabilityStatement claims, by resource type. */
@@ -120,6 +123,8 @@ export function loadDefinitions(dir: string, schemas = join(dir, 'schemas')): De
     return definition === undefined ? [] : [{ file, definition }];
   });
 
+  const types = listFiles(dir, 'types').map((file) => read<TypeDefinition>(file, 'type'));
+
   const policy = read<ScopePolicyFile>('policy/scopes.json', 'scopes', settings);
   const unsound: string[] = [];
   const scopes = policy && expandScopes(policy, unsound);
@@ -133,6 +138,7 @@ export function loadDefinitions(dir: string, schemas = join(dir, 'schemas')): De
     errata: errata.errata,
     aliases: aliases.aliases,
     operations: operations.flatMap(({ value }) => value ?? []),
+    types: types.flatMap((value) => value ?? []),
     scopes,
     exchanges,
     profiles,

@@ -73,6 +73,8 @@ export interface StructureDefinition extends Definition {
   readonly baseDefinition?: string;
   readonly derivation?: 'specialization' | 'constraint';
   readonly snapshot: { readonly element: readonly FhirElement[] };
+  /** Set by the loader: the release of FHIR has no such type. */
+  readonly isAdditional?: true;
 }
 
 /** https://hl7.org/fhir/R5/searchparameter.html */

@@ -44,6 +44,7 @@ function readStructures(definition: StructureDefinition, rules: Rules): Structur
         name: head.path,
         kind: root ? (definition.kind === 'resource' ? 'resource' : 'datatype') : 'backbone',
         ...(root && definition.abstract ? { abstract: true as const } : {}),
+        ...(root && definition.isAdditional === true ? { additional: true as const } : {}),
         ...(base === '' ? {} : { base }),
         url: definition.url,
         owner: definition.type,

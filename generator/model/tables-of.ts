@@ -24,6 +24,7 @@ export function typeRowOf(structure: Structure, base: Structure | undefined): Ty
     name: structure.name,
     kind: structure.kind,
     ...(structure.abstract === undefined ? {} : { abstract: structure.abstract }),
+    ...(structure.additional === undefined ? {} : { additional: structure.additional }),
     ...(structure.base === undefined ? {} : { base: structure.base }),
     elements: structure.elements.slice(structure.inherited).map(rowOf),
     ...(rules.length === 0 ? {} : { rules }),

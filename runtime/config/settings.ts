@@ -161,6 +161,10 @@ export const SETTINGS = {
   'profiles.actors': names(ACTOR_NAMES, {
     help: `actors of exchange guides that the server is: ${ACTOR_NAMES.join(', ')}; each has its rules, and /metadata names it`,
   }),
+  sqlOnFhir: yesOrNo({
+    help: 'whether the server has SQL on FHIR: the type ViewDefinition, $sql-run and $sql-export',
+    initial: true,
+  }),
   'admin.expunge': yesOrNo({
     help: 'whether $expunge and the deletion of history may remove versions for good',
     initial: false,

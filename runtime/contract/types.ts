@@ -48,6 +48,11 @@ export interface TypeRow {
   readonly name: string;
   readonly kind: 'resource' | 'datatype' | 'backbone';
   readonly abstract?: true;
+  /**
+   * A resource type that the release of FHIR lacks. Its resources may say what defines them, by `resourceDefinition`.
+   * https://build.fhir.org/resource.html#additional
+   */
+  readonly additional?: true;
   /** The type whose elements come before these, each exactly as it is there, and whose rules hold too. */
   readonly base?: string;
   readonly elements: readonly ElementRow[];

@@ -6,7 +6,7 @@ import { elementIndex, type ElementIndex, type FormatTables, type TypeProperties
 export type SummaryMode = 'true' | 'text' | 'data' | 'false';
 
 /** What stays in every summary of a resource. */
-const ALWAYS: ReadonlySet<string> = new Set(['resourceType', 'id', 'meta']);
+const ALWAYS: ReadonlySet<string> = new Set(['resourceType', 'resourceDefinition', 'id', 'meta']);
 
 /**
  * The part of a resource that `_summary` asks for, tagged as SUBSETTED; the resource itself stays as it is.
@@ -53,7 +53,7 @@ class Summary {
       const property = propertyOf(type, key);
       const value = object[key]!;
       if (property === undefined) {
-        if (key !== 'resourceType') continue;
+        if (!ALWAYS.has(key)) continue;
         kept[key] = value;
       } else if (property.row.modifier || property.kind !== 'object') {
         if (!property.row.modifier && !property.row.summary && !property.row.min) continue;

@@ -32,6 +32,7 @@ function compile(row: TypeRow, rows: TypeRows, tests: ReadonlyMap<string, Primit
   const properties = new Map<string, Property>();
   const add = (property: Property): void => void properties.set(property.key, property);
   if (isResource) add(typeName);
+  if (row.additional === true) add(definitionName(tests));
   const needs: Need[] = [];
   let bits = 0;
   let either = 0;
@@ -86,6 +87,9 @@ function propertiesOf(
   return [value, { ...value, key: `_${key}`, kind: 'sibling', test: undefined, single: undefined, other: key }];
 }
 
+/** What resources of additional types have beside their type. */
+const DEFINITION = 'resourceDefinition';
+
 /** The type of a resource: read before its other properties, so there is nothing left to test. */
 const typeName: Property = {
   key: 'resourceType',
@@ -100,6 +104,13 @@ const typeName: Property = {
   other: '',
   plan: undefined,
 };
+
+/** The canonical of what defines a resource of an additional type: no element of it. */
+function definitionName(tests: ReadonlyMap<string, PrimitiveTest>): Property {
+  const test = tests.get('canonical');
+  const key = DEFINITION;
+  return { ...typeName, key, element: key, type: 'canonical', kind: 'primitive', test, single: test };
+}
 
 function rowOf(rows: TypeRows, type: string): TypeRow {
   const row = rows.get(type);

@@ -100,7 +100,7 @@ describe('generated files', () => {
       'hl7.fhir.r5.core@5.0.0',
       'hl7.fhir.r5.expansions@5.0.0',
     ]);
-    expect(manifest.counts).toMatchObject({ resourceTypes: 158, primitives: 21, compartments: 5 });
+    expect(manifest.counts).toMatchObject({ resourceTypes: 159, primitives: 21, compartments: 5 });
   });
 });
 

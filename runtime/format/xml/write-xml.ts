@@ -51,6 +51,9 @@ export function writeXmlBundle(
 /** Steps of `Bundle.entry[0].resource`. */
 const RESULT_DEPTH = 3;
 
+/** Names of JSON that XML says otherwise, or not at all. */
+const NO_ELEMENTS: ReadonlySet<string> = new Set(['resourceType', 'resourceDefinition']);
+
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>';
 
 class XmlWriter {
@@ -126,7 +129,7 @@ class XmlWriter {
     const found: Property[] = [];
     let isSorted = true;
     for (const key of Object.keys(object)) {
-      if (object[key] === undefined || (key === 'resourceType' && type.isResource)) continue;
+      if (object[key] === undefined || (type.isResource && NO_ELEMENTS.has(key))) continue;
       const isSibling = key.startsWith('_');
       if (isSibling && object[key.slice(1)] !== undefined) continue;
       const property = type.byName.get(isSibling ? key.slice(1) : key);

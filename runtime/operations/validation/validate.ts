@@ -104,7 +104,8 @@ async function problemsOf(
   services: Services,
 ): Promise<readonly Issue[]> {
   const { faults, open, named, structure } = judgementOf(subject, services);
-  const decided = [...structure, ...faults];
+  const views = structure.length > 0 || !isView(subject) ? [] : await viewIssues(subject, services);
+  const decided = [...structure, ...faults, ...views];
   // Profiles say nothing of what is not of right structure.
   const found = structure.length > 0 ? [] : await byProfiles(subject as Resource, asked, call, services);
   const bound = open.length === 0 ? [] : await boundCodes(open, call, services);
@@ -121,6 +122,16 @@ function judgementOf(subject: JsonValue, { rules, validate }: Pick<Services, 'ru
   const known = isObject(subject) ? parsedBodyOf(subject as Resource)?.judgement : undefined;
   if (known !== undefined && (subject as Resource).resourceType !== SEARCH_PARAMETER) return known;
   return { structure: validate(subject as Resource), ...rules.thorough(subject) };
+}
+
+/** https://sql-on-fhir.org/ig/latest/StructureDefinition-ViewDefinition.html */
+function isView(subject: JsonValue): subject is Resource {
+  return isObject(subject) && subject['resourceType'] === 'ViewDefinition';
+}
+
+async function viewIssues(view: Resource, services: Services): Promise<readonly Issue[]> {
+  const { judgeView } = await import('../views/judge-view.js');
+  return judgeView(view, services);
 }
 
 async function boundCodes(open: RuleFindings['open'], call: Call, services: Services): Promise<readonly Issue[]> {

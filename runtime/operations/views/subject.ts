@@ -6,11 +6,7 @@ import { compileView, type CompiledView, type ViewContext } from '../../views/co
 import { readView } from '../../views/read-view.js';
 import { ViewError } from '../../views/view-error.js';
 import { valueOf, type Arguments } from '../arguments.js';
-import { findCanonical } from '../find-canonical.js';
-import { parseNamed, readNamed } from '../read-argument.js';
-
-/** The type of views. https://sql-on-fhir.org/ig/latest/StructureDefinition-ViewDefinition.html */
-const VIEW = 'ViewDefinition';
+import { findByCanonical, findByReference, VIEW } from './find-artifact.js';
 
 /** Parameters that name a subject. */
 const SUBJECTS = ['subjectCanonical', 'subjectReference', 'subjectResource'] as const;
@@ -51,7 +47,7 @@ export function withoutResources(
  * The view that a request names or brings: exactly one of three parameters does.
  *
  * @param path of the parameters, for messages: `subject[1].`, or nothing
- * @throws FhirError `parameter-invalid`, `not-found`, `deleted`, `scope-missing`
+ * @throws FhirError `parameter-invalid`, `not-found`, `scope-missing`
  */
 export async function readSubject(
   found: Arguments,
@@ -79,19 +75,13 @@ export async function readSubject(
     work.catch((error: unknown) => {
       throw error instanceof FhirError ? error.map((issue) => ({ ...issue, expression: name })) : error;
     });
-  if (!services.tables.resourceTypes.includes(VIEW))
-    throw new FhirError('not-found', 'This server stores no views; send the view itself', { expression: name });
-  if (canonical !== undefined) {
-    return { view: await placed(findCanonical(VIEW, String(canonical), call, services)), parameter: name };
-  }
-  return { view: await placed(readReferred(reference, call, services)), parameter: name };
-}
-
-async function readReferred(reference: JsonValue | undefined, call: Call, services: Services): Promise<JsonObject> {
-  const text = isObject(reference) ? String(reference['reference']) : String(reference);
-  const named = parseNamed(text, 'subjectReference', services);
-  if (named.type !== VIEW) throw new FhirError('view-invalid', `A view is a ${VIEW}, not a ${named.type}`);
-  return (await readNamed(named, call, services)).resource;
+  const text = isObject(reference) ? reference['reference'] : reference;
+  const stored = placed(
+    canonical === undefined
+      ? findByReference(text, call, services)
+      : findByCanonical(String(canonical), call, services),
+  );
+  return { view: await stored, parameter: name };
 }
 
 /** Faults of a view that an answer lists. */

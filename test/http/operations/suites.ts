@@ -25,6 +25,7 @@ import { graphql } from './query/graphql.js';
 import { hfqlLanguage } from './query/hfql-language.js';
 import { hfql } from './query/hfql.js';
 import { sqlRun } from './query/sql-run.js';
+import { storedViews } from './query/stored-views.js';
 import { replaceReferences } from './replace-references.js';
 import { validateCodes } from './validate-codes.js';
 import { terminology } from './terminology/terminology.js';
@@ -39,6 +40,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   'costs of terminology': terminologyCosts,
   $changes: changes,
   '$sql-run': sqlRun,
+  'stored views': storedViews,
   $diff: diff,
   observations,
   patients,

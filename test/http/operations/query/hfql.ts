@@ -398,7 +398,7 @@ export function hfql(store: Store): void {
     it('lists a table for each type', async () => {
       const { columns, rows } = readResult(await run({ action: 'introspectTables' }));
       expect(columns.map(({ alias }) => alias)).toHaveLength(10);
-      expect(rows).toHaveLength(158);
+      expect(rows).toHaveLength(159);
       expect(rows[0]!.slice(1, 5)).toEqual(['', '', 'Account', 'TABLE']);
       const one = readResult(await run({ action: 'introspectTables', introspectTableName: 'Patient' }));
       expect(one.rows.map((row) => row[3])).toEqual(['Patient']);
