@@ -209,6 +209,7 @@ import { types as triggerDefinitionTypes } from './tables/trigger-definition.js'
 import { types as usageContextTypes } from './tables/usage-context.js';
 import { types as valueSetTypes, search as valueSetSearch } from './tables/value-set.js';
 import { types as verificationResultTypes, search as verificationResultSearch } from './tables/verification-result.js';
+import { types as viewDefinitionTypes, search as viewDefinitionSearch } from './tables/view-definition.js';
 import { types as virtualServiceDetailTypes } from './tables/virtual-service-detail.js';
 import { types as visionPrescriptionTypes, search as visionPrescriptionSearch } from './tables/vision-prescription.js';
 import { capabilities } from './tables/capabilities.table.js';
@@ -381,6 +382,7 @@ export const tables: Tables = {
     'Transport',
     'ValueSet',
     'VerificationResult',
+    'ViewDefinition',
     'VisionPrescription',
   ],
   types: [
@@ -591,6 +593,7 @@ export const tables: Tables = {
     ...usageContextTypes,
     ...valueSetTypes,
     ...verificationResultTypes,
+    ...viewDefinitionTypes,
     ...virtualServiceDetailTypes,
     ...visionPrescriptionTypes,
   ],
@@ -756,6 +759,7 @@ export const tables: Tables = {
     transportSearch,
     valueSetSearch,
     verificationResultSearch,
+    viewDefinitionSearch,
     visionPrescriptionSearch,
   ],
   capabilities: capabilities,

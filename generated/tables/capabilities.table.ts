@@ -317,5 +317,6 @@ export const capabilities: readonly CapabilityRow[] = [
     ],
   },
   { type: 'VerificationResult', profile: 'http://hl7.org/fhir/StructureDefinition/VerificationResult' },
+  { type: 'ViewDefinition', profile: 'http://hl7.org/fhir/StructureDefinition/ViewDefinition' },
   { type: 'VisionPrescription', profile: 'http://hl7.org/fhir/StructureDefinition/VisionPrescription' },
 ];

@@ -1601,6 +1601,18 @@ export const invariants: readonly InvariantRow[] = [
     human: 'Search parameters comparator can only be used on type \'number\', \'date\', \'quantity\' or \'special\'.',
   },
   {
+    id: 'sql-expressions',
+    severity: 'error',
+    expression: '(forEach.exists().toInteger() + forEachOrNull.exists().toInteger() + repeat.exists().toInteger()) <= 1',
+    human: 'Can only have at most one of `forEach`, `forEachOrNull`, or `repeat`.',
+  },
+  {
+    id: 'sql-name',
+    severity: 'error',
+    expression: 'empty() or matches(\'^[A-Za-z][A-Za-z0-9_]*$\')',
+    human: 'Name is limited to letters, numbers, or underscores and cannot start with an underscore: ^[A-Za-z][A-Za-z0-9_]*$. This makes it usable as table names in a wide variety of databases.',
+  },
+  {
     id: 'sqty-1',
     severity: 'error',
     expression: 'comparator.empty()',

@@ -172,6 +172,7 @@ export const operations: readonly OperationRow[] = [
       'TestPlan',
       'TestScript',
       'ValueSet',
+      'ViewDefinition',
     ],
     affectsState: false,
     parameters: [

@@ -1434,4 +1434,16 @@ export const routes: readonly RouteRow[] = [
     interaction: 'operation',
     operation: 'ValueSet-validate-code',
   },
+  {
+    method: 'GET',
+    path: 'ViewDefinition/$current-canonical',
+    interaction: 'operation',
+    operation: 'CanonicalResource-current-canonical',
+  },
+  {
+    method: 'POST',
+    path: 'ViewDefinition/$current-canonical',
+    interaction: 'operation',
+    operation: 'CanonicalResource-current-canonical',
+  },
 ];

@@ -71,4 +71,5 @@ export interface Choices {
   TestPlan: { versionAlgorithmString: 'versionAlgorithm'; versionAlgorithmCoding: 'versionAlgorithm' };
   TestScript: { versionAlgorithmString: 'versionAlgorithm'; versionAlgorithmCoding: 'versionAlgorithm' };
   ValueSet: { versionAlgorithmString: 'versionAlgorithm'; versionAlgorithmCoding: 'versionAlgorithm' };
+  ViewDefinition: { versionAlgorithmString: 'versionAlgorithm'; versionAlgorithmCoding: 'versionAlgorithm' };
 }

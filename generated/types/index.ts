@@ -208,6 +208,7 @@ export type { TriggerDefinition } from './trigger-definition.js';
 export type { UsageContext } from './usage-context.js';
 export type { ValueSet, ValueSetCompose, ValueSetComposeInclude, ValueSetComposeIncludeConcept, ValueSetComposeIncludeConceptDesignation, ValueSetComposeIncludeFilter, ValueSetExpansion, ValueSetExpansionParameter, ValueSetExpansionProperty, ValueSetExpansionContains, ValueSetExpansionContainsProperty, ValueSetExpansionContainsPropertySubProperty, ValueSetScope } from './value-set.js';
 export type { VerificationResult, VerificationResultPrimarySource, VerificationResultAttestation, VerificationResultValidator } from './verification-result.js';
+export type { ViewDefinition, ViewDefinitionConstant, ViewDefinitionSelect, ViewDefinitionSelectColumn, ViewDefinitionSelectColumnTag, ViewDefinitionWhere } from './view-definition.js';
 export type { VirtualServiceDetail } from './virtual-service-detail.js';
 export type { VisionPrescription, VisionPrescriptionLensSpecification, VisionPrescriptionLensSpecificationPrism } from './vision-prescription.js';
 export type { AnyResource, ResourceOf, ResourceType } from './resource-union.js';

@@ -4612,6 +4612,44 @@ export interface VerificationResultSearch extends DomainResourceSearch {
   'validator-organization'?: SearchValues<'reference'>;
 }
 
+/** Search parameters of ViewDefinition. */
+export interface ViewDefinitionSearch extends DomainResourceSearch {
+  /** token */
+  context?: SearchValues<'token'>;
+  /** quantity */
+  'context-quantity'?: SearchValues<'quantity'>;
+  /** token */
+  'context-type'?: SearchValues<'token'>;
+  /** composite */
+  'context-type-quantity'?: SearchValues<'composite'>;
+  /** composite */
+  'context-type-value'?: SearchValues<'composite'>;
+  /** date */
+  date?: SearchValues<'date'>;
+  /** string */
+  description?: SearchValues<'string'>;
+  /** token */
+  identifier?: SearchValues<'token'>;
+  /** token */
+  jurisdiction?: SearchValues<'token'>;
+  /** string */
+  name?: SearchValues<'string'>;
+  /** reference */
+  profile?: SearchValues<'reference'>;
+  /** string */
+  publisher?: SearchValues<'string'>;
+  /** token */
+  resource?: SearchValues<'token'>;
+  /** token */
+  status?: SearchValues<'token'>;
+  /** string */
+  title?: SearchValues<'string'>;
+  /** uri */
+  url?: SearchValues<'uri'>;
+  /** token */
+  version?: SearchValues<'token'>;
+}
+
 /** Search parameters of VisionPrescription. */
 export interface VisionPrescriptionSearch extends DomainResourceSearch {
   /** date */
@@ -4787,5 +4825,6 @@ export interface SearchParameters {
   Transport: TransportSearch;
   ValueSet: ValueSetSearch;
   VerificationResult: VerificationResultSearch;
+  ViewDefinition: ViewDefinitionSearch;
   VisionPrescription: VisionPrescriptionSearch;
 }
