@@ -81,17 +81,7 @@ const REFERENCE = /&(?:amp|lt|gt|quot|apos|#0{0,50}([0-9]{1,7})|#x0{0,50}([0-9A-
 const LIKE_REFERENCE = /&[#\w]{1,32};/y;
 
 const [TAB, LINE_FEED, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
-const [LESS, GREATER, SLASH, EQUALS, COLON, LETTER_X] = [0x3c, 0x3e, 0x2f, 0x3d, 0x3a, 0x78];
-const [QUOTE, APOSTROPHE] = [0x22, 0x27];
-
-/** What an ASCII character is in a name: 1 where it may come first, 2 where it may follow, 0 where it may not be. */
-const NAME_CLASS = new Uint8Array(128).map((_, code) => {
-  const character = String.fromCharCode(code);
-  return /[A-Za-z_]/.test(character) ? 1 : /[0-9.-]/.test(character) ? 2 : 0;
-});
-
-/** Attributes of a tag that are compared one by one; where there are more, there is a set of them. */
-const FEW_ATTRIBUTES = 8;
+const [LESS, GREATER, SLASH, EQUALS] = [0x3c, 0x3e, 0x2f, 0x3d];
 
 /** Places of a character or a few, found as they are come to, so that each part of the text is searched once. */
 class Finder {
@@ -112,24 +102,15 @@ class Finder {
   }
 }
 
-/** One pass over a narrative. Names are places in its text, because cutting them out would take longer than all else. */
+/** One pass over a narrative. */
 class Scan {
   private at = 0;
-  /** How many elements are open, and where their names begin and end; what lies beyond is left over. */
-  private depth = 0;
-  private readonly starts: number[] = [];
-  private readonly ends: number[] = [];
-  /** Of the name that was read last; -1: it has none. */
-  private colon = -1;
-  /** How many attributes the tag at hand has, and where their names begin and end, of the first few. */
-  private count = 0;
-  private readonly attributeStarts: number[] = [];
-  private readonly attributeEnds: number[] = [];
-  private attributeNames: Set<string> | undefined;
+  /** Names of the elements that are open. */
+  private readonly open: string[] = [];
+  /** Names of the attributes of the tag at hand. */
+  private readonly attributeNames = new Set<string>();
   /** What prefixes mean here; '' is the default namespace. */
-  private readonly spaces = new Map<string, string | undefined>();
-  /** The same of the default namespace: whether it is that of XHTML. */
-  private isInXhtml: boolean;
+  private readonly spaces: Map<string, string | undefined>;
   /** What they meant before, and how many elements were open when that changed. */
   private readonly outer: { readonly depth: number; readonly prefix: string; readonly uri: string | undefined }[] = [];
   private readonly tags: Finder;
@@ -142,8 +123,7 @@ class Scan {
     private readonly text: string,
     isWithin: boolean,
   ) {
-    this.isInXhtml = isWithin;
-    if (isWithin) this.spaces.set('', XHTML_NAMESPACE);
+    this.spaces = new Map(isWithin ? [['', XHTML_NAMESPACE]] : []);
     this.tags = new Finder(text, '<');
     this.ampersands = new Finder(text, '&');
     this.sectionEnds = new Finder(text, ']]>');
@@ -154,9 +134,9 @@ class Scan {
     if (this.text.charCodeAt(this.at) !== LESS) this.fail('expected a "div" element');
     for (;;) {
       this.markup();
-      if (this.depth === 0) break;
+      if (this.open.length === 0) break;
       const next = this.tags.from(this.at);
-      if (next === this.text.length) this.fail(`the element "${this.openName()}" is not closed`, next);
+      if (next === this.text.length) this.fail(`the element "${clip(this.open.at(-1) ?? '')}" is not closed`, next);
       this.checkReferences(this.at, next);
       const end = this.sectionEnds.from(this.at);
       if (end < next) this.fail('text has "]]&gt;" for "]]>"', end);
@@ -181,11 +161,10 @@ class Scan {
     const { text } = this;
     const next = text.charCodeAt(this.at + 1);
     if (next === SLASH) this.endTag();
-    else if (NAME_CLASS[next] === 1) this.startTag();
     else if (text.startsWith('<?', this.at)) this.fail('processing instructions are not allowed');
     else if (!text.startsWith('<!', this.at)) this.startTag();
     else if (text.startsWith('<!--', this.at)) this.comment();
-    else if (text.startsWith('<![CDATA[', this.at) && this.depth > 0) {
+    else if (text.startsWith('<![CDATA[', this.at) && this.open.length > 0) {
       this.at = this.endOf(']]>', this.at + '<![CDATA['.length, 'the CDATA section');
     } else this.fail('only elements, text, comments and CDATA sections are allowed');
   }
@@ -198,33 +177,22 @@ class Scan {
 
   private startTag(): void {
     const start = this.at;
-    this.name(start + 1);
-    const { colon } = this;
-    const isRoot = this.depth === 0;
+    const name = this.name(start + 1);
+    const isRoot = this.open.length === 0;
     if (isRoot) this.nameEnd = this.at;
-    if (this.depth >= MAX_XHTML_DEPTH) {
-      this.fail(`elements may be nested ${MAX_XHTML_DEPTH} deep`, start);
-    }
-    this.starts[this.depth] = start + 1;
-    this.ends[this.depth] = this.at;
-    this.depth++;
-    this.count = 0;
-    this.attributeNames = undefined;
+    if (this.open.length >= MAX_XHTML_DEPTH) this.fail(`elements may be nested ${MAX_XHTML_DEPTH} deep`, start);
+    this.open.push(name);
+    this.attributeNames.clear();
     for (;;) {
       const isApart = this.stepOverSpace();
-      const next = this.text.charCodeAt(this.at);
-      if (next === GREATER) {
-        this.checkElement(colon, start, isRoot);
-        this.at++;
+      const isEmpty = this.text.startsWith('/>', this.at);
+      if (isEmpty || this.text.charCodeAt(this.at) === GREATER) {
+        this.checkElement(name, start, isRoot);
+        this.at += isEmpty ? 2 : 1;
+        if (isEmpty) this.close();
         return;
       }
-      if (next === SLASH && this.text.charCodeAt(this.at + 1) === GREATER) {
-        this.checkElement(colon, start, isRoot);
-        this.at += 2;
-        this.close();
-        return;
-      }
-      if (this.at === this.text.length) this.fail(`the tag "${this.openName()}" is not closed`, start);
+      if (this.at === this.text.length) this.fail(`the tag "${clip(name)}" is not closed`, start);
       if (!isApart) this.fail('white space has to be before an attribute, or this is no character of a name');
       this.attribute(isRoot);
     }
@@ -232,87 +200,56 @@ class Scan {
 
   private attribute(isRoot: boolean): void {
     const { text, at: start } = this;
-    this.name(start);
-    const { at: end, colon } = this;
-    this.checkNew(start, end);
+    const name = this.name(start);
+    if (this.attributeNames.has(name)) this.fail(`the attribute "${clip(name)}" appears twice`, start);
+    this.attributeNames.add(name);
     this.stepOverSpace();
-    if (text.charCodeAt(this.at) !== EQUALS) this.fail(`the attribute "${this.clip(start, end)}" needs a value`, start);
+    if (text.charCodeAt(this.at) !== EQUALS) this.fail(`the attribute "${clip(name)}" needs a value`, start);
     this.at++;
     this.stepOverSpace();
-    const quote = text.charCodeAt(this.at);
-    if (quote !== QUOTE && quote !== APOSTROPHE) this.fail('the value of an attribute has to be quoted');
+    const quote = text.charAt(this.at);
+    if (quote !== '"' && quote !== "'") this.fail('the value of an attribute has to be quoted');
     const from = this.at + 1;
-    const to = text.indexOf(quote === QUOTE ? '"' : "'", from);
-    if (to < 0) this.fail(`the value of "${this.clip(start, end)}" is not closed`);
+    const to = text.indexOf(quote, from);
+    if (to < 0) this.fail(`the value of "${clip(name)}" is not closed`);
     const less = this.tags.from(from);
     if (less < to) this.fail('the value of an attribute has &lt; for "<"', less);
     this.checkReferences(from, to);
     this.at = to + 1;
-    if (colon < 0 && (text.charCodeAt(start) !== LETTER_X || end - start !== 'xmlns'.length)) return;
-    const name = text.slice(start, end);
-    if (name === 'xmlns') this.declare('', text.slice(from, to), start, isRoot);
-    else if (name.startsWith('xmlns:')) this.declare(text.slice(colon + 1, end), text.slice(from, to), start, isRoot);
-    else if (colon >= 0 && !name.startsWith('xml:')) {
-      this.fail(`a narrative has no attributes of other namespaces, such as "${this.clip(start, end)}"`, start);
+    const [prefix, local] = splitName(name);
+    if (name === 'xmlns' || prefix === 'xmlns') {
+      this.declare(prefix === '' ? '' : local, text.slice(from, to), start, isRoot);
+    } else if (prefix !== '' && prefix !== 'xml') {
+      this.fail(`a narrative has no attributes of other namespaces, such as "${clip(name)}"`, start);
     }
-  }
-
-  /** That the tag has no attribute of this name yet. */
-  private checkNew(start: number, end: number): void {
-    const { text, attributeStarts, attributeEnds, count } = this;
-    let isKnown = false;
-    if (count < FEW_ATTRIBUTES) {
-      for (let i = 0; i < count && !isKnown; i++) {
-        isKnown = this.isSame(attributeStarts[i]!, attributeEnds[i]!, start, end);
-      }
-      attributeStarts[count] = start;
-      attributeEnds[count] = end;
-    } else {
-      const known = (this.attributeNames ??= new Set(attributeStarts.map((at, i) => text.slice(at, attributeEnds[i]))));
-      const name = text.slice(start, end);
-      isKnown = known.has(name);
-      known.add(name);
-    }
-    this.count++;
-    if (isKnown) this.fail(`the attribute "${this.clip(start, end)}" appears twice`, start);
   }
 
   private declare(prefix: string, uri: string, at: number, isRoot: boolean): void {
     const isReserved = prefix === 'xml' || prefix === 'xmlns' || XML_NAMESPACES.has(uri);
     if (isReserved || (prefix !== '' && uri === '')) this.fail('this namespace cannot be declared', at);
-    this.outer.push({ depth: this.depth, prefix, uri: this.spaces.get(prefix) });
-    this.setSpace(prefix, uri);
+    this.outer.push({ depth: this.open.length, prefix, uri: this.spaces.get(prefix) });
+    this.spaces.set(prefix, uri);
     if (isRoot && prefix === '') this.isDeclared = true;
   }
 
-  private setSpace(prefix: string, uri: string | undefined): void {
-    this.spaces.set(prefix, uri);
-    if (prefix === '') this.isInXhtml = uri === XHTML_NAMESPACE;
-  }
-
   /** Its name and namespace, once its attributes have been read. */
-  private checkElement(colon: number, start: number, isRoot: boolean): void {
-    if (!isRoot && colon < 0 && this.isInXhtml) return;
-    const name = this.text.slice(this.starts[this.depth - 1], this.ends[this.depth - 1]);
-    const prefix = colon < 0 ? '' : this.text.slice(start + 1, colon);
-    if (isRoot && name.slice(colon < 0 ? 0 : prefix.length + 1) !== 'div') {
-      this.fail(`expected a "div", not "${this.openName()}"`, start);
-    }
-    if (isRoot && colon >= 0) this.isDeclared = true;
+  private checkElement(name: string, start: number, isRoot: boolean): void {
+    const [prefix, local] = splitName(name);
+    if (isRoot && local !== 'div') this.fail(`expected a "div", not "${clip(name)}"`, start);
+    if (isRoot && prefix !== '') this.isDeclared = true;
     const uri = this.spaces.get(prefix);
     if (uri === XHTML_NAMESPACE) return;
-    if (isRoot && uri === undefined && colon < 0) this.fail(`the div needs xmlns="${XHTML_NAMESPACE}"`, start);
+    if (isRoot && uri === undefined && prefix === '') this.fail(`the div needs xmlns="${XHTML_NAMESPACE}"`, start);
     const of = uri === undefined || uri === '' ? 'no namespace' : clip(uri);
-    this.fail(`a narrative has elements of ${XHTML_NAMESPACE} only; "${this.openName()}" is of ${of}`, start);
+    this.fail(`a narrative has elements of ${XHTML_NAMESPACE} only; "${clip(name)}" is of ${of}`, start);
   }
 
   private endTag(): void {
     const start = this.at;
-    this.name(start + 2);
-    if (this.depth === 0) this.fail('expected a "div" element', start);
-    if (!this.isSame(this.starts[this.depth - 1]!, this.ends[this.depth - 1]!, start + 2, this.at)) {
-      this.fail(`expected "</${this.openName()}>", not "</${this.clip(start + 2, this.at)}>"`, start);
-    }
+    const name = this.name(start + 2);
+    const opened = this.open.at(-1);
+    if (opened === undefined) this.fail('expected a "div" element', start);
+    if (opened !== name) this.fail(`expected "</${clip(opened)}>", not "</${clip(name)}>"`, start);
     this.stepOverSpace();
     if (this.text.charCodeAt(this.at) !== GREATER) this.fail('expected ">"');
     this.at++;
@@ -320,11 +257,11 @@ class Scan {
   }
 
   private close(): void {
-    while (this.outer.length > 0 && this.outer[this.outer.length - 1]!.depth === this.depth) {
+    while (this.outer.at(-1)?.depth === this.open.length) {
       const { prefix, uri } = this.outer.pop()!;
-      this.setSpace(prefix, uri);
+      this.spaces.set(prefix, uri);
     }
-    this.depth--;
+    this.open.pop();
   }
 
   private checkReferences(from: number, to: number): void {
@@ -346,33 +283,12 @@ class Scan {
   }
 
   /** Steps over the name that begins here. */
-  private name(from: number): void {
-    const { text } = this;
-    let at = from;
-    let code = text.charCodeAt(at);
-    if (NAME_CLASS[code] === 1) {
-      do code = text.charCodeAt(++at);
-      while (NAME_CLASS[code]! > 0);
-      if (code < 128 && code !== COLON) {
-        this.at = at;
-        this.colon = -1;
-        return;
-      }
-    }
+  private name(from: number): string {
     QUALIFIED.lastIndex = from;
-    if (!QUALIFIED.test(text)) this.fail('expected a name; "<" in text has to be written as "&lt;"', from);
+    const name = QUALIFIED.exec(this.text)?.[0];
+    if (name === undefined) this.fail('expected a name; "<" in text has to be written as "&lt;"', from);
     this.at = QUALIFIED.lastIndex;
-    const colon = text.slice(from, this.at).indexOf(':');
-    this.colon = colon < 0 ? -1 : from + colon;
-  }
-
-  private isSame(start: number, end: number, otherStart: number, otherEnd: number): boolean {
-    if (end - start !== otherEnd - otherStart) return false;
-    const { text } = this;
-    for (let i = start, j = otherStart; i < end; i++, j++) {
-      if (text.charCodeAt(i) !== text.charCodeAt(j)) return false;
-    }
-    return true;
+    return name;
   }
 
   /** Behind the next one of these; `what` began where the scan is. */
@@ -392,16 +308,12 @@ class Scan {
     }
   }
 
-  /** The name of the innermost element, for a message. */
-  private openName(): string {
-    return this.clip(this.starts[this.depth - 1]!, this.ends[this.depth - 1]!);
-  }
-
-  private clip(start: number, end: number): string {
-    return clip(this.text.slice(start, end));
-  }
-
   private fail(text: string, at: number = this.at): never {
     throw new XhtmlFault(text, at);
   }
+}
+
+function splitName(name: string): readonly [prefix: string, local: string] {
+  const colon = name.indexOf(':');
+  return colon < 0 ? ['', name] : [name.slice(0, colon), name.slice(colon + 1)];
 }
