@@ -21,8 +21,8 @@ export function didYouMean(word: string, candidates: Iterable<string>): string {
 /** Of a longer word its beginning counts. */
 const LONGEST = 64;
 
-/** Letters to insert, delete or replace to make one word the other. */
-function editDistance(a: string, b: string): number {
+/** Returns how many letters to insert, delete or replace make one word the other. */
+export function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];

@@ -1,3 +1,5 @@
+import { editDistance } from '../fhir/nearest.js';
+
 /** Names to offer instead of one that does not exist. */
 export interface Nearest {
   /** Whether they are close enough for a slip. */
@@ -28,19 +30,5 @@ export function nearestNames(wrong: string, names: readonly string[]): Nearest {
 function score(wrong: string, name: string, most: number): number {
   if (wrong.length > 2 && name.startsWith(wrong)) return 0.5;
   if (Math.abs(wrong.length - name.length) > most) return Number.POSITIVE_INFINITY;
-  return distance(wrong, name);
-}
-
-/** How many letters have to be put in, left out or replaced. */
-function distance(a: string, b: string): number {
-  let above = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = above[j - 1]! + (a.charCodeAt(i - 1) === b.charCodeAt(j - 1) ? 0 : 1);
-      row.push(Math.min(replaced, above[j]! + 1, row[j - 1]! + 1));
-    }
-    above = row;
-  }
-  return above[b.length]!;
+  return editDistance(wrong, name);
 }

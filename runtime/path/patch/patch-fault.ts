@@ -31,9 +31,3 @@ export function inOperation<T>(index: number, name: string, work: () => T): T {
     throw FhirError.of([{ code, text, ...(detail === undefined ? {} : { detail }) }]);
   }
 }
-
-/** A text of the client in double quotes, the end of a long one left out. */
-export function quoted(text: string): string {
-  const short = text.length > 100 ? `${text.slice(0, 100)}…` : text;
-  return JSON.stringify(short);
-}

@@ -1,6 +1,7 @@
 import { operandsOf, type Expression } from '../../expression/parse.js';
 import { FUNCTIONS, REFUSALS } from '../../expression/functions.js';
-import { PatchFault, shorten } from './fhirpath-fault.js';
+import { clip } from '../../../fhir/quote.js';
+import { MAX_SHOWN, PatchFault } from './fhirpath-fault.js';
 
 /** Functions that paths of patches may call besides: a patch is applied once, so that the time may count. */
 const OF_TIME: ReadonlySet<string> = new Set(['now', 'today', 'timeOfDay']);
@@ -25,7 +26,7 @@ function checkCall({ name, args }: Extract<Expression, { kind: 'call' }>): void 
   if (counts === undefined) {
     const reason = name === 'resolve' ? RESOLVE : Object.hasOwn(REFUSALS, name) ? REFUSALS[name] : undefined;
     const why = reason === undefined ? '' : `: ${reason}`;
-    throw refusal(`the function ${shorten(name)}() is not allowed in a patch${why}`);
+    throw refusal(`the function ${clip(name, MAX_SHOWN)}() is not allowed in a patch${why}`);
   }
   if (!counts.includes(args.length)) throw refusal(`${name}() takes ${counts.join(' or ')} arguments, not ${args.length}`); // prettier-ignore
 }

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../fhir/resource.js';
-import { PatchFault, shorten } from './fhirpath-fault.js';
+import { clip } from '../../../fhir/quote.js';
+import { MAX_SHOWN, PatchFault } from './fhirpath-fault.js';
 
 /** One operation of a patch, its parts by name. https://hl7.org/fhir/R5/fhirpatch.html#format */
 export interface Operation {
@@ -56,7 +57,7 @@ export function readOperation(parameter: JsonValue): Operation {
     if (!isObject(part) || typeof name !== 'string' || !Object.hasOwn(READERS, name)) {
       const known = `there are ${Object.keys(READERS).join(', ')}`;
       if (typeof name !== 'string') throw malformed(`a part has no name; ${known}`);
-      throw malformed(`there is no part ${shorten(name)}; ${known}`, name);
+      throw malformed(`there is no part ${clip(name, MAX_SHOWN)}; ${known}`, name);
     }
     if (Object.hasOwn(read, name)) throw malformed(`the part ${name} is there twice`, name);
     read[name] = READERS[name as keyof typeof READERS](part, name);

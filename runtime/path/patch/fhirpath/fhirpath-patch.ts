@@ -2,7 +2,8 @@ import { FhirError } from '../../../fhir/errors.js';
 import type { JsonValue, Resource } from '../../../fhir/resource.js';
 import { OPERATIONS } from './fhirpath-apply.js';
 import { Budget } from './fhirpath-budget.js';
-import { PatchFault, shorten } from './fhirpath-fault.js';
+import { clip } from '../../../fhir/quote.js';
+import { MAX_SHOWN, PatchFault } from './fhirpath-fault.js';
 import { createFinder, type Finder } from './fhirpath-find.js';
 import type { PatchModel } from './fhirpath-model.js';
 import { readOperation, type Operation } from './fhirpath-operation.js';
@@ -72,7 +73,7 @@ function attempt<T>(i: number, parameters: readonly JsonValue[], work: () => T, 
     return work();
   } catch (error) {
     if (!(error instanceof PatchFault)) throw error;
-    const what = operation === undefined ? '' : `, ${operation.type} ${shorten(operation.path)}`;
+    const what = operation === undefined ? '' : `, ${operation.type} ${clip(operation.path, MAX_SHOWN)}`;
     throw new FhirError(error.code, `Operation [${i}]${what}: ${error.message}`, {
       expression: `Parameters.parameter[${i}]${partOf(parameters[i], error.part)}`,
     });

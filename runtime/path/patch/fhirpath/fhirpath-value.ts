@@ -1,6 +1,7 @@
 import { Decimal } from '../../../fhir/decimal.js';
 import { isObject, type JsonObject, type JsonValue } from '../../../fhir/resource.js';
-import { PatchFault, shorten } from './fhirpath-fault.js';
+import { clip } from '../../../fhir/quote.js';
+import { MAX_SHOWN, PatchFault } from './fhirpath-fault.js';
 import { countItems, readItems, spliceItems, writeItems, type Item } from './fhirpath-items.js';
 import type { PatchElement, PatchModel, PatchType } from './fhirpath-model.js';
 
@@ -49,7 +50,7 @@ function readPart(part: JsonObject, model: PatchModel): { readonly type?: string
         ? 'an Extension is given by parts named url and value (or extension), not by valueExtension'
         : strange === undefined
           ? `a value is given by one value[x], a resource or parts; there are ${forms}`
-          : `a value is given by one value[x], a resource or parts; ${shorten(strange)} is none of them`;
+          : `a value is given by one value[x], a resource or parts; ${clip(strange, MAX_SHOWN)} is none of them`;
     throw new PatchFault(text, 'value', 'patch-invalid');
   }
   const [key] = values;
@@ -133,7 +134,7 @@ export function elementOf(type: PatchType, name: string, part: string): PatchEle
   if (element !== undefined) return element;
   const choice = type.keys.get(name)?.element.name;
   const hint = choice === undefined ? '' : `; a choice is named without its type: ${choice}`;
-  throw new PatchFault(`${type.name} has no element ${shorten(name)}${hint}`, part);
+  throw new PatchFault(`${type.name} has no element ${clip(name, MAX_SHOWN)}${hint}`, part);
 }
 
 function formOf(value: JsonValue): string {

@@ -1,7 +1,8 @@
 import { FhirError } from '../../../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue } from '../../../fhir/resource.js';
 import { readPointer, type JsonPointer } from './json-pointer.js';
-import { inOperation, PatchFault, quoted } from '../patch-fault.js';
+import { inOperation, PatchFault } from '../patch-fault.js';
+import { quote } from '../../../fhir/quote.js';
 
 /** One operation of a JSON Patch, seen to have what it needs. https://www.rfc-editor.org/rfc/rfc6902#section-4 */
 export type JsonOperation = { readonly path: JsonPointer; /** For messages. */ readonly name: string } & (
@@ -62,5 +63,5 @@ function member(operation: JsonObject, name: string): JsonValue {
 function textOf(operation: JsonObject, name: 'op' | 'path'): string {
   const value = Object.hasOwn(operation, name) ? operation[name] : undefined;
   if (typeof value !== 'string') return `without "${name}"`;
-  return name === 'op' && /^[a-z]{1,10}$/.test(value) ? value : quoted(value);
+  return name === 'op' && /^[a-z]{1,10}$/.test(value) ? value : quote(value);
 }

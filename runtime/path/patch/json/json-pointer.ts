@@ -1,4 +1,5 @@
-import { PatchFault, quoted } from '../patch-fault.js';
+import { PatchFault } from '../patch-fault.js';
+import { quote } from '../../../fhir/quote.js';
 
 /** The names and indexes that lead from the root of a JSON document to a value in it. */
 export type JsonPointer = readonly string[];
@@ -16,15 +17,15 @@ const INDEX = /^(?:0|[1-9][0-9]*)$/;
 export function readPointer(text: string, maxLength: number): JsonPointer {
   if (text === '') return [];
   if (!text.startsWith('/')) {
-    throw new PatchFault('patch-invalid', `${quoted(text)} is no JSON pointer: it has to be empty or begin with "/"`);
+    throw new PatchFault('patch-invalid', `${quote(text)} is no JSON pointer: it has to be empty or begin with "/"`);
   }
   if (/~(?![01])/.test(text)) {
     const rule = 'after "~" there has to be 0 (for "~") or 1 (for "/")';
-    throw new PatchFault('patch-invalid', `${quoted(text)} is no JSON pointer: ${rule}`);
+    throw new PatchFault('patch-invalid', `${quote(text)} is no JSON pointer: ${rule}`);
   }
   const tokens = text.slice(1).split('/', maxLength + 1);
   if (tokens.length > maxLength) {
-    throw new PatchFault('patch-target', `${quoted(text)} leads more than ${maxLength} levels deep`);
+    throw new PatchFault('patch-target', `${quote(text)} leads more than ${maxLength} levels deep`);
   }
   // In this order: "~01" is "~1", not "/".
   return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
@@ -32,7 +33,7 @@ export function readPointer(text: string, maxLength: number): JsonPointer {
 
 /** The text of a pointer, in double quotes, the end of a long one left out. */
 export function printPointer(pointer: JsonPointer): string {
-  return quoted(pointer.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''));
+  return quote(pointer.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''));
 }
 
 /** The index that a token stands for; undefined for what is none, as `01`, `-1` and `1e0`. */

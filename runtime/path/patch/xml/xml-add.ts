@@ -1,6 +1,6 @@
 import type { XmlElement, XmlNode, XmlParent } from '../../../fhir/xml/xml-tree.js';
 import { xmlName } from '../../../fhir/xml/xml-tree.js';
-import { quoted } from '../patch-fault.js';
+import { quote } from '../../../fhir/quote.js';
 import { adopt, adoptAttribute } from './xml-adopt.js';
 import { isSpace, textContent, uriContent } from './xml-content.js';
 import { insertNodes, touch } from './xml-edit.js';
@@ -63,7 +63,7 @@ function addToTag(operation: AddOperation, element: XmlElement, type: AddedType,
     const { name } = type;
     const uri = resolveName(operation.scope, name, 'attribute');
     if (findAttribute(element, uri, name.local, work) !== undefined) {
-      const text = `the element has an attribute ${quoted(xmlName(name))} already, which replace can change`;
+      const text = `the element has an attribute ${quote(xmlName(name))} already, which replace can change`;
       throw xmlFault('invalid-patch-directive', text);
     }
     const value = textContent(operation.element, 'the value of an attribute');
@@ -79,7 +79,7 @@ function declareNamespace(operation: AddOperation, element: XmlElement, prefix: 
     throw xmlFault('invalid-namespace-prefix', `the prefix "${prefix}" has its meaning and can get no other`);
   }
   if (element.namespaces.has(prefix)) {
-    const text = `the element declares ${quoted(prefix)} already, which replace can change`;
+    const text = `the element declares ${quote(prefix)} already, which replace can change`;
     throw xmlFault('invalid-namespace-prefix', text);
   }
   element.namespaces.set(prefix, uri);

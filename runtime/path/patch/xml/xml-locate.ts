@@ -7,7 +7,7 @@ import {
   type XmlNode,
   type XmlParent,
 } from '../../../fhir/xml/xml-tree.js';
-import { quoted } from '../patch-fault.js';
+import { quote } from '../../../fhir/quote.js';
 import { matchesCondition } from './xml-condition.js';
 import { xmlFault, type WorkBudget } from './xml-fault.js';
 import { findAttribute, isNamed } from './xml-find.js';
@@ -38,7 +38,7 @@ export function locate(document: XmlDocument, selector: XmlSelector, scope: XmlS
   const [target] = targets;
   if (target === undefined) throw notFound(document, selector, step, scope);
   if (targets.length > 1) {
-    const text = `${quoted(selector.text)} leads to ${targets.length} places, and has to lead to one`;
+    const text = `${quote(selector.text)} leads to ${targets.length} places, and has to lead to one`;
     throw xmlFault('unlocated-node', text);
   }
   return target;
@@ -104,7 +104,7 @@ function elementsWithId(document: XmlDocument, id: string, work: WorkBudget): Xm
 }
 
 function notFound(document: XmlDocument, selector: XmlSelector, step: XmlStep, scope: XmlScope): Error {
-  const text = `there is nothing at ${quoted(selector.text.slice(0, step.end))}`;
+  const text = `there is nothing at ${quote(selector.text.slice(0, step.end))}`;
   return xmlFault('unlocated-node', text + hint(document, selector, step, scope));
 }
 

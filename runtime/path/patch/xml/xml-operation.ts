@@ -7,7 +7,8 @@ import {
   type XmlName,
 } from '../../../fhir/xml/xml-tree.js';
 import { FhirError } from '../../../fhir/errors.js';
-import { inOperation, quoted } from '../patch-fault.js';
+import { inOperation } from '../patch-fault.js';
+import { clip, quote } from '../../../fhir/quote.js';
 import { xmlFault } from './xml-fault.js';
 import { elementUri, scopeIn, type XmlScope } from './xml-scope.js';
 import { readSelector, type XmlSelector } from './xml-selector.js';
@@ -52,7 +53,7 @@ const ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
 export function readXmlOperations(patch: XmlDocument, maxOperations: number): readonly XmlOperation[] {
   const root = rootOf(patch);
   if (!ROOTS.includes(root.name.local)) {
-    const text = `An XML Patch is a <diff> of <add>, <replace> and <remove>, this is a ${quoted(xmlName(root.name))}`;
+    const text = `An XML Patch is a <diff> of <add>, <replace> and <remove>, this is a ${quote(xmlName(root.name))}`;
     throw FhirError.of([{ code: 'patch-invalid', text, detail: 'invalid-diff-format' }]);
   }
   if (root.children.some((node) => node.kind === 'text' && /[^ \t\r\n]/.test(node.text))) {
@@ -67,7 +68,7 @@ export function readXmlOperations(patch: XmlDocument, maxOperations: number): re
   const uri = elementUri(scopeIn(root), root.name);
   return elements.map((element, index) => {
     const sel = element.attributes.find(({ prefix, local }) => prefix === '' && local === 'sel')?.value;
-    const name = `${clip(element.name.local)} ${sel === undefined ? 'without "sel"' : quoted(sel)}`;
+    const name = `${clip(element.name.local, 40)} ${sel === undefined ? 'without "sel"' : quote(sel)}`;
     return inOperation(index, name, () => readOperation(element, name, uri));
   });
 }
@@ -83,7 +84,7 @@ function readOperation(element: XmlElement, name: string, rootUri: string): XmlO
   const attributes = element.attributes.filter(({ prefix }) => prefix === '');
   const unknown = attributes.find(({ local }) => !known.includes(local));
   if (unknown !== undefined) {
-    const text = `${op} has no attribute ${quoted(unknown.local)}; it has ${known.join(', ')}`;
+    const text = `${op} has no attribute ${quote(unknown.local)}; it has ${known.join(', ')}`;
     throw xmlFault('invalid-patch-directive', text);
   }
   const sel = valueOf(attributes, 'sel');
@@ -112,7 +113,7 @@ function oneOf<T extends string>(
   if (value === undefined) return undefined;
   const found = values.find((each) => each === value);
   if (found !== undefined) return found;
-  throw xmlFault('invalid-attribute-value', `"${name}" is one of ${values.join(', ')}, not ${quoted(value)}`);
+  throw xmlFault('invalid-attribute-value', `"${name}" is one of ${values.join(', ')}, not ${quote(value)}`);
 }
 
 function readType(text: string): AddedType {
@@ -121,9 +122,5 @@ function readType(text: string): AddedType {
     return { kind: 'attribute', name: step.name };
   if (others.length === 0 && !text.includes('/') && step?.kind === 'namespace')
     return { kind: 'namespace', prefix: step.prefix };
-  throw xmlFault('invalid-attribute-value', `"type" is @name or namespace::prefix, not ${quoted(text)}`);
-}
-
-function clip(name: string): string {
-  return name.length > 40 ? `${name.slice(0, 40)}…` : name;
+  throw xmlFault('invalid-attribute-value', `"type" is @name or namespace::prefix, not ${quote(text)}`);
 }

@@ -1,5 +1,5 @@
 import type { XmlName } from '../../../fhir/xml/xml-tree.js';
-import { quoted } from '../patch-fault.js';
+import { quote } from '../../../fhir/quote.js';
 import { xmlFault } from './xml-fault.js';
 
 /** A name without colon. https://www.w3.org/TR/xml-names/#NT-NCName */
@@ -83,7 +83,7 @@ export class SelectorReader {
     const where = rest === '' ? 'at its end' : `at ${JSON.stringify(rest)}`;
     const help =
       'a selector has steps as name, *, text(), comment() or @name, with [1], [@name="…"], [name="…"] or [.="…"]';
-    throw xmlFault('invalid-attribute-value', `${quoted(this.text)} cannot be read: ${where} ${text}; ${help}`);
+    throw xmlFault('invalid-attribute-value', `${quote(this.text)} cannot be read: ${where} ${text}; ${help}`);
   }
 
   private takesWord(word: string, after: string): boolean {
