@@ -144,10 +144,12 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     program
       .command('doctor')
       .description('say what is wrong with a server, its store and its machine, and what to do; changes nothing'),
-  ).action(async (options: object) => {
-    const { runDoctor } = await import('./doctor/doctor.js');
-    await run(runDoctor(flagsOf(options), terminal));
-  });
+  )
+    .option('--sharding', 'also explain which requests ask how many shards, and judge the keys of a cluster')
+    .action(async ({ sharding, ...options }: { readonly sharding?: true }) => {
+      const { runDoctor } = await import('./doctor/doctor.js');
+      await run(runDoctor(flagsOf(options), terminal, sharding));
+    });
 
   withSettings(program.command('jobs'), STORE_ONLY)
     .description('list the jobs of a store: exports, reindexing, and others; beside servers that run')

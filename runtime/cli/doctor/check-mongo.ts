@@ -2,6 +2,7 @@ import { isMongoUrl } from '../../config/mongo-url.js';
 import type { Config } from '../../config/settings.js';
 import { append } from '../../fhir/lists.js';
 import type { MemberState, ServerFacts } from '../../server.js';
+import { explainSharding, judgeShardKeys } from './check-sharding.js';
 import { reportOf, type Finding } from './finding.js';
 
 /** Clocks may differ so much, in milliseconds. */
@@ -21,6 +22,15 @@ export async function checkMongo({ store }: Pick<Config, 'store'>): Promise<Find
   if (!isMongoUrl(store)) return [];
   const { examineMongo } = await import('../../server.js');
   return judgeServers(await examineMongo(store));
+}
+
+/** Explains and judges the sharding of a MongoDB store. @returns the explanation alone for another store */
+export async function checkSharding({ store }: Pick<Config, 'store'>): Promise<Finding[]> {
+  if (!isMongoUrl(store)) return explainSharding();
+  const { examineMongo } = await import('../../server.js');
+  // That it cannot be reached is a finding of its own.
+  const facts = await examineMongo(store).catch(() => undefined);
+  return [...explainSharding(), ...(facts === undefined ? [] : judgeShardKeys(facts.shardKeys))];
 }
 
 /** Judges what the servers of a database say. */

@@ -9,7 +9,7 @@ import { EXIT, messageOf, printable, type Terminal } from '../terminal.js';
 import { checkBase } from './check-base.js';
 import { checkClock, checkIndex, checkJobs, checkSubscriptions } from './check-data.js';
 import { checkDisk, checkFiles, fileOf } from './check-machine.js';
-import { checkMongo } from './check-mongo.js';
+import { checkMongo, checkSharding } from './check-mongo.js';
 import { checkTls } from './check-tls.js';
 import { reportOf, type Finding } from './finding.js';
 
@@ -20,13 +20,14 @@ const MARK = { fine: 'ok', warning: 'WARN', fault: 'FAULT', unknown: '?' } as co
  * `kiln doctor`: looks at the configuration, the machine, the store and the servers, beside those that run, and says what is
  * wrong and what to do about it. It changes nothing.
  *
+ * @param sharding also says how requests spread over the shards of a cluster, and judges its keys
  * @returns the exit code: 1 where there is a fault
  * @throws ConfigError where the settings cannot be read
  */
-export async function runDoctor(flags: Flags, terminal: Terminal): Promise<number> {
+export async function runDoctor(flags: Flags, terminal: Terminal, sharding = false): Promise<number> {
   const { config } = readConfig(flags, terminal.env);
   if (config.store === 'sqlite::memory:') throw new ConfigError('a memory store has nothing to look at');
-  const findings = await examine(config);
+  const findings = [...(await examine(config)), ...(sharding ? await checkSharding(config) : [])];
   const width = greatest(findings.map(({ check }) => check.length));
   for (const { check, level, text, remedy } of findings) {
     const line = `${MARK[level].padEnd(5)}  ${check.padEnd(width)}  ${printable(text)}`;

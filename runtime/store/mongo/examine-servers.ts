@@ -23,6 +23,8 @@ export interface ServerFacts {
   readonly isJournaled?: boolean;
   /** The cache of the storage engine, in bytes. */
   readonly cache?: { readonly size: number; readonly dirty: number };
+  /** Of a sharded cluster: the shard keys by collection, such as `{ _id: "hashed" }`. */
+  readonly shardKeys?: ReadonlyMap<string, string>;
   /** Names of commands that the user has no right to. */
   readonly refused: readonly string[];
 }
@@ -37,7 +39,7 @@ const UNAUTHORIZED = 13;
  * @throws Error where they cannot be reached, or cannot do what the store needs
  */
 export async function examineServers(url: string): Promise<ServerFacts> {
-  const { client } = await connect(url, toSettings({}));
+  const { client, db } = await connect(url, toSettings({}));
   const admin = client.db('admin');
   const refused: string[] = [];
   const ask = async (name: string): Promise<Document | undefined> => {
@@ -57,10 +59,12 @@ export async function examineServers(url: string): Promise<ServerFacts> {
       await ask('replSetGetConfig'),
       await ask('serverStatus'),
     ];
+    const shardKeys = await shardKeysOf(db, client.db('config'));
     const cache = (server?.['wiredTiger'] as Document | undefined)?.['cache'] as Document | undefined;
     return {
       skew,
       refused,
+      ...(shardKeys !== undefined && { shardKeys }),
       ...(status !== undefined && { members: membersOf(status) }),
       ...(config !== undefined && { isJournaled: config['config']['writeConcernMajorityJournalDefault'] !== false }),
       ...(cache !== undefined && {
@@ -73,6 +77,21 @@ export async function examineServers(url: string): Promise<ServerFacts> {
   } finally {
     await client.close();
   }
+}
+
+/** @returns undefined: no router answers */
+async function shardKeysOf(db: Db, config: Db): Promise<ReadonlyMap<string, string> | undefined> {
+  if ((await db.command({ hello: 1 }))['msg'] !== 'isdbgrid') return undefined;
+  const prefix = `${db.databaseName}.`;
+  const found = await config.collection<{ _id: string; key: Document }>('collections').find().toArray();
+  const own = found.filter(({ _id }) => _id.startsWith(prefix));
+  return new Map(own.map(({ _id, key }) => [_id.slice(prefix.length), textOf(key)]));
+}
+
+function textOf(key: Document): string {
+  return `{ ${Object.entries(key)
+    .map(([field, kind]) => `${field}: ${JSON.stringify(kind)}`)
+    .join(', ')} }`;
 }
 
 async function skewOf(admin: Db): Promise<number> {
