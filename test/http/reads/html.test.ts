@@ -37,6 +37,7 @@ function expectHarmless({ headers, text }: Answer): void {
   const scripts = [...text.matchAll(/<script\b[^>]*>/g)].map(([tag]) => tag);
   expect(scripts).toEqual([
     expect.stringMatching(/^<script src="\/ui\/assets\/tools\.js\?v=[\w-]+" nonce="/),
+    expect.stringMatching(/^<script src="\/ui\/assets\/views\.js\?v=[\w-]+" nonce="/),
     expect.stringMatching(/^<script src="\/ui\/assets\/edit\.js\?v=[\w-]+" nonce="/),
     expect.stringMatching(/^<script src="\/ui\/assets\/results\.js\?v=[\w-]+" nonce="/),
     expect.stringMatching(/^<script src="\/ui\/assets\/kiln\.js\?v=[\w-]+" nonce="/),

@@ -30,7 +30,7 @@ function expectEscaped({ text }: Answer, name: string): void {
     tags.filter(([, tag]) => !TAGS.has(tag!.toLowerCase())).map(([tag]) => tag),
     name,
   ).toEqual([]);
-  expect(tags.filter(([, tag]) => tag === 'script').length, name).toBe(4);
+  expect(tags.filter(([, tag]) => tag === 'script').length, name).toBe(5);
   for (const [whole, , attributes = ''] of tags) {
     expect(attributes.replace(/"[^"]*"/g, '""'), `${name}: ${whole}`).not.toMatch(/\son\w+\s*=|\sstyle\s*=|['`<]/i);
     expect(whole).not.toMatch(/(?:href|src|action)="\s*(?:javascript|data):/i);
@@ -332,7 +332,7 @@ describe('pages without authorization', () => {
   it('serve the scripts, the style sheets and the icon for good, and nothing else of that folder', async () => {
     const { text } = await get('/Patient/evil');
     const assets = [...text.matchAll(/"(\/ui\/assets\/[^"]*)"/g)].map(([, path]) => path!);
-    expect(assets).toHaveLength(6);
+    expect(assets).toHaveLength(7);
     for (const path of assets) {
       const asset = await server.raw('GET', path);
       expect([asset.status, asset.headers['cache-control']]).toEqual([200, 'public, max-age=31536000, immutable']);

@@ -328,6 +328,7 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     await page.press('#views-view', 'Control+Enter');
     await page.locator('#views-rows td', { hasText: /^Lovelace / }).waitFor();
     expect(await page.locator('#views-rows th').allTextContents()).toEqual(['id string', 'family string', 'gender code', 'birth_date date']); // prettier-ignore
+    expect(await page.isVisible('#views-stored')).toBe(false);
     await inspect(page, 'views-used');
     for (const format of ['csv', 'ndjson', 'parquet']) {
       const [download] = await Promise.all([page.waitForEvent('download'), page.click(`[data-table="${format}"]`)]);
