@@ -1,6 +1,7 @@
 import type { NeededScopes } from '../auth/access/needed-scopes.js';
 import type { JobOwner } from '../auth/access/owner.js';
 import type { Principal } from '../auth/scopes/principal.js';
+import type { ErrorCode } from '../fhir/errors.js';
 import type { JsonObject } from '../fhir/resource.js';
 
 /** The state of a job. `finalizing` is in progress too: only what remains after the last chunk is left. */
@@ -41,6 +42,8 @@ export interface Job {
   readonly result?: JsonObject;
   /** Why it failed, in words for its owner. */
   readonly failure?: string;
+  /** The failure's code of the catalog; absent: a defect, or its processes ended. */
+  readonly failureCode?: ErrorCode;
   /** How often the present chunk has failed in a row. */
   readonly failures: number;
   /** How often a process took it up. Names that include it cannot collide with those of a process that lost the job. */

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 import { startKiln, type KilnProcess } from '../service/kiln-process.js';
 
 /** Processes that serve one store, and the next ones where they are killed. */
@@ -26,6 +28,11 @@ export class Servers {
     return this.running.at(-1)!.base;
   }
 
+  /** Memory of the largest, in MB. */
+  memory(): number {
+    return Math.max(...this.running.map(({ kiln }) => memoryOf(kiln.child.pid!)));
+  }
+
   /** Kills the one that has run longest. */
   async kill(): Promise<void> {
     const { kiln } = this.running.shift()!;
@@ -36,4 +43,9 @@ export class Servers {
   async end(): Promise<void> {
     while (this.running.length > 0) await this.kill();
   }
+}
+
+function memoryOf(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024;
 }

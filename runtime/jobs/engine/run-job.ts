@@ -168,6 +168,7 @@ class JobRun {
         state: 'failed',
         ended: parts.clock.now(),
         failure: describeFailure(error, failures),
+        ...(error instanceof FhirError && { failureCode: error.code }),
       }));
       return;
     }

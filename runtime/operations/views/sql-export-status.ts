@@ -49,11 +49,9 @@ function showProgress(job: Job): Reply {
 }
 
 /** Data that a view does not allow are the client's affair; all else is the server's. */
-function failureOf({ failure = '' }: Job): FhirError {
+function failureOf({ failure = '', failureCode }: Job): FhirError {
   const text = `The export failed: ${failure}`;
-  return failure.includes('column') || failure.includes('where[')
-    ? new FhirError('view-invalid', text)
-    : new FhirError('job-failed', text);
+  return new FhirError(failureCode === 'view-invalid' ? failureCode : 'job-failed', text);
 }
 
 function showTables(job: Job, { base }: Call): Reply {
