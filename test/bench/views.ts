@@ -17,6 +17,8 @@ import type { Store } from '../../runtime/store/store.js';
 import type { Bench } from './measuring/row.js';
 
 const COUNT = 1_000_000;
+/** Exported before: the first export of a process starts threads, and compiles. */
+const WARMING = 20_000;
 const WRITTEN_AT_ONCE = 500;
 
 const PATHS = {
@@ -40,8 +42,11 @@ export const bench: Bench = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
   const store = openSqliteStore(`sqlite:${join(folder, 'kiln.db')}`);
   try {
-    await fill(store);
-    const { measured, grown } = await exportTable(store);
+    await fill(store, 0, WARMING);
+    await exportTable(store, WARMING);
+    await fill(store, WARMING, COUNT);
+    globalThis.gc?.();
+    const { measured, grown } = await exportTable(store, COUNT);
     return [
       { name: '$sql-export, 8 columns', unit: 'rows', measured, goal: { rate: 30_000 } },
       {
@@ -56,9 +61,9 @@ export const bench: Bench = async () => {
   }
 };
 
-async function fill(store: Store): Promise<void> {
+async function fill(store: Store, from: number, to: number): Promise<void> {
   const note = 'x'.repeat(500);
-  for (let at = 0; at < COUNT; at += WRITTEN_AT_ONCE) {
+  for (let at = from; at < to; at += WRITTEN_AT_ONCE) {
     const changes = Array.from({ length: WRITTEN_AT_ONCE }, (_, i) => {
       const n = at + i;
       const id = `o${n}`;
@@ -85,7 +90,7 @@ async function fill(store: Store): Promise<void> {
   }
 }
 
-async function exportTable(store: Store) {
+async function exportTable(store: Store, expected: number) {
   const serving = createServing({ tables, store, extract: createExtractor(tables) })();
   const engine = createJobEngine({ store, kinds: JOB_KINDS, services: () => serving.services, holder: 'bench', newId, principalOf: () => Promise.resolve(SERVER) }); // prettier-ignore
   const idle = process.memoryUsage().rss;
@@ -105,7 +110,7 @@ async function exportTable(store: Store) {
   const job = await engine.read(id);
   await engine.close();
   const [file] = (job?.result?.['files'] ?? []) as unknown as readonly { readonly count: number }[];
-  if (file?.count !== COUNT) throw new Error(JSON.stringify(job).slice(0, 1000));
-  const measured = { count: COUNT, wallMs: performance.now() - wall, cpuMs: (user + system) / 1000 };
+  if (file?.count !== expected) throw new Error(JSON.stringify(job).slice(0, 1000));
+  const measured = { count: expected, wallMs: performance.now() - wall, cpuMs: (user + system) / 1000 };
   return { measured, grown: (most - idle) / 2 ** 20 };
 }
