@@ -31,6 +31,7 @@ export const JOB_KINDS: readonly JobKind[] = [
   },
   {
     type: REQUEST,
+    hasOwnPlaces: true,
     retention: 24 * HOUR,
     schemas: async () => (await import('./schemas.js')).REQUEST_SCHEMAS,
     chunk: async (context) => (await import('./request/request-job.js')).requestChunk(context),

@@ -213,14 +213,21 @@ class Engine implements JobEngine {
 
   private async takeWaiting(): Promise<void> {
     const { atOnce = AT_ONCE } = this.options;
-    if (this.runs.size >= atOnce) return;
+    if (this.runs.size >= 2 * atOnce) return;
     for (const row of await this.rows.all()) {
-      if (this.runs.size >= atOnce || this.closing.signal.aborted) return;
+      if (this.closing.signal.aborted) return;
       const { job } = row;
       if (ENDED.has(job.state) || this.runs.has(job.id) || this.isHeld(job)) continue;
       const kind = this.kinds.get(job.type);
-      if (kind !== undefined) await this.take(row, kind);
+      if (kind !== undefined && this.hasPlace(kind, atOnce)) await this.take(row, kind);
     }
+  }
+
+  /** Whether a job of a kind may begin: those with places of their own and the others do not keep each other waiting. */
+  private hasPlace({ hasOwnPlaces, writes }: JobKind, atOnce: number): boolean {
+    if (writes === true && this.options.isReadOnly === true) return false;
+    const running = [...this.runs.values()].map((run) => this.kinds.get(run.now().type));
+    return running.filter((kind) => kind?.hasOwnPlaces === hasOwnPlaces).length < atOnce;
   }
 
   private async take(row: JobRow, kind: JobKind): Promise<void> {

@@ -53,6 +53,8 @@ export interface JobKind {
   readonly writes?: true;
   /** How long a job is kept after its end, in milliseconds. */
   readonly retention: number;
+  /** As many of its jobs are worked on at a time as of all other kinds together, beside these. */
+  readonly hasOwnPlaces?: true;
   /** Where its client has too many, the oldest that ended is removed: it has no files that the client may not have read yet. */
   readonly givesWay?: true;
   /** Does one chunk: a second or so of work. */

@@ -345,6 +345,42 @@ describe('the engine', () => {
     expect((await a.list()).map(({ state }) => state)).toEqual(['completed', 'completed', 'completed']);
   });
 
+  it('gives kinds with places of their own as many as all others: neither keeps the other waiting', async () => {
+    const world = createWorld(count);
+    const kindOf = (type: string): JobKind => ({
+      type,
+      retention: DAY,
+      chunk: (context) => count(context, world, type),
+    });
+    const kinds = [kindOf('export'), kindOf('import'), { ...kindOf('request'), hasOwnPlaces: true as const }];
+    const a = world.process('a', { atOnce: 1, kinds });
+    for (const type of ['request', 'request', 'export', 'import']) await a.start(type, { to: 2 }, OWNER, NONE_NEEDED);
+    await world.clock.advance(10);
+    const states = async (): Promise<string[]> => (await a.list()).map(({ type, state }) => `${type} ${state}`);
+    expect(await states()).toEqual(['request in-progress', 'request queued', 'export in-progress', 'import queued']);
+    await world.clock.advance(2000);
+    const next = ['request completed', 'request in-progress', 'export completed', 'import in-progress'];
+    expect(await states()).toEqual(next);
+  });
+
+  it('leaves jobs that write to other processes where it may not', async () => {
+    const world = createWorld(count);
+    const writing: JobKind = {
+      type: 'import',
+      writes: true,
+      retention: DAY,
+      chunk: (context) => count(context, world, 'a'),
+    };
+    const a = world.process('a', { kinds: [writing], isReadOnly: true });
+    const { id } = await a.start('import', { to: 1 }, OWNER, NONE_NEEDED);
+    await a.look();
+    await world.clock.advance(5000);
+    expect((await stored(world, id)).state).toBe('queued');
+    world.process('b', { kinds: [writing] }).open();
+    await world.clock.advance(5000);
+    expect((await stored(world, id)).state).toBe('completed');
+  });
+
   it('removes jobs and what they made when their retention time is over', async () => {
     const world = createWorld(count);
     const a = world.process('a');
