@@ -243,6 +243,8 @@ async function nameReferences() {
     if (name === undefined) continue;
     link.title = link.textContent;
     link.textContent = name;
+    // A name may be long where its reference was not.
+    link.closest('td').classList.remove('short');
   }
 }
 

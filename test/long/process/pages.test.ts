@@ -506,10 +506,10 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     await inspect(page, 'chart');
     await page.locator('td a[title="Patient/ada"]', { hasText: 'Ada Lovelace' }).first().waitFor();
     await page.click('summary >> text=Columns');
-    const shown = page.locator('.columns input:checked');
+    const shown = page.locator('.choices input:checked');
     while ((await shown.count()) > 0) await shown.first().click();
-    await page.check('.columns [value=subject]');
-    await page.check('.columns [value=code]');
+    await page.check('.choices [value=subject]');
+    await page.check('.choices [value=code]');
     await inspect(page, 'columns');
     await page.click('text=Show these');
     await page.waitForURL(/_elements=code%2Csubject/);
