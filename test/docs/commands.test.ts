@@ -10,7 +10,7 @@ import { blocksOf, pagesWithCommands, readBlocks, ROOT } from './pages.js';
 import { runCommands, type Place } from './run-commands.js';
 
 /** Pages whose commands get tokens; those of all others need a server without authorization. */
-const GUARDED = new Set(['README.md', 'docs/authorization.md']);
+const GUARDED = new Set(['README.md', 'docs/authorization.md', 'docs/tutorial.md']);
 
 describe('commands in the documentation', () => {
   const kiln = [process.execPath, commandOf(ROOT).pathname];

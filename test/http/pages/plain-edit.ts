@@ -71,7 +71,7 @@ export function editPlainly(store: Store): void {
   });
 
   it('shows each issue with its line, and keeps the text', async () => {
-    const text = '{\n  "resourceType": "Patient",\n  "gendr": "female"\n}';
+    const text = '{\n  "resourceType": "Patient",\n  "gander": "female"\n}';
     for (const [action, status] of [
       ['check', 200],
       ['save', 400],
@@ -79,7 +79,7 @@ export function editPlainly(store: Store): void {
       const answer = await post({ do: action, text });
       expect(answer.status, action).toBe(status);
       expect(answer.text, action).toContain('line 3');
-      expect(answer.text, action).toContain('<code>3  &quot;gendr&quot;: &quot;female&quot;</code>');
+      expect(answer.text, action).toContain('<code>3  &quot;gander&quot;: &quot;female&quot;</code>');
     }
     const none = await post({ do: 'save', text: '{\n  "resourceType": x\n}' });
     expect(none.status).toBe(400);
