@@ -344,6 +344,14 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     await page.click('.run >> text=Run');
     await page.locator('#views-rows td', { hasText: /^bare$/ }).waitFor();
     expect(await page.locator('#views-rows td').allTextContents()).toEqual(['', 'bare']);
+    const stored = { resourceType: 'ViewDefinition', id: 'stored', status: 'active', name: 'stored_view', resource: 'Patient', select: [{ column }] }; // prettier-ignore
+    expect((await open.send('PUT', '/ViewDefinition/stored', stored)).status).toBe(201);
+    await page.reload();
+    await page.locator('#views-pick').selectOption({ label: 'stored_view (Patient)' });
+    await page.waitForFunction("document.getElementById('views-view').value.includes('stored_view')");
+    await page.click('.run >> text=Run');
+    await page.locator('#views-state', { hasText: /^14 rows/ }).waitFor();
+    await inspect(page, 'views-stored');
     await page.fill('#views-view', '{ "resourceType": "ViewDefinition", "resource": "Patient" }');
     await page.click('.run >> text=Run');
     await page.locator('#views-state', { hasText: /^422 .*select/ }).waitFor();
@@ -416,7 +424,7 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
         '#edit-text',
         '{\n  "resourceType": "Observation",\n  "status": "final",\n  "code": { "txt": 1 }\n}',
       );
-      await page.click('text=Check');
+      await page.click('#edit >> text=Check');
       await page.locator('#edit-issues button', { hasText: 'line 4' }).first().waitFor();
       expect(await page.locator('#edit-lines .bad').first().textContent()).toBe('4\n');
       await inspect(page, named('2-issues'));
@@ -437,13 +445,13 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
       const theirs = JSON.parse((await strict.send('GET', path.slice('/fhir'.length))).text) as object;
       await strict.send('PUT', path.slice('/fhir'.length), { ...theirs, status: 'amended' });
       await page.fill('#edit-text', (await page.inputValue('#edit-text')).replace('before', 'after'));
-      await page.click('text=Save');
+      await page.click('#edit >> text=Save');
       await page.locator('#edit-issues .diff', { hasText: 'amended' }).waitFor();
       await inspect(page, named('3-conflict'));
       await page.click('text=Take theirs');
       await expect.poll(() => page.inputValue('#edit-text')).toContain('amended');
       await page.fill('#edit-text', (await page.inputValue('#edit-text')).replace('before', 'after'));
-      await page.click('text=Save');
+      await page.click('#edit >> text=Save');
       await page.waitForURL((url) => url.pathname === path);
       await page.click('text=Versions');
       expect(await page.locator('tbody tr').count()).toBe(3);
