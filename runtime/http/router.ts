@@ -34,12 +34,6 @@ const MOST_PLACES = 3;
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-const INSTANCE = '[type]/[id]';
-const DIGITS = 48;
-const COLON = 58;
-const LETTERS = 65;
-const UNDERSCORE = 95;
-
 /** A path cut up: the templates that route rows are found by, and what stood in its places. */
 interface Location {
   /** As rows of one type write it: `Patient/[id]`; absent where no row can be meant. */
@@ -150,26 +144,8 @@ export function createRouter(
     return whyNoCompartment(location, compartments, types) ?? new FhirError('unknown-path');
   }
 
-  // Reads and updates are what most requests are: two segments that need no more than a look.
-  const instances = new Map(
-    rows.filter((row) => row.path === INSTANCE && isWired(row)).map((row) => [row.method as string, row]),
-  );
-
-  function findInstance(method: string, path: string): Destination | undefined {
-    const slash = path.indexOf('/', 1);
-    const first = path.charCodeAt(slash + 1);
-    if (slash < 0 || !(first >= LETTERS || (first >= DIGITS && first < COLON)) || first === UNDERSCORE)
-      return undefined;
-    if (path.includes('/', slash + 1) || path.includes('%')) return undefined;
-    const type = path.slice(1, slash);
-    const row = types.has(type) ? instances.get(method === 'HEAD' ? 'GET' : method) : undefined;
-    return row === undefined ? undefined : { row, type, id: path.slice(slash + 1) };
-  }
-
   return {
     find(method, path) {
-      const instance = findInstance(method, path);
-      if (instance !== undefined) return instance;
       const location = locateFor(method, path);
       const row = look(method === 'HEAD' ? 'GET' : method, location);
       if (row === undefined || !isWired(row)) throw explain(method, path, location);

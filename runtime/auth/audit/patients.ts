@@ -1,7 +1,6 @@
 import type { CompartmentRow, SearchRow, SearchTable } from '../../contract/search.js';
 import { isId } from '../../fhir/id.js';
 import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
-import { memberTexts } from './member-texts.js';
 
 /** The compartment whose resource an audit event names. https://profiles.ihe.net/ITI/BALP */
 const PATIENT = 'Patient';
@@ -168,9 +167,6 @@ function referredTo(content: JsonValue, elements: readonly string[]): readonly s
   if (typeof content === 'string') {
     if (elements.length === 0 || !content.includes(`${PATIENT}/`)) return [];
     if (content.length > LARGE) return patientsIn([content]);
-    const texts = memberTexts(content, elements);
-    // In what has escapes a reference may be written in another way.
-    if (texts?.every((each) => !each.includes('\\')) === true) return patientsIn(texts);
   }
   const resource: unknown = typeof content === 'string' ? JSON.parse(content) : content;
   if (!isObject(resource as JsonValue)) return [];

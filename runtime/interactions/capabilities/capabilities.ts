@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Interaction, OperationRow, RouteRow } from '../../contract/index.js';
 import { FhirError } from '../../fhir/errors.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
+import { memoizeWeak } from '../../fhir/memory/memoize.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
 import { MEDIA_TYPES, PAGE_NAMES } from '../../format/negotiate.js';
 import { writeJson } from '../../format/write-json.js';
@@ -135,15 +136,7 @@ export async function capabilities(call: Call, services: Services): Promise<Repl
 /** Views are made one at a time, with a turn for others between them. */
 const turn = yieldToEventLoop();
 
-const terminologyReplies = new WeakMap<Services, Reply>();
-
-function terminologyReply(services: Services): Reply {
-  const known = terminologyReplies.get(services);
-  if (known !== undefined) return known;
-  const made = lastingReply(writeJson(composeTerminology(services)));
-  terminologyReplies.set(services, made);
-  return made;
-}
+const terminologyReply = memoizeWeak((services: Services) => lastingReply(writeJson(composeTerminology(services))));
 
 function composedFor(base: string, text: string): Omit<Composed, 'currency'> {
   const json = text
