@@ -18,15 +18,17 @@ type Blocks = Map<string, { readonly own: string[]; readonly others: string[] }>
  * Makes files of blocks, one for each patient: a header, the Patient, and all that is in its compartment. Each chunk takes one set of
  * the patients, as many sets as it takes for one to fit into memory, and reads the files by type for it. What does not fit all the same
  * goes on in the next file. https://hl7.org/fhir/uv/bulkdata/STU3/export.html#bulk-data-output-file-organization
+ *
+ * @param room characters that are in memory at once, about
  */
-export async function organize(chunk: ExportChunk): Promise<ExportCheckpoint> {
+export async function organize(chunk: ExportChunk, room = ROOM): Promise<ExportCheckpoint> {
   const at = chunk.at.sources === undefined ? begin(chunk) : chunk.at;
   const { sources = [], part } = at;
-  const sets = await countSets(sources, chunk);
+  const sets = await countSets(sources, room, chunk);
   if (part >= sets) return { ...at, phase: 'end' };
   const made: ExportFile[] = [];
   const { blobs } = chunk.services.store;
-  for await (const blocks of gather(sources, { part, sets }, chunk)) {
+  for await (const blocks of gather(sources, { part, sets, room }, chunk)) {
     const name = `${chunk.job.run}-by-patient-${part}-${made.length}`;
     const count = await writeFile(blobs, keyOf(chunk.job, name), toLines(blocks));
     const last = made.pop();
@@ -42,18 +44,22 @@ function begin({ at }: ExportChunk): ExportCheckpoint {
   return { ...at, sources, files: at.files.filter(isOfDeleted), part: 0 };
 }
 
-async function countSets(sources: readonly ExportFile[], { job, services }: ExportChunk): Promise<number> {
+async function countSets(
+  sources: readonly ExportFile[],
+  room: number,
+  { job, services }: ExportChunk,
+): Promise<number> {
   if (sources.length === 0) return 0;
   const keys = new Set(sources.map(({ name }) => keyOf(job, name)));
   let size = 0;
   for (const blob of await services.store.blobs.list(keyOf(job, ''))) if (keys.has(blob.key)) size += blob.size;
-  return Math.max(1, Math.ceil(size / ROOM));
+  return Math.max(1, Math.ceil(size / room));
 }
 
 /** The blocks of one set of patients, those that fit at a time. */
 async function* gather(
   sources: readonly ExportFile[],
-  { part, sets }: { readonly part: number; readonly sets: number },
+  { part, sets, room }: { readonly part: number; readonly sets: number; readonly room: number },
   chunk: ExportChunk,
 ): AsyncGenerator<Blocks> {
   const { input, job, services, signal, breathe } = chunk;
@@ -80,7 +86,7 @@ async function* gather(
           size += kept.length;
         }
       }
-      if (size < ROOM * 2) continue;
+      if (size < room * 2) continue;
       yield blocks;
       [blocks, size] = [new Map(), 0];
     }

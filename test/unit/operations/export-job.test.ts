@@ -9,6 +9,8 @@ import { createServing } from '../../../runtime/http/create-services.js';
 import type { ChunkContext } from '../../../runtime/jobs/engine/job-kind.js';
 import { createStepSize } from '../../../runtime/jobs/engine/step-size.js';
 import type { ExportInput, ExportPart } from '../../../runtime/jobs/export/export-input.js';
+import { openChunk } from '../../../runtime/jobs/export/checkpoint.js';
+import { organize } from '../../../runtime/jobs/export/organize.js';
 import { discardExport, exportChunk } from '../../../runtime/jobs/export/export-job.js';
 import { toyExtract } from '../../toy/extract.js';
 import { createToyStore, type ToyStore } from '../../toy/store.js';
@@ -51,9 +53,8 @@ describe('an export', () => {
     };
   }
 
-  /** Does one chunk. @param isLost its process dies before the checkpoint is saved */
-  async function step(isLost = false): Promise<string> {
-    const context: ChunkContext = {
+  function context(): ChunkContext {
+    return {
       ...{
         job,
         principal: SERVER,
@@ -66,7 +67,11 @@ describe('an export', () => {
       },
       ...{ sleep: () => Promise.resolve(), report: () => {} },
     };
-    const { checkpoint, result } = await exportChunk(context);
+  }
+
+  /** Does one chunk. @param isLost its process dies before the checkpoint is saved */
+  async function step(isLost = false): Promise<string> {
+    const { checkpoint, result } = await exportChunk(context());
     if (isLost) job = { ...job, run: job.run + 1 };
     else job = { ...job, ...(checkpoint && { checkpoint }), ...(result && { result, state: 'completed' }) };
     return String(job.checkpoint?.['phase'] ?? 'settle');
@@ -95,6 +100,44 @@ describe('an export', () => {
     }
     return found.sort();
   }
+
+  it('is organized by patients in sets that fit into memory; what does not goes on in the next file', async () => {
+    for (let n = 0; n < 20; n++) await put(`p${n}`, 'x'.repeat(200));
+    for (let n = 0; n < 9; n++) await put('long', `${n}`.repeat(200));
+    begin({ organizedBy: 'Patient', patients: 'all', isHistory: true });
+    while ((await step()) !== 'organize');
+    let at = openChunk(context()).at;
+    // Some 300 characters a version.
+    for (; at.phase === 'organize'; at = await organize({ ...openChunk(context()), at }, 800));
+    const blocks = new Map<string, number>();
+    const places = new Map<string, number[]>();
+    for (const [place, { name }] of at.files.entries()) {
+      let patient = '';
+      for (const line of store.contents.get(fileKey(job, name))!.toString().trimEnd().split('\n')) {
+        const { id, parameter } = JSON.parse(line) as {
+          id?: string;
+          parameter?: [{ valueReference: { reference: string } }];
+        };
+        if (parameter !== undefined) {
+          patient = parameter[0].valueReference.reference;
+          places.set(patient, [...(places.get(patient) ?? []), place]);
+        } else {
+          expect(`Patient/${id}`).toBe(patient);
+          blocks.set(patient, (blocks.get(patient) ?? 0) + 1);
+        }
+      }
+    }
+    expect(blocks.size).toBe(21);
+    for (const [patient, count] of blocks) expect(count, patient).toBe(patient === 'Patient/long' ? 9 : 1);
+    expect(at.files.length).toBeGreaterThan(5);
+    // A file whose patients are in the next one, too, says so.
+    for (const own of places.values()) {
+      for (const place of own.slice(0, -1)) expect(at.files[place]).toMatchObject({ goesOn: true });
+      expect(own).toEqual(own.map((_, i) => own[0]! + i));
+    }
+    expect(places.get('Patient/long')!.length).toBeGreaterThan(1);
+    expect(at.files.at(-1)).not.toHaveProperty('goesOn');
+  });
 
   it('holds each resource once, as it was at the transaction time, whenever others write', async () => {
     for (const id of ['a', 'b', 'c', 'd', 'e']) await put(id, 'old');
