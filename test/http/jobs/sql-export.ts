@@ -86,6 +86,31 @@ export function sqlExports(store: Store): void {
     await server.all.send('PUT', '/Device/d', { resourceType: 'Device', id: 'd' });
   });
 
+  it('writes the tables of stored views, of the scopes of the client that starts it', async () => {
+    const { name: _name, ...definition } = view('Patient', { id: 'stored', url: 'https://views.example/stored' });
+    await server.all.send('PUT', '/ViewDefinition/stored', definition);
+    const by = (name: string, canonical: string): object => ({
+      name: 'subject',
+      part: [
+        { name: 'subjectCanonical', valueCanonical: canonical },
+        { name: 'name', valueString: name },
+      ],
+    });
+    const known = by('one', 'https://views.example/stored');
+    const status = await start([known]);
+    // What is changed later is not in it.
+    await server.all.send('DELETE', '/ViewDefinition/stored');
+    await server.finish();
+    expect((await filesOf(await resultOf(status)))['one']?.[0]?.split('\n')).toHaveLength(4);
+    await server.all.send('PUT', '/ViewDefinition/stored', definition);
+    const unknown = await send([known, by('two', 'https://views.example/none')]);
+    expectRefusal(unknown, 404, 'not-found');
+    expect(unknown.json()).toMatchObject({ issue: [{ expression: ['subject[1].subjectCanonical'] }] });
+    expect((await send([known], client('system/Patient.s'))).status).toBe(403);
+    expect((await send([known], client('system/ViewDefinition.rs'))).status).toBe(403);
+    expect((await send([known], client('system/Patient.s system/ViewDefinition.r?status=draft'))).status).toBe(404);
+  });
+
   it.each([
     ['ndjson', '{"id":"a","value":"a, \\"b\\""}\n', 'application/x-ndjson'],
     ['csv', 'id,value\na,"a, ""b"""\n', 'text/csv; charset=utf-8'],

@@ -42,7 +42,7 @@ describe('OpenAPI documents', () => {
 
   it('are listed in an index', async () => {
     const index = (await (await fetch(`${url}/openapi/index.json`)).json()) as { documents: { url: string }[] };
-    expect(index.documents).toHaveLength(160);
+    expect(index.documents).toHaveLength(161);
     for (const each of ['nonsense.json', 'Nope.json', '../x.json', 'constructor.json', '']) {
       expect((await fetch(`${url}/openapi/${each}`)).status).toBe(404);
     }

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../runtime/store/store.js';
 import { createRuleChecker } from '../../../../runtime/validate/rules/create-rule-checker.js';
 import { tables } from '../../../../generated/tables.js';
+import { withoutViews } from '../../../../runtime/core/without-views.js';
 import { scopedServer } from '../../auth/scoped.js';
 import { expectRefusal } from '../../write-server.js';
 
@@ -13,6 +14,7 @@ const URL = 'https://views.example/people';
 /** ViewDefinitions as resources, and as subjects of `$sql-run`. */
 export function storedViews(store: Store): void {
   const server = scopedServer(store, { rules: createRuleChecker(tables), validation: 'full' });
+  const off = scopedServer(store, { tables: withoutViews(tables) });
   const view = (more: object, name = 'id'): Record<string, unknown> => ({
     ...{ resourceType: 'ViewDefinition', status: 'active', resource: 'Patient' },
     select: [{ column: [{ name, path: 'id' }] }],
@@ -142,5 +144,15 @@ export function storedViews(store: Store): void {
       const found = (answer.json() as { entry: { response: { status: string } }[] }).entry;
       expect(found.map(({ response }) => response.status.slice(0, 3))).toEqual(['200', '404']);
     });
+  });
+
+  it('are away where SQL on FHIR is switched off', async () => {
+    for (const path of ['/ViewDefinition', '/ViewDefinition/v9', '/$sql-run?subjectReference=ViewDefinition/v9']) {
+      expect((await off.all.send('GET', path)).status, path).toBe(404);
+    }
+    expect((await off.all.send('POST', '/$sql-export', { resourceType: 'Parameters' })).status).toBe(404);
+    const listed = (await off.all.send('GET', '/metadata')).text;
+    expect(listed).not.toMatch(/ViewDefinition|sql-run|sql-export/);
+    expect((await off.all.send('GET', '/Patient/p')).status).toBe(200);
   });
 }
