@@ -1,5 +1,6 @@
 import fhirpath, { type UserInvocationTable } from 'fhirpath';
-import r5 from 'fhirpath/fhir-context/r5';
+
+import { model } from './oracle-model.js';
 
 /** A value that an expression reaches, and what the library holds its type to be. */
 export interface OracleValue {
@@ -17,7 +18,7 @@ export type Oracle = (resource: object) => OracleValue[];
  */
 export function oracle(expression: string): Oracle {
   const options = { resolveInternalTypes: false, userInvocationTable: { resolve } };
-  const run = fhirpath.compile(expression.replace(AS, '.ofType($1)'), r5, options);
+  const run = fhirpath.compile(expression.replace(AS, '.ofType($1)'), model, options);
   return (resource) => (run(resource, {}) as unknown[]).map(readNode);
 }
 
