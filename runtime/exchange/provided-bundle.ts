@@ -3,6 +3,7 @@ import { FhirError, type Issue } from '../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
 import { elementsAt, hasCode, objectsOf, textOf } from './elements.js';
 import { EXTENSIONS, LIST_TYPES, PROVIDE_PROFILES } from './mhd.js';
+import { REFERENCE_RULES } from './publish-rules.js';
 import { brokenRules, fault, type ExchangeRule } from './rules.js';
 import { faultsOfBytes, sha1 } from './sent-document.js';
 
@@ -22,13 +23,26 @@ interface Part {
   readonly comprehensive?: readonly ExchangeRule[];
 }
 
+/** What IHE.MHD.Minimal.SubmissionSet and IHE.MHD.Minimal.Folder have in common beyond the structure of the type. */
+const LIST_RULES: readonly ExchangeRule[] = [
+  { path: 'modifierExtension', max: 0 },
+  { path: 'identifier', type: 'entryUUID', max: 1, prefix: 'urn:uuid:' },
+  { path: 'mode', values: ['working'] },
+  { path: 'subject', max: 1 },
+  { path: 'note', max: 1 },
+  ...['encounter', 'orderedBy', 'emptyReason', 'entry.flag', 'entry.deleted', 'entry.date'].map(none),
+];
+
 const PARTS: readonly Part[] = [
   {
     ...{ type: 'List', kind: 'submissionset', methods: ['POST'], min: 1, max: 1 },
     rules: [
       { path: 'extension', url: EXTENSIONS.sourceId, min: 1, max: 1 },
+      { path: 'extension', url: EXTENSIONS.designationType, max: 1 },
+      { path: 'status', values: ['current'] },
       { path: 'date', min: 1 },
-      { path: 'identifier', type: 'uniqueId', max: 1 },
+      { path: 'identifier', type: 'uniqueId', max: 1, prefix: 'urn:oid:' },
+      ...LIST_RULES,
     ],
     comprehensive: [
       { path: 'subject', min: 1, code: 'XDSUnknownPatientId' },
@@ -38,8 +52,10 @@ const PARTS: readonly Part[] = [
   {
     ...{ type: 'DocumentReference', methods: ['POST'] },
     rules: [
+      ...REFERENCE_RULES,
+      { path: 'identifier', type: 'uniqueId', min: 1, max: 1 },
+      { path: 'identifier', type: 'entryUUID', max: 1, prefix: 'urn:uuid:' },
       { path: 'status', min: 1, values: ['current', 'superseded'] },
-      { path: 'content', min: 1, max: 1 },
       { path: 'content.attachment.url', min: 1, code: 'XDSMissingDocument' },
       { path: 'content.attachment.data', max: 0 },
     ],
@@ -51,7 +67,10 @@ const PARTS: readonly Part[] = [
     ],
   },
   { type: 'DocumentReference', methods: ['PATCH'] },
-  { type: 'List', kind: 'folder', methods: ['POST', 'PUT'] },
+  {
+    ...{ type: 'List', kind: 'folder', methods: ['POST', 'PUT'] },
+    rules: [none('source'), { path: 'identifier', type: 'uniqueId', max: 1 }, ...LIST_RULES],
+  },
   { type: BINARY, methods: ['POST'] },
   { type: 'Bundle', methods: ['POST'], rules: [{ path: 'type', min: 1, values: ['document'] }] },
   { type: 'Patient', methods: ['GET', 'POST', 'PUT'], max: 1 },
@@ -59,6 +78,10 @@ const PARTS: readonly Part[] = [
 
 function needed(path: string): ExchangeRule {
   return { path, min: 1 };
+}
+
+function none(path: string): ExchangeRule {
+  return { path, max: 0 };
 }
 
 /** Elements that may name an entry by its `fullUrl`. */
@@ -126,8 +149,8 @@ function faultsOfEntry(
   if (resource === undefined) return [];
   const { rules = [], comprehensive = [] } = part;
   const broken = brokenRules(resource, level === 'minimal' ? rules : [...rules, ...comprehensive]);
-  const authors = level === 'comprehensive' && type === 'DocumentReference' ? faultsOfAuthors(resource) : [];
-  return [...broken, ...authors].map((issue) => within(at, issue));
+  const elsewhere = level === 'comprehensive' ? faultsOfContained(resource) : [];
+  return [...broken, ...elsewhere].map((issue) => within(at, issue));
 }
 
 /** Whether a patch does what the profile has it do. */
@@ -146,11 +169,21 @@ function supersedes(patch: Resource | undefined): boolean {
   );
 }
 
-/** In a Bundle that contains its metadata, authors are within the DocumentReference. */
-function faultsOfAuthors(resource: Resource): readonly Issue[] {
-  return elementsAt(resource, ['author', 'reference']).flatMap(
-    ({ element, at }) =>
-    String(element).startsWith('#') ? [] : [fault(at, 'has to be contained; the UnContained profile lets it be elsewhere')], // prettier-ignore
+/** Elements that name persons within their resource in a Bundle that contains its metadata: author, attester, source of the submission set. */
+const CONTAINED = ['author', 'attester.party', 'source'];
+
+function faultsOfContained(resource: Resource): readonly Issue[] {
+  const patients = elementsAt(resource, ['extension']).flatMap(({ element, at }) =>
+    isObject(element) && element['url'] === EXTENSIONS.sourcePatient
+      ? [{ element: element['valueReference'] ?? {}, at: `${at}.valueReference` }]
+      : [],
+  );
+  return [...CONTAINED.flatMap((path) => elementsAt(resource, path.split('.'))), ...patients].flatMap(
+    ({ element, at }) => {
+      const reference = textOf(element, 'reference');
+      if (reference === undefined || reference.startsWith('#')) return [];
+      return [fault(`${at}.reference`, 'has to be contained; the UnContained profile lets it be elsewhere')];
+    },
   );
 }
 

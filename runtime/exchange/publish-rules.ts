@@ -4,24 +4,29 @@ import { elementsAt } from './elements.js';
 import { PROFILES } from './mhd.js';
 import { brokenRules, type ExchangeRule } from './rules.js';
 
-/** IHE.MHD.SimplifiedPublish.DocumentReference 5.1.0, as far as it goes beyond the structure of the type. IHE MHD 5.1.0, 2:3.105.4.1.3 */
-const PUBLISH_RULES: readonly ExchangeRule[] = [
+/** What IHE.MHD.SimplifiedPublish.DocumentReference 5.1.0 and IHE.MHD.Minimal.DocumentReference have in common beyond the structure of the type. */
+export const REFERENCE_RULES: readonly ExchangeRule[] = [
   { path: 'modifierExtension', max: 0 },
-  { path: 'identifier', type: 'uniqueId', max: 1 },
-  { path: 'identifier', type: 'entryUUID', max: 0 },
-  { path: 'status', min: 1, values: ['current'] },
   { path: 'docStatus', max: 0 },
   { path: 'category', max: 1 },
-  { path: 'subject', min: 1, code: 'XDSUnknownPatientId' },
   { path: 'event.concept', min: 1 },
   { path: 'attester', max: 1 },
   { path: 'attester.party', min: 1 },
   { path: 'content', min: 1, max: 1 },
   { path: 'content.attachment.contentType', min: 1 },
-  { path: 'content.attachment.data', min: 1, code: 'XDSMissingDocument' },
-  { path: 'content.attachment.url', max: 0 },
   { path: 'content.profile', max: 1 },
   { path: 'content.profile.valueCoding', min: 1 },
+];
+
+/** IHE.MHD.SimplifiedPublish.DocumentReference 5.1.0, as far as it goes beyond the structure of the type. IHE MHD 5.1.0, 2:3.105.4.1.3 */
+const PUBLISH_RULES: readonly ExchangeRule[] = [
+  ...REFERENCE_RULES,
+  { path: 'identifier', type: 'uniqueId', max: 1 },
+  { path: 'identifier', type: 'entryUUID', max: 0 },
+  { path: 'status', min: 1, values: ['current'] },
+  { path: 'subject', min: 1, code: 'XDSUnknownPatientId' },
+  { path: 'content.attachment.data', min: 1, code: 'XDSMissingDocument' },
+  { path: 'content.attachment.url', max: 0 },
 ];
 
 /** The type whose creation publishes a document. */

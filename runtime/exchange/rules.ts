@@ -1,6 +1,6 @@
 import type { Issue } from '../fhir/errors.js';
 import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
-import { elementsAt, hasCode, objectsOf } from './elements.js';
+import { elementsAt, hasCode, objectsOf, textOf } from './elements.js';
 import { IDENTIFIER_TYPES, type SharingCode } from './mhd.js';
 
 /** How often an element has to be there, in each element that could have it. */
@@ -15,6 +15,8 @@ export interface ExchangeRule {
   readonly type?: 'uniqueId' | 'entryUUID';
   /** The URL of the extensions that are counted. */
   readonly url?: string;
+  /** What the value of each identifier that is counted begins with. */
+  readonly prefix?: string;
   /** Absent: XDSRegistryMetadataError. */
   readonly code?: SharingCode;
 }
@@ -35,7 +37,7 @@ export function fault(expression: string, text: string, sharing: SharingCode = '
 }
 
 function faultsOf(resource: Resource, rule: ExchangeRule): readonly Issue[] {
-  const { min = 0, max = Infinity, values, code } = rule;
+  const { min = 0, max = Infinity, values, prefix, code } = rule;
   const names = rule.path.split('.');
   const name = names.pop() ?? '';
   const what = `${name}${rule.type === undefined ? '' : ` of type ${rule.type}`}${rule.url === undefined ? '' : ` ${rule.url}`}`;
@@ -47,6 +49,8 @@ function faultsOf(resource: Resource, rule: ExchangeRule): readonly Issue[] {
       const text = max === 0 ? `a document that is published has no ${what}` : `only one ${what} may be there`;
       return [fault(expression, text, code)];
     }
+    if (prefix !== undefined && !counted.every((each) => textOf(each, 'value')?.startsWith(prefix)))
+      return [fault(expression, `the value of a ${rule.type} has to begin with ${prefix}`, code)];
     const isFit = values === undefined || counted.every((each) => values.some((value) => value === each));
     return isFit ? [] : [fault(expression, `has to be ${values.join(' or ')}`, code)];
   });

@@ -18,14 +18,14 @@ export async function executeBundle(call: Call, services: Services): Promise<Rep
   checkParameters(call);
   const opened = openBundle(call.body, services.limits.entries);
   if (opened.type === 'transaction') {
-    return await orAudited(opened, call, services, async () => {
+    const { bundle } = opened;
+    const level = services.exchange.documents ? levelProvided(bundle) : undefined;
+    const transaction: Call = level === undefined ? call : { ...call, isProvided: true };
+    return await orAudited(opened, transaction, services, async () => {
       // A worker that parsed the Bundle has validated its envelope.
-      const { bundle } = opened;
       validateResource(parsedBodyOf(bundle) === undefined ? envelopeOf(opened) : bundle, call, services);
-      const level = services.exchange.documents ? levelProvided(bundle) : undefined;
-      if (level === undefined) return await executeTransaction(opened.entries, call, services);
-      checkProvided(opened.entries, level);
-      return await executeTransaction(opened.entries, { ...call, isProvided: true }, services);
+      if (level !== undefined) checkProvided(opened.entries, level);
+      return await executeTransaction(opened.entries, transaction, services);
     });
   }
   return executeBatch(opened.entries, checkBatch(opened, call, services), call, services);

@@ -181,7 +181,10 @@ export function providing(store: Store): void {
     const set = (subject: string, more: object = {}) => post(SET, submissionSet(subject, more));
     const one = (subject: string, more: object = {}) => post(REFERENCE, reference(subject, more));
     const document = post(BINARY, binary);
-    const cases: readonly (readonly [string, (subject: string) => Entry[], string, string, (string | undefined)?])[] = [
+    type Refusal = readonly [string, (subject: string) => Entry[], string, string, (string | undefined)?];
+    const full = (s: string, more: object = {}) =>
+      set(s, { extension: [...(submissionSet(s)['extension'] as object[]), designation], ...more });
+    const cases: readonly Refusal[] = [
       ['no submission set', (s) => [one(s), document], 'XDSRegistryMetadataError', 'Bundle.entry'],
       ['two of them', (s) => [set(s), post(URN(5), submissionSet(s)), one(s), document], 'XDSRegistryMetadataError', 'Bundle.entry[1]'],
       ['one without a source', (s) => [post(SET, without(submissionSet(s), 'extension')), one(s), document], 'XDSRegistryMetadataError', 'Bundle.entry[0].resource.extension'],
@@ -199,7 +202,18 @@ export function providing(store: Store): void {
       ['a Bundle that is no document', (s) => [set(s), one(s), post(BINARY, { resourceType: 'Bundle', type: 'collection' })], 'XDSRegistryMetadataError', 'Bundle.entry[2].resource.type'],
       ['two patients', (s) => [set(s), one(s), document, post(URN(7), { resourceType: 'Patient' }), post(URN(8), { resourceType: 'Patient' })], 'XDSRegistryMetadataError', 'Bundle.entry[4]'],
       ['less metadata than it claims', (s) => minimal(s), 'XDSRegistryMetadataError', 'Bundle.entry[0].resource.extension', COMPREHENSIVE],
-      ['an author elsewhere', (s) => [set(s, { extension: [...(submissionSet(s)['extension'] as object[]), designation] }), one(s, { ...METADATA, author: [{ reference: 'Practitioner/x' }] }), document], 'XDSRegistryMetadataError', 'Bundle.entry[1].resource.author[0].reference', COMPREHENSIVE],
+      ['an author elsewhere', (s) => [full(s), one(s, { ...METADATA, author: [{ reference: 'Practitioner/x' }] }), document], 'XDSRegistryMetadataError', 'Bundle.entry[1].resource.author[0].reference', COMPREHENSIVE],
+      ...Object.entries({ modifierExtension: [{ url: 'urn:x', valueString: 'x' }], docStatus: 'final', category: [concept('a'), concept('b')], attester: [1, 2].map((n) => ({ mode: concept('x'), party: { display: `${n}` } })), identifier: [{ value: 'x' }] }).map(([name, value]): Refusal =>
+        [`a reference with another ${name}`, (s) => [set(s), one(s, { [name]: value }), document], 'XDSRegistryMetadataError', `Bundle.entry[1].resource.${name}`]),
+      ...Object.entries({ modifierExtension: [{ url: 'urn:x', valueString: 'x' }], status: 'retired', mode: 'snapshot', encounter: { display: 'x' }, orderedBy: concept('user'), note: [{ text: 'a' }, { text: 'b' }], identifier: [identifier('uniqueId', 'urn:uuid:1')], extension: [...(submissionSet('')['extension'] as object[]), designation, designation] }).map(([name, value]): Refusal =>
+        [`a submission set with another ${name}`, (s) => [set(s, { [name]: value }), one(s), document], 'XDSRegistryMetadataError', `Bundle.entry[0].resource.${name}`]),
+      ['an item with a date', (s) => [set(s, { entry: [{ date: '2026', item: { reference: REFERENCE } }] }), one(s), document], 'XDSRegistryMetadataError', 'Bundle.entry[0].resource.entry[0].date'],
+      ['no media type', (s) => [set(s), one(s, { content: [attached({ contentType: undefined })] }), document], 'XDSRegistryMetadataError', 'Bundle.entry[1].resource.content[0].attachment.contentType'],
+      ['a format that is no code', (s) => [set(s), one(s, { content: [{ ...attached(), profile: [{ valueUri: 'urn:x' }] }] }), document], 'XDSRegistryMetadataError', 'Bundle.entry[1].resource.content[0].profile[0].valueCoding'],
+      ['a folder with a source', (s) => [set(s), one(s), document, post(FOLDER, { ...folder, source: { display: 'x' } })], 'XDSRegistryMetadataError', 'Bundle.entry[3].resource.source'],
+      ['an attester elsewhere', (s) => [full(s), one(s, { ...METADATA, attester: [{ mode: concept('x'), party: { reference: 'Practitioner/x' } }] }), document], 'XDSRegistryMetadataError', 'Bundle.entry[1].resource.attester[0].party.reference', COMPREHENSIVE],
+      ['a source elsewhere', (s) => [full(s, { source: { reference: 'Practitioner/x' } }), one(s, METADATA), document], 'XDSRegistryMetadataError', 'Bundle.entry[0].resource.source.reference', COMPREHENSIVE],
+      ['a source patient elsewhere', (s) => [full(s), one(s, { ...METADATA, contained: undefined, extension: [{ ...METADATA.extension[0], valueReference: { reference: s } }] }), document], 'XDSRegistryMetadataError', 'Bundle.entry[1].resource.extension[0].valueReference.reference', COMPREHENSIVE],
     ]; // prettier-ignore
 
     it.each(cases.map(([what, ...rest]) => [what, rest] as const))('%s', async (_what, [entries, code, at, claim]) => {
