@@ -65,9 +65,15 @@ export function openEntryRoom({ limits }: Pick<Services, 'limits'>): AnswerRoom 
 }
 
 /** Returns the known parts of an entry that cannot be executed: the route of its request, if there is one, and its client. */
-export function unreadCall(value: JsonValue, { principal, trace }: Call, { entries, own }: Services): FailedCall {
-  const sender = { principal, ...(trace !== undefined && { trace }) };
-  const request = isObject(value) ? value['request'] : undefined;
+export function unreadCall(value: JsonValue, bundle: Call, { entries, own }: Services): FailedCall {
+  const { principal, trace, isProvided } = bundle;
+  const { request, resource } = isObject(value) ? value : {};
+  const sender = {
+    principal,
+    ...(trace !== undefined && { trace }),
+    // Which transaction of an exchange guide it is depends on what is written.
+    ...(isProvided === true && isObject(resource) && { isProvided, body: resource }),
+  };
   const { method, url } = isObject(request) ? request : {};
   const path = typeof url === 'string' ? relativeUrl(url, own) : undefined;
   if (typeof method !== 'string' || path === undefined) return sender;

@@ -177,9 +177,21 @@ async function present(
         : []),
     ],
   });
-  const [only] = total === 1 && scope.type === PATIENT ? versions : [];
-  // The audit names the patient that is found alone (ITI-78).
-  return only === undefined ? reply : { ...reply, about: [{ type: PATIENT, id: only.id }] };
+  const about = foundAbout(scope.type, total, versions, call);
+  return about === undefined ? reply : { ...reply, about };
+}
+
+/** Matches whose patient the audit names: a patient that is found alone (ITI-78), and what is found by `patient.identifier` (ITI-66, ITI-67). */
+function foundAbout(
+  type: string | undefined,
+  total: number | undefined,
+  versions: FindPage['versions'],
+  { params, form }: Call,
+): Reply['about'] {
+  if (type === undefined) return undefined;
+  if (type === PATIENT) return total === 1 ? versions.map(({ id }) => ({ type, id })) : undefined;
+  const isNamed = [...params.keys(), ...(form?.keys() ?? [])].some((name) => name.startsWith('patient.'));
+  return isNamed ? versions.map(({ id, json }) => ({ type, id, ...(json !== undefined && { json }) })) : undefined;
 }
 
 /** Whether all matches are on this page, so that their total is known without counting. */

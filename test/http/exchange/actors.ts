@@ -158,6 +158,7 @@ export function exchangeActors(store: Store): void {
     await ask('ITI-119', 'POST', '/Patient/$match', { resourceType: 'Patient', name: [{ family: 'Actors' }] });
     await ask('other', 'GET', '/DocumentReference?status=current');
     await ask('refused', 'POST', '/DocumentReference', { ...DOCUMENT, status: 'superseded' });
+    await ask('refused-ITI-65', 'POST', '', providedBundle('urn:uuid:00000000-0000-4000-8000-000000000009'));
     const unpublished = await server.all.send('POST', '/Binary', { resourceType: 'Binary', contentType: 'text/plain', data: 'eA==' }); // prettier-ignore
     await ask('binary', 'GET', `/Binary/${unpublished.json().id}`);
     await audit.close();
@@ -168,7 +169,7 @@ export function exchangeActors(store: Store): void {
   const eventOf = (name: string): Audited => {
     const told = events.filter(({ entity }) => entity.some(({ what }) => what?.identifier?.value === name));
     // Each entry of a Bundle has an event of its own.
-    const [event, ...others] = told.length === 1 ? told : told.filter(({ category }) => category.map(only).includes(name)); // prettier-ignore
+    const [event, ...others] = told.length === 1 ? told : told.filter(({ category }) => category.map(only).includes(name.replace('refused-', ''))); // prettier-ignore
     expect(others).toEqual([]);
     return event!;
   };
@@ -301,6 +302,7 @@ export function exchangeActors(store: Store): void {
       expect(event.category.map(only)).toEqual(['search', 'ITI-67']);
       const query = event.entity.find((each) => each.query !== undefined)?.query ?? '';
       expect(decodeURIComponent(Buffer.from(query, 'base64').toString())).toContain('patient.identifier=urn:actors|one'); // prettier-ignore
+      expect(event.entity[0]).toMatchObject({ what: { reference: 'Patient/actors-1' }, role: { coding: [{ code: '1' }] } }); // prettier-ignore
     });
 
     it('a patient that is found alone is named', () => {
@@ -317,6 +319,9 @@ export function exchangeActors(store: Store): void {
       const event = eventOf('refused');
       expect(event.category.map(only)).toEqual(['create', 'ITI-105']);
       expect(event.outcome.code.code).toBe('4');
+      const provided = eventOf('refused-ITI-65');
+      expect([only(provided.code), provided.category.map(only)]).toEqual(['110107', ['ITI-65']]);
+      expect([provided.action, provided.outcome.code.code]).toEqual(['C', '4']);
     });
 
     it('other requests keep their shape', () => {
