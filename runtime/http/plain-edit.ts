@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Call, Reply } from '../core/call.js';
 import type { Services } from '../core/services.js';
-import { FhirError, type Issue } from '../fhir/errors.js';
+import { FhirError } from '../fhir/errors.js';
 import { isId } from '../fhir/id.js';
 import { errorOutcome } from '../fhir/operation-outcome.js';
 import { isObject, objectsOf, type JsonObject } from '../fhir/resource.js';
@@ -10,7 +10,6 @@ import { readJson } from '../format/read-json.js';
 import { writeJson } from '../format/write-json.js';
 import { execute } from '../interactions/execute.js';
 import type { PlainForm } from '../pages/tools/edit-page.js';
-import { locateFaults } from '../validate/locate-faults.js';
 import { audited } from './audited.js';
 import { readForm } from './request/read-form.js';
 
@@ -73,7 +72,7 @@ export async function editPlainly(
   } catch (error) {
     if (!(error instanceof FhirError) || error.status === 401) throw error;
     const newer = error.status === 412 && givenId !== undefined ? await versionNow() : undefined;
-    const issues = issuesOf(errorOutcome(error.map((issue) => locatedIn(text, issue))), text);
+    const issues = issuesOf(errorOutcome(error), text);
     return { status: error.status, form: { ...form, state: 'Nothing was changed.', issues, newer } };
   }
 
@@ -111,11 +110,6 @@ export async function editPlainly(
 function matching(version: string | undefined): Call['conditions'] {
   if (version !== undefined && isId(version)) return { ifMatch: `W/"${version}"` };
   throw new FhirError('parameter-invalid', 'The form names no version: open the resource first');
-}
-
-function locatedIn(text: string, issue: Issue): Issue {
-  if (issue.path === undefined) return issue;
-  return locateFaults([issue], () => text)[0] ?? issue;
 }
 
 /** The issues of an outcome, each with the line of the text that it is about. */
