@@ -99,7 +99,7 @@ export interface Call {
   readonly prefer: Preferences;
   /** Header `X-Provenance`: what is to be stored beside what is written. */
   readonly provenance?: Resource;
-  /** Header `Accept` of a call of an operation, as it was sent. */
+  /** Header `Accept` of a read or of a call of an operation, as it was sent. */
   readonly accept?: string;
   /** Header `Accept-Language`, as it was sent. */
   readonly languages?: string;

@@ -1,5 +1,7 @@
 import type { Call, Reply } from '../core/call.js';
 import type { InteractionHandler, Services } from '../core/services.js';
+import { FhirError } from '../fhir/errors.js';
+import { admits, namesFormat } from '../format/negotiate.js';
 
 const REFERENCE = 'DocumentReference';
 
@@ -7,17 +9,32 @@ const REFERENCE = 'DocumentReference';
 export const DOCUMENT_TYPES: ReadonlySet<string> = new Set(['Binary', 'Bundle']);
 
 /**
- * Makes of a read one that finds out whose document it gives, which the audit of a retrieval says (ITI-68). The look is the server's act, so
- * that it needs no scope, and nothing of it is in the answer.
+ * Makes of a read one that finds out whose document it gives, which the audit of a retrieval says (ITI-68), and that refuses clients who
+ * accept neither the document's type nor a form of FHIR. The look is the server's act, so that it needs no scope, and nothing of it is in
+ * the answer. https://profiles.ihe.net/ITI/MHD/ITI-68.html
+ *
+ * @throws FhirError `not-acceptable`
  */
 export function withDocumentReference(read: InteractionHandler): InteractionHandler {
   return async (call, services) => {
     const reply = await read(call, services);
-    const isAudited = services.audit.notes !== undefined && services.exchange.actors.transactions.has('ITI-68');
-    if (!isAudited || reply.status !== 200 || !DOCUMENT_TYPES.has(call.type ?? '')) return reply;
+    const isRetrieval = services.exchange.actors.transactions.has('ITI-68') && DOCUMENT_TYPES.has(call.type ?? '');
+    const refused = isRetrieval ? refusedType(call, reply) : undefined;
+    const isAudited = services.audit.notes !== undefined;
+    if (!isRetrieval || reply.status !== 200 || (!isAudited && refused === undefined)) return reply;
     const about = await findReference(call, services);
+    if (about !== undefined && refused !== undefined) {
+      throw new FhirError('not-acceptable', `The document is ${refused}; accept that, or application/fhir+json`);
+    }
     return about === undefined ? reply : { ...reply, about: [about] };
   };
+}
+
+/** The type of the bytes that the answer gives, where the client accepts no such thing. */
+function refusedType({ accept = '' }: Call, { content, around }: Reply): string | undefined {
+  if (content === undefined || around !== undefined) return undefined;
+  const isTaken = admits(accept, content.contentType) || namesFormat(accept);
+  return isTaken ? undefined : content.contentType;
 }
 
 /** The DocumentReference with the URL of what is read; undefined: there is none. */

@@ -140,6 +140,20 @@ export function namedType(accept: string | undefined, types: readonly string[]):
   return types.find((type) => ranges.some(({ name, parameters }) => name === type && quality(parameters) > 0));
 }
 
+/** Whether a client takes a form of resources, by its name. */
+export function namesFormat(accept: string): boolean {
+  return namedType(accept, Object.keys(FORMATS)) !== undefined;
+}
+
+/** Whether a client takes a content of this type, by the most exact of its ranges. https://www.rfc-editor.org/rfc/rfc9110#name-accept */
+export function admits(accept: string | undefined, contentType: string): boolean {
+  const ranges = splitList(accept ?? '').map(parseMediaType);
+  const { name } = parseMediaType(contentType);
+  const names = [name, name.replace(/\/.*/, '/*'), '*/*'];
+  const range = names.flatMap((each) => ranges.find((one) => one.name === each) ?? [])[0];
+  return ranges.length === 0 || (range !== undefined && quality(range.parameters) > 0);
+}
+
 /** Whether a client likes a page best, as browsers do that show one. */
 export function wantsPage(accept: string | undefined): boolean {
   try {

@@ -85,10 +85,8 @@ export async function readCall(
     prefer: readPreferences(headers),
     base,
   };
-  if (row.operation !== undefined) {
-    Object.assign(call, scopeTargetOf(row));
-    if (headers.accept !== undefined) call.accept = headers.accept;
-  }
+  if (row.operation !== undefined) Object.assign(call, scopeTargetOf(row));
+  if (headers.accept !== undefined) call.accept = headers.accept;
   if (type !== undefined) call.type = type;
   if (id !== undefined) call.id = id;
   if (versionId !== undefined) call.versionId = versionId;

@@ -274,6 +274,18 @@ export function exchangeActors(store: Store): void {
     expect(got.text).toBe(BYTES.toString());
   });
 
+  it.each([
+    ['image/png', 406],
+    ['text/*;q=0, */*', 406],
+    ['text/plain;q=0.1, image/png', 200],
+    ['text/*', 200],
+    ['application/fhir+xml', 200],
+  ])('a document in plain text, for a client that accepts %s: %s (ITI-68 table 68.4.2.2-1)', async (accept, status) => {
+    expect((await server.all.send('GET', documentPath(), undefined, { accept })).status).toBe(status);
+    // Without the actor, and for contents that no document names, the bytes come: FHIR lets servers do so.
+    expect((await plain.all.send('GET', documentPath(), undefined, { accept })).status).toBe(200);
+  });
+
   describe('audit', () => {
     it.each([
       ['ITI-105', 'create', 'C', ['110153', '110152'], ['4', '1']],
