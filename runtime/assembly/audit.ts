@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 
 import type { RestRecord } from '../auth/audit/audit.js';
 import { createAudit, type Audit } from '../auth/audit/create-audit.js';
+import { createClients } from '../auth/audit/clients.js';
 import { argumentsOf } from './audited-arguments.js';
 import { createPatientFinder, type PatientList } from '../auth/audit/patients.js';
 import { openFileTarget, ROTATION } from '../auth/audit/sinks/file.js';
@@ -52,6 +53,7 @@ export async function prepareAudit(
   const sink = createLineSink(target, tellTroubles(log));
   const patients = createPatientFinder(services.tables);
   const audit = createAudit(sink, base, kind === 'store' ? EVENT : undefined);
+  const clientOf = createClients();
   const names = new Map(services.tables.operations.map(({ id, name }) => [id, `$${name}`]));
   const operationOf = ({ operation = '' }: FailedCall): string | undefined => names.get(operation);
   return {
@@ -95,8 +97,7 @@ export async function prepareAudit(
     const versionId = place.versionId?.slice(0, longest.id);
     const query = place.query?.slice(0, longest.query);
     const patients = named.map(maskTokens);
-    const { clientId, tokenId } = principal ?? ANONYMOUS;
-    const client = { clientId: clientId === '' ? undefined : clientId, tokenId, address: trace?.address };
+    const client = clientOf(principal ?? ANONYMOUS, trace?.address);
     const requestId = trace?.requestId ?? '';
     const time = Date.now();
     return { client, time, requestId, interaction, transaction, type, id, versionId, status, failure, query, patients, hasMorePatients: isCut }; // prettier-ignore

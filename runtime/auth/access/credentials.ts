@@ -1,3 +1,5 @@
+import { createRecent } from '../keys/recent.js';
+
 /** Credentials of a request. `malformed` is answered with 400, `none` with 401; another scheme than Bearer is `none` too. */
 export type Credentials =
   { readonly is: 'bearer'; readonly token: string } | { readonly is: 'none' } | { readonly is: 'malformed' };
@@ -7,6 +9,9 @@ export const MAX_TOKEN = 8192;
 
 /** https://www.rfc-editor.org/rfc/rfc6750#section-2.1 */
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
+
+/** Tokens by the headers that came last: most requests repeat one, and the pattern costs more than to find it again. */
+const recent = createRecent<Credentials>(64);
 
 /** Where RFC 6750 also has tokens, and this server has none. */
 const PARAMETER = 'access_token';
@@ -24,10 +29,15 @@ export function readCredentials(headers: readonly string[], query: string): Cred
     return { is: 'malformed' };
   const [header = '', ...more] = headers;
   if (more.length > 0) return { is: 'malformed' };
+  const known = recent.get(header);
+  if (known !== undefined) return known;
   if (!/^bearer(?: |$)/i.test(header)) return { is: 'none' };
   if (header.length > MAX_TOKEN) return { is: 'malformed' };
   const [, token] = BEARER.exec(header) ?? [];
-  return token === undefined ? { is: 'malformed' } : { is: 'bearer', token };
+  if (token === undefined) return { is: 'malformed' };
+  const found: Credentials = { is: 'bearer', token };
+  recent.set(header, found);
+  return found;
 }
 
 /** Whether the parameters of a query or a form hold a token, which is refused whatever else is presented. */

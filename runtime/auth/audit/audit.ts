@@ -11,7 +11,7 @@ export interface AuditSink {
   close(): Promise<void>;
 }
 
-/** Who did something, as far as it is known. */
+/** Who did something, as far as it is known. What is written of it is kept as long as the object is. */
 export interface AuditedClient {
   /** Absent: not known. */
   readonly clientId?: string | undefined;

@@ -44,9 +44,14 @@ interface Known {
   readonly looked: number;
 }
 
+/** Of the tokens that came last: they come again and again, as the same string, so that to find them costs next to nothing. */
+const hashes = createBoundedMap<string>(64);
+
 /** Under which it is remembered that a token is good: not under the token itself. */
 export function tokenHash(text: string): string {
-  return digest('sha256', text, 'base64');
+  let hash = hashes.get(text);
+  if (hash === undefined) hashes.set(text, (hash = digest('sha256', text, 'base64')));
+  return hash;
 }
 
 /**

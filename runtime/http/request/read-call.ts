@@ -11,7 +11,7 @@ import { bodyFormat, isForeign, parseMediaType } from '../../format/negotiate.js
 import type { Call, SentContent, SentPatch } from '../../core/call.js';
 import { hasContent, isPatch } from '../../interactions/registry.js';
 import type { Codecs } from '../response/codecs.js';
-import { abortedWith } from './aborted-with.js';
+import { abortedWith, closedWith } from './aborted-with.js';
 import type { Incoming } from './incoming.js';
 import { checkConditions, readConditions, readPreferences } from './headers.js';
 import { hasBody, openBody, readBody, type BodyLimits } from './read-body.js';
@@ -101,7 +101,8 @@ export async function readCall(
   if (row.method === 'DELETE' && row.interaction === 'operation') call.isDeletion = true;
   if (provenance !== undefined) call.provenance = provenance;
   if (headers['accept-language'] !== undefined) call.languages = headers['accept-language'];
-  if (LONG.test(row.interaction)) call.signal = abortedWith(res);
+  if (SEARCHES.test(row.interaction)) call.signal = closedWith(res);
+  else if (LONG.test(row.interaction)) call.signal = abortedWith(res);
   return call;
 }
 
@@ -114,7 +115,9 @@ function isOperationContent({ destination, exchanges }: Incoming, contentType: s
 }
 
 /** Interactions that may take long enough for a client to leave before the answer comes. */
-const LONG = /^(?:bundle$|operation$|(?:search|history)-)/;
+const LONG = /^(?:bundle$|operation$)/;
+/** The same; nothing of them goes on when the answer is out. */
+const SEARCHES = /^(?:search|history)-/;
 
 /** A fault of the body that the operation reports. @throws what is none */
 function reportedFault(error: unknown, operation: string | undefined): FhirError {
