@@ -18,6 +18,9 @@ export type Outcome = { readonly location: string } | { readonly status: number;
 
 type Place = Pick<Call, 'principal' | 'base' | 'trace'>;
 
+/** What a page shows: so many issues, and so many characters of the line that each is about. */
+const SHOWN = { issues: 200, source: 200 };
+
 /** `OperationRow.id` of `$validate`. */
 const VALIDATE = 'Resource-validate';
 
@@ -53,6 +56,9 @@ export async function editPlainly(
     );
   };
   try {
+    if (givenId === undefined && !['save', 'check'].includes(action)) {
+      throw new FhirError('parameter-invalid', 'The form names no resource: it has no valid id');
+    }
     if (action === 'open' || action === 'copy') return { status: 200, form: await read(action === 'copy') };
     if (action === 'ask') return { status: 200, form: { ...form, isDeletion: true } };
     if (action === 'delete') {
@@ -115,14 +121,16 @@ function matching(version: string | undefined): Call['conditions'] {
 /** The issues of an outcome, each with the line of the text that it is about. */
 function issuesOf({ issue }: JsonObject, text: string): NonNullable<PlainForm['issues']> {
   const lines = text.split('\n');
-  return objectsOf(issue).map(({ severity, diagnostics }) => {
-    const words = String(diagnostics);
-    const line = Number(/\bline (\d+), column \d+/i.exec(words)?.[1] ?? 0);
-    const source = lines[line - 1];
-    return {
-      severity: String(severity),
-      text: words,
-      ...(source !== undefined && { source: `${line}  ${source.trim()}` }),
-    };
-  });
+  return objectsOf(issue)
+    .slice(0, SHOWN.issues)
+    .map(({ severity, diagnostics }) => {
+      const words = String(diagnostics);
+      const line = Number(/\bline (\d+), column \d+/i.exec(words)?.[1] ?? 0);
+      const source = lines[line - 1];
+      return {
+        severity: String(severity),
+        text: words,
+        ...(source !== undefined && { source: `${line}  ${source.trim().slice(0, SHOWN.source)}` }),
+      };
+    });
 }

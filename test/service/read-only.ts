@@ -81,6 +81,18 @@ export function itIsReadOnly(newStore: () => string): void {
       expect(all.text).toContain('readOnly');
     });
 
+    it('keeps no entries that write for later', async () => {
+      const entry = [{ resource: { resourceType: 'Patient' }, request: { method: 'POST', url: 'Patient' } }];
+      for (const type of ['batch', 'transaction']) {
+        const answer = await fetch(base, {
+          method: 'POST',
+          headers: { 'content-type': FHIR, prefer: 'respond-async' },
+          body: JSON.stringify({ resourceType: 'Bundle', type, entry }),
+        });
+        expect(answer.status, await answer.text()).toBe(405);
+      }
+    });
+
     it('refuses what an operation would store beside its answer', async () => {
       const { status, text } = await send('GET', '/Composition/c/$document?persist=true');
       expect([status, text.includes('readOnly')]).toEqual([405, true]);

@@ -2,6 +2,7 @@ import type { Call } from '../../core/call.js';
 import { checkParameters } from '../../core/parameters.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
+import { isObject, type JsonValue } from '../../fhir/resource.js';
 import { openBundle } from '../../interactions/bundle/envelope.js';
 import { checkAllowed } from '../../interactions/execute.js';
 import { historyParameters } from '../../interactions/history/history-query.js';
@@ -31,5 +32,15 @@ export async function judgeCall(call: Call, services: Services): Promise<void> {
   } else if (interaction !== 'operation') {
     checkParameters(call);
   }
-  if (interaction === 'bundle') openBundle(body, services.limits.entries);
+  if (interaction !== 'bundle') return;
+  const { entries } = openBundle(body, services.limits.entries);
+  // The job would keep the writes until a server runs it that may write.
+  const isRead = (entry: JsonValue): boolean => /^(?:GET|HEAD)$/.test(String(methodOf(entry)));
+  if (services.isReadOnly && !entries.every(isRead))
+    throw new FhirError('read-only', undefined, { headers: { Allow: '' } });
+}
+
+function methodOf(entry: JsonValue): JsonValue | undefined {
+  const request = isObject(entry) ? entry['request'] : undefined;
+  return isObject(request) ? request['method'] : undefined;
 }

@@ -8,6 +8,7 @@ import type { Call, Reply } from '../../core/call.js';
 import { EXPORT, NDJSON } from '../../core/export-files.js';
 import { ENDED, type Job } from '../../core/jobs.js';
 import { isOwnJob } from '../../core/own-job.js';
+import { isShown as isVersionShown, SHOWING } from '../../core/access/visibility.js';
 import { readStored } from '../../core/read-stored.js';
 import { isShown } from '../../core/search/parse/check-view.js';
 import type { Services } from '../../core/services.js';
@@ -202,7 +203,7 @@ async function choosePatients(
     return wanted;
   }
   if (distinct.length > 0) {
-    const missing = await findMissing(distinct, services);
+    const missing = await findMissing(distinct, call, services);
     if (missing.length === 0 || call.prefer.handling === 'lenient') return distinct;
     for (const each of missing) faults.add('patient', `Patient/${each} does not exist; leave it out`, 'not-found');
   }
@@ -212,13 +213,17 @@ async function choosePatients(
 /** Patients that one query looks for. */
 const LOOKED_FOR = 200;
 
-/** Finds those of the patients that do not exist. */
-async function findMissing(ids: readonly string[], { store }: Pick<Services, 'store'>): Promise<readonly string[]> {
+/** Finds those of the patients that do not exist, as far as the token shows Patients: to others nothing is said. */
+async function findMissing(ids: readonly string[], call: Call, services: Services): Promise<readonly string[]> {
+  const { access } = call.principal;
+  if (SHOWING.every((letter) => access.on(PATIENT, letter) === 'nothing')) return [];
   const there = new Set<string>();
   for (let at = 0; at < ids.length; at += LOOKED_FOR) {
     const some = ids.slice(at, at + LOOKED_FOR);
     const query = { type: PATIENT, where: { ids: some }, sort: [], count: some.length, total: 'none' } as const;
-    for (const { id } of (await store.find(query)).versions) there.add(id);
+    for (const version of (await services.store.find(query)).versions) {
+      if (await isVersionShown(version, call, services)) there.add(version.id);
+    }
   }
   return ids.filter((id) => !there.has(id));
 }

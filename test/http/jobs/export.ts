@@ -352,6 +352,20 @@ export function exports(store: Store): void {
       expect((await client().send('POST', '/Patient/$export', body, lenient)).status).toBe(202);
     });
 
+    it('say nothing of patients that the token does not show', async () => {
+      const ask = (scopes: string, type: string, id: string) => {
+        const patient = { name: 'patient', valueReference: { reference: `Patient/${id}` } };
+        const parameter = [{ name: '_type', valueString: type }, patient];
+        return client(scopes).send('POST', '/$export', { resourceType: 'Parameters', parameter }, ASYNC);
+      };
+      for (const id of ['p1', 'nobody']) {
+        const hidden = await ask('system/Observation.rs', 'Nope', id);
+        expect([hidden.status, hidden.text.includes('does not exist')]).toEqual([400, false]);
+        const outside = await ask('system/Observation.rs system/Patient.rs?_id=p2', 'Observation', id);
+        expectRefusal(outside, 400, 'parameter-invalid', `Patient/${id} does not exist`);
+      }
+    });
+
     it('are none where there is nothing', async () => {
       const manifest = await manifestOf(status['nothing'] ?? '');
       expect(manifest).toMatchObject({

@@ -25,6 +25,21 @@ export function editPlainly(store: Store): void {
   const field = ({ text }: Answer, key: string): string | undefined =>
     new RegExp(`name="${key}" value="([^"]*)"`).exec(text)?.[1];
 
+  it('is refused where it names no resource', async () => {
+    for (const action of ['open', 'copy', 'ask', 'delete']) {
+      expect((await post({ do: action, version: '1' })).status, action).toBe(400);
+    }
+  });
+
+  it('stays small, however many faults a long line has', async () => {
+    const contact = Array.from({ length: 3000 }, () => ({ gender: 'x' }));
+    const text = JSON.stringify({ resourceType: 'Patient', contact });
+    for (const action of ['check', 'save']) {
+      const answer = await post({ do: action, text }, undefined, guarded);
+      expect(answer.text.length, action).toBeLessThan(200_000);
+    }
+  });
+
   it('creates, opens, saves with the version that was read, and deletes after a question', async () => {
     const made = await post({ do: 'save', text: patient({ gender: 'female' }) });
     expect(made.status, made.text).toBe(303);
