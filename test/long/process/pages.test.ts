@@ -352,7 +352,7 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     await page.click('.run >> text=Run');
     // Walks before it leave Patients, so the number is not known.
     await page.locator('#views-state', { hasText: /^\d.* rows/ }).waitFor();
-    expect(await page.locator('#views-rows th').allTextContents()).toEqual(['family string', 'id id']);
+    expect(await page.locator('#views-rows th').allTextContents()).toEqual(['family', 'id id']);
     await inspect(page, 'views-stored');
     await page.fill('#views-view', '{ "resourceType": "ViewDefinition", "resource": "Patient" }');
     await page.click('.run >> text=Run');
