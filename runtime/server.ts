@@ -2,7 +2,7 @@ import type { ServerFacts } from './store/mongo/examine-servers.js';
 import { statSync } from 'node:fs';
 
 import { integrityOf } from './assembly/integrity.js';
-import { withoutViews } from './core/without-views.js';
+import { withoutViews } from './core/definitions/without-views.js';
 import { requiredProfiles } from './assembly/required-profiles.js';
 import { isStaleBuild } from './assembly/stale-build.js';
 import { limitsOf, searchSettingsOf } from './config/limits.js';

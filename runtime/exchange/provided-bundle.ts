@@ -23,7 +23,7 @@ interface Part {
   readonly comprehensive?: readonly ExchangeRule[];
 }
 
-/** What IHE.MHD.Minimal.SubmissionSet and IHE.MHD.Minimal.Folder have in common beyond the structure of the type. */
+/** Rules that IHE.MHD.Minimal.SubmissionSet and IHE.MHD.Minimal.Folder have in common beyond the structure of the type. */
 const LIST_RULES: readonly ExchangeRule[] = [
   { path: 'modifierExtension', max: 0 },
   { path: 'identifier', type: 'entryUUID', max: 1, prefix: 'urn:uuid:' },

@@ -4,7 +4,7 @@ import { elementsAt } from './elements.js';
 import { PROFILES } from './mhd.js';
 import { brokenRules, type ExchangeRule } from './rules.js';
 
-/** What IHE.MHD.SimplifiedPublish.DocumentReference 5.1.0 and IHE.MHD.Minimal.DocumentReference have in common beyond the structure of the type. */
+/** Rules that IHE.MHD.SimplifiedPublish.DocumentReference 5.1.0 and IHE.MHD.Minimal.DocumentReference have in common beyond the structure of the type. */
 export const REFERENCE_RULES: readonly ExchangeRule[] = [
   { path: 'modifierExtension', max: 0 },
   { path: 'docStatus', max: 0 },

@@ -15,7 +15,7 @@ export interface ExchangeRule {
   readonly type?: 'uniqueId' | 'entryUUID';
   /** The URL of the extensions that are counted. */
   readonly url?: string;
-  /** What the value of each identifier that is counted begins with. */
+  /** The text that the value of each identifier that is counted begins with. */
   readonly prefix?: string;
   /** Absent: XDSRegistryMetadataError. */
   readonly code?: SharingCode;

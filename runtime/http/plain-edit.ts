@@ -13,12 +13,12 @@ import type { PlainForm } from '../pages/tools/edit-page.js';
 import { audited } from './audited.js';
 import { readForm } from './request/read-form.js';
 
-/** What a form came to: where to go on, or the form again. */
+/** The result of a form: where to go on, or the form again. */
 export type Outcome = { readonly location: string } | { readonly status: number; readonly form: PlainForm };
 
 type Place = Pick<Call, 'principal' | 'base' | 'trace'>;
 
-/** What a page shows: so many issues, and so many characters of the line that each is about. */
+/** Limits of a page: so many issues, and so many characters of the line that each is about. */
 const SHOWN = { issues: 200, source: 200 };
 
 /** `OperationRow.id` of `$validate`. */
@@ -112,7 +112,7 @@ export async function editPlainly(
   }
 }
 
-/** What must not have been changed since it was read. @throws FhirError: it has not been read */
+/** The condition that the resource was not changed since it was read. @throws FhirError: it has not been read */
 function matching(version: string | undefined): Call['conditions'] {
   if (version !== undefined && isId(version)) return { ifMatch: `W/"${version}"` };
   throw new FhirError('parameter-invalid', 'The form names no version: open the resource first');

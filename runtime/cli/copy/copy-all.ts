@@ -8,7 +8,7 @@ import { copyVersions, type CopyVersions } from './copy-versions.js';
 /** Resources that searches cannot find are named up to this number. */
 const MAX_NAMED = 20;
 
-/** What a copy reads of its source. */
+/** The parts of a store that a copy reads. */
 export interface CopySource {
   readonly scan: Store['scan'];
   readonly blobs: Pick<Store['blobs'], 'list' | 'get'>;

@@ -18,7 +18,7 @@ export type Phase =
   | 'deleted'
   /** Of views: makes tables of the rows in the files. */
   | 'tables'
-  /** Of an export that is organized by patients: makes files of blocks from the files by type. */
+  /** Makes files of blocks from the files by type, for an export that is organized by patients. */
   | 'organize'
   | 'end';
 

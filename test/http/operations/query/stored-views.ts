@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../../../runtime/store/store.js';
 import { createRuleChecker } from '../../../../runtime/validate/rules/create-rule-checker.js';
 import { tables } from '../../../../generated/tables.js';
-import { withoutViews } from '../../../../runtime/core/without-views.js';
+import { withoutViews } from '../../../../runtime/core/definitions/without-views.js';
 import { scopedServer } from '../../auth/scoped.js';
 import { expectRefusal } from '../../write-server.js';
 

@@ -1,4 +1,4 @@
-import type { Tables } from '../contract/tables.js';
+import type { Tables } from '../../contract/tables.js';
 
 /** The type and the operations of SQL on FHIR: the setting `sqlOnFhir`. https://sql-on-fhir.org/ig/latest/ */
 const TYPE = 'ViewDefinition';
