@@ -38,7 +38,7 @@ const seldom = [
  * what they wait for comes much sooner than it has to.
  */
 const oneAtATime = [
-  'test/long/definitions/{example,extraction-speed,generator-speed}.test.ts',
+  'test/long/definitions/{example,extraction-speed}.test.ts',
   'test/long/jobs/{expunge-at-length,expunge-at-length-mongo,job-latency}.test.ts',
   'test/long/mongo/{mongo-large-rewrites,mongo-links-cost,mongo-run-search}.test.ts',
   'test/long/process/{container,stall,two-processes}.test.ts',

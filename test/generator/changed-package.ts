@@ -1,9 +1,12 @@
 import { join } from 'node:path';
 import { makeModel } from '../../generator/generate.js';
+import { loadDefinitions } from '../../generator/load/definitions.js';
 import type { FhirElement, StructureDefinition } from '../../generator/load/fhir-json.js';
+import { addTypes, typesFor } from '../../generator/load/types.js';
 import { buildRules } from '../../generator/model/invariants.js';
 import type { Model } from '../../generator/model/model.js';
 import { buildStructures } from '../../generator/model/structures.js';
+import { projectRoot } from '../../generator/project-root.js';
 import { R5, readPackage } from './release.js';
 import { changeJson, copyPackage, forgetUnpacked, pack } from './tarball.js';
 
@@ -28,7 +31,9 @@ export async function modelOfTarball(dir: string, change: Change): Promise<Model
 
 /** The same of the types alone, in memory. */
 export async function typesWith(published: Model, change: Change): Promise<Model> {
-  const { structures } = await readPackage(R5);
+  const loaded = await readPackage(R5);
+  const { types } = loadDefinitions(`${projectRoot()}/definitions`);
+  const { structures } = addTypes(loaded, typesFor(loaded.name, types));
   const definitions = structures.map((each) => (each.id === 'Patient' ? changed(each, change) : each));
   return { ...published, structures: buildStructures(definitions, buildRules(definitions)) };
 }

@@ -58,6 +58,8 @@ const setup = (more: object): object => ({ setup: { action: [{ assert: { stopTes
 const operation = { encodeRequestUrl: true, type: { system: 'http://hl7.org/fhir/restful-interaction', code: 'read' } };
 const terminology = { resourceType: 'TerminologyCapabilities', status: 'draft', date: '2024', kind: 'requirements' };
 const described = { ...terminology, description: 'x' };
+const view = { resourceType: 'ViewDefinition', status: 'draft', resource: 'Patient' };
+const rows = (more: object): object => ({ select: [{ ...more, column: [{ name: 'a', path: 'id' }] }] });
 const valueSet = { resourceType: 'ValueSet', url: 'http://x.org/v', status: 'draft' };
 const include = (more: object): object => ({ compose: { include: [more] } });
 const parameter = { resourceType: 'SearchParameter', url: 'http://x.org/s', name: 'A', status: 'draft', description: 'x', code: 'a', base: ['Patient'], type: 'number', expression: 'Patient.id', processingMode: 'normal' }; // prettier-ignore
@@ -171,6 +173,13 @@ export const RULE_INSTANCES: readonly RuleInstances[] = [
     snapshot(root, part({ slicing: { rules: 'open', description: 'x' } })),
   ),
   of('spd-3', parameter, { type: 'string', comparator: ['eq'] }, { comparator: ['eq'] }),
+  of(
+    'sql-expressions',
+    { ...view, name: 'v' },
+    rows({ forEach: 'name', repeat: ['contact'] }),
+    rows({ forEach: 'name' }),
+  ),
+  of('sql-name', view, { name: '1 v', ...rows({}) }, { name: 'v_1', ...rows({}) }),
   of('sqty-1', observation, { referenceRange: [{ low: { value: 1, comparator: '<' } }] }, { referenceRange: [{ low: { value: 1 } }] }), // prettier-ignore
   of('tcp-1', described, { codeSystem: [{ uri: 'http://x.org/c', content: 'complete', version: [{ code: '1' }, { isDefault: true }] }] }, { codeSystem: [{ uri: 'http://x.org/c', content: 'complete', version: [{ code: '1' }, { code: '2' }] }] }), // prettier-ignore
   of('tcp-2', terminology, {}, { description: 'x' }),
