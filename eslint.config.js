@@ -167,6 +167,7 @@ export default tseslint.config(
           'getSelection',
           'history',
           'location',
+          'sessionStorage',
           'navigator',
           'performance',
           'scrollTo',

@@ -234,7 +234,10 @@ export async function openApplication(
         late.principalOf = principalOf;
         late.rightsOf = rightsOf;
         late.sign = sign;
-        late.app = createApp({ ...options, ownBase: base, mountPath, docsFolder: docsFolder(), ...access });
+        // Of the application around a mounted one there may be other pages, which share what a tab keeps.
+        const keepsToken = config['pages.keepToken'] && mountPath === undefined;
+        const place = { ownBase: base, mountPath, docsFolder: docsFolder(), keepsToken };
+        late.app = createApp({ ...options, ...place, ...access });
         jobs.open();
         if (hasTopics && !config.readOnly) subscriptions.engine.open();
         if (reindexing !== undefined) {

@@ -49,6 +49,9 @@ export function checkExposure(config: Config): void {
   if (config.auth === 'open') {
     throw new ConfigError(`${exposed}: without authorization (--auth open) only this machine is served, and directly`);
   }
+  if (config['pages.keepToken']) {
+    throw new ConfigError(`${exposed}: pages keep tokens (--pages-keep-token) only of a server for this machine alone`);
+  }
   if (config['base-url'] === undefined && ALL.test(config.host)) {
     throw new ConfigError(`--host ${config.host}: clients cannot reach that; say by which URL they do with --base-url`);
   }

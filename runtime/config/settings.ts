@@ -143,6 +143,10 @@ export const SETTINGS = {
     help: 'whether every write of a client is refused; jobs that write do not run, and no notifications are sent',
     initial: false,
   }),
+  'pages.keepToken': yesOrNo({
+    help: 'whether the pages offer to keep an access token for as long as its tab is open; only where the server is for this machine alone',
+    initial: false,
+  }),
   'definitions.shipped': yesOrNo({
     help: 'whether clients can read the definitions of FHIR (StructureDefinition, ValueSet and the like) as if they were stored',
     initial: true,

@@ -34,6 +34,8 @@ export interface AppOptions extends KilnOptions {
   readonly auth?: AuthRoutes;
   /** The command that prints a token, where every client is on this machine. */
   readonly tokenCommand?: string | undefined;
+  /** Whether pages may keep the token for as long as their tab is open, where they are opened on this machine. */
+  readonly keepsToken?: boolean;
   /** Folder of the reference pages; absent: they are not served. */
   readonly docsFolder?: string | undefined;
   /**
@@ -108,7 +110,8 @@ const DOCS_PATH = '/docs';
 const TOKEN_PATH = '/auth/token';
 
 /** What all pages have in common; their tables are those in effect. @param fhirPath of FHIR, under the root */
-function siteOf({ docsFolder, gate, codecs }: AppOptions, fhirPath: string, servicesNow: () => Services): Site {
+function siteOf(options: AppOptions, fhirPath: string, servicesNow: () => Services): Site {
+  const { docsFolder, gate, codecs, keepsToken = false, tokenCommand } = options;
   const xml = codecs?.xml;
   return {
     get tables() {
@@ -116,6 +119,8 @@ function siteOf({ docsFolder, gate, codecs }: AppOptions, fhirPath: string, serv
     },
     fhirPath,
     isGuarded: gate !== undefined,
+    keepsToken,
+    tokenCommand,
     hasDocs: docsFolder !== undefined,
     get hasGraphql() {
       return servicesNow().operations.has(GRAPHQL);
@@ -138,7 +143,6 @@ function createRest(
   serveFhir: (req: IncomingMessage, res: ServerResponse, url: string) => void,
 ): Express {
   const { auth, log = SILENT, docsFolder, ownBase = FHIR_PATH, gate, limits = {}, clientAddress } = options;
-  const { tokenCommand } = options;
   const { bodyIdleTime = DEFAULT_LIMITS.bodyIdleTime } = limits;
   const root = ownBase.slice(0, ownBase.length - path.length);
   const app = express();
@@ -146,7 +150,7 @@ function createRest(
   app.disable('etag');
   if (auth !== undefined) app.use(authRouter(auth, { log, bodyIdleTime, addressOf: clientAddress ?? peerAddress }));
   const paths = path === '' ? ['/'] : ['/', path, `${path}/`];
-  app.use(createLanding({ base: ownBase, paths, tokenCommand }, parts.pages, log));
+  app.use(createLanding({ base: ownBase, paths }, parts.pages, log));
   if (docsFolder !== undefined) {
     const setDocsHeaders = (res: ServerResponse): void => {
       res.setHeader('Content-Security-Policy', DOCS_POLICY);

@@ -12,15 +12,13 @@ export interface LandingFacts {
   readonly base: string;
   /** Of the root and the base. */
   readonly paths: readonly string[];
-  /** The command that prints a token, where every client is on this machine. */
-  readonly tokenCommand: string | undefined;
 }
 
 /**
  * The page that a browser gets at the root of the server and at the FHIR base. A client that does not ask for HTML gets nothing at
  * the root, and a search at the base.
  */
-export function createLanding({ base, paths, tokenCommand }: LandingFacts, pages: Pages, log: Log): RequestHandler {
+export function createLanding({ base, paths }: LandingFacts, pages: Pages, log: Log): RequestHandler {
   return (req, res, next) => {
     const { method, url } = req;
     const isRead = method === 'GET' || method === 'HEAD';
@@ -28,7 +26,7 @@ export function createLanding({ base, paths, tokenCommand }: LandingFacts, pages
     const start = performance.now();
     const id = requestId(req);
     pages
-      .landing(base, tokenCommand)
+      .landing(base)
       .then((page) => {
         sendPage(res, id, page, ['Cache-Control', 'no-cache', 'Vary', 'Accept']);
         log.request({ requestId: id, method, route: '/', status: 200, duration: performance.now() - start });

@@ -6,8 +6,8 @@ import type { PageRequest, Site } from '../pages/site.js';
 export interface Pages {
   /** The page that answers a request for FHIR data. */
   open(request: PageRequest): Promise<PageWriter>;
-  /** The page at the root of the server. @param tokenCommand prints a token, where every client is on this machine */
-  landing(base: string, tokenCommand: string | undefined): Promise<Page>;
+  /** The page at the root of the server. */
+  landing(base: string): Promise<Page>;
 }
 
 /** The pages of a server. */
@@ -17,9 +17,9 @@ export function createPages(site: Site): Pages {
       const { openPage } = await import('../pages/page.js');
       return openPage(request, site);
     },
-    async landing(base, tokenCommand) {
+    async landing(base) {
       const { landingPage } = await import('../pages/landing-page.js');
-      return landingPage({ base, tokenCommand }, site);
+      return landingPage(base, site);
     },
   };
 }

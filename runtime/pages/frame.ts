@@ -15,6 +15,8 @@ interface FrameData extends Paths {
   readonly nonce: string;
   readonly content: string;
   readonly isGuarded: boolean;
+  readonly keepsToken: boolean;
+  readonly tokenCommand: string | undefined;
   readonly hasDocs: boolean;
   readonly hasGraphql: boolean;
   readonly hasViews: boolean;
@@ -48,10 +50,11 @@ export function frameOf(site: Site, paths: Paths, title: string, nonce: string):
 }
 
 function keep(ofSite: Map<string, Parts>, site: Site, paths: Paths): Parts {
-  const { isGuarded, hasDocs, hasGraphql, hasViews } = site;
+  const { isGuarded, keepsToken, tokenCommand, hasDocs, hasGraphql, hasViews } = site;
   const product = `${PRODUCT.name} ${PRODUCT.version}`;
   const places = { title: TITLE, nonce: NONCE, content: CONTENT };
-  const facts = { isGuarded, hasDocs, hasGraphql, hasViews, version: assetsVersion(), product };
+  const known = { isGuarded, keepsToken, tokenCommand, hasDocs, hasGraphql, hasViews };
+  const facts = { ...known, version: assetsVersion(), product };
   const [start = '', rest = ''] = render({ ...paths, ...places, ...facts }).split(TITLE);
   const [middle = '', tail = ''] = rest.split(CONTENT);
   const parts = { start, middle: middle.split(NONCE), tail };

@@ -8,6 +8,10 @@ export interface Site {
   readonly fhirPath: string;
   /** Whether requests need a token. */
   readonly isGuarded: boolean;
+  /** Whether a page may keep the token for as long as its tab is open. */
+  readonly keepsToken: boolean;
+  /** The command that prints a token, where every client is on this machine. */
+  readonly tokenCommand: string | undefined;
   /** Whether the reference pages are served. */
   readonly hasDocs: boolean;
   /** Whether `$graphql` is served. */

@@ -1,12 +1,33 @@
-// The script of the pages. Without authorization it only copies. With authorization it holds the access token in memory, sends it with
+// The script of the pages. Without authorization it only copies. With authorization it holds the access token, sends it with
 // each request for a page, and puts the answer in place of the present page. Forms that need a script are in tools.js.
 'use strict';
 
 const PAGE_MARK = 'Kiln-Page';
 const isGuarded = document.body.hasAttribute('data-guarded');
 
-/** The access token; it is never stored. */
+/** The access token. It is stored only where the page offers that, and for this tab alone. */
 let token = '';
+
+const KEPT = 'kiln-token';
+
+/** Whether a token may be kept: the server allows it, and it is this machine. */
+const mayKeep =
+  document.querySelector('[data-forget]') !== null && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(location.hostname);
+
+/** What a tab kept while it was allowed goes as soon as it is not. */
+function restoreToken() {
+  if (!mayKeep) return sessionStorage.removeItem(KEPT);
+  token = sessionStorage.getItem(KEPT) ?? '';
+  const form = document.getElementById('token-form');
+  form.elements.keep.checked = token !== '';
+  for (const part of form.querySelectorAll('[data-token-kept]')) part.hidden = false;
+}
+
+function forgetToken() {
+  token = '';
+  sessionStorage.removeItem(KEPT);
+  location.reload();
+}
 
 function headersFor(more) {
   return token === '' ? more : { ...more, Authorization: `Bearer ${token}` };
@@ -194,6 +215,7 @@ function element(name, text, properties) {
 document.addEventListener('click', (event) => {
   const button = event.target.closest('[data-copy]');
   if (button !== null) void copy(button);
+  if (event.target.closest('[data-forget]') !== null) forgetToken();
   const more = event.target.closest('[data-show-all]');
   if (more !== null) void showAll(more);
   const link = event.target.closest('a[href]');
@@ -213,6 +235,8 @@ document.addEventListener('submit', (event) => {
     const field = document.getElementById('token');
     token = field.value.trim();
     field.value = '';
+    if (mayKeep && form.elements.keep.checked) sessionStorage.setItem(KEPT, token);
+    else sessionStorage.removeItem(KEPT);
     void visit(location.href, {}, true);
   } else if (token !== '' && !event.defaultPrevented) {
     event.preventDefault();
@@ -224,4 +248,7 @@ document.addEventListener('submit', (event) => {
 
 if (isGuarded) addEventListener('popstate', () => void visit(location.href, {}, true));
 
+if (isGuarded) restoreToken();
 prepare();
+// What a browser opens by itself comes without the token.
+if (token !== '' && document.querySelector('[data-needs-token]') !== null) void visit(location.href, {}, true);

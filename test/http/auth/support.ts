@@ -5,7 +5,7 @@ import type { Resource } from '../../../runtime/fhir/resource.js';
 import { parseElements, selectElements } from '../../../runtime/format/summary-elements.js';
 import { summarize } from '../../../runtime/format/summary.js';
 import { createTokenGate } from '../../../runtime/http/token-gate.js';
-import type { KilnOptions } from '../../../runtime/http/kiln.js';
+import type { AppOptions } from '../../../runtime/http/app.js';
 import type { View } from '../../../runtime/core/services.js';
 import { utc } from '../../../runtime/indexing/values/zone.js';
 import type { Store } from '../../../runtime/store/store.js';
@@ -31,7 +31,7 @@ export function tokenOf(scopes: string, clientId = 'client'): string {
 }
 
 /** A server with all types on a store, whose tokens say themselves what they give. */
-export function serveWith(store: Store, options: Partial<KilnOptions> = {}): GuardedServer {
+export function serveWith(store: Store, options: Partial<AppOptions> = {}): GuardedServer {
   const scopes = createScopes({ tables, zone: utc, own: OWN });
   const gate = createTokenGate({ verifier: { verify: async (text) => verify(text) }, access: scopes.access });
   const server = useBundleServer(store, { gate, subset, ...options });

@@ -242,6 +242,12 @@ describe('the landing page', () => {
     expect(page.text).not.toContain('/docs/');
   });
 
+  it('names the command beside the box for a token, and keeps no token unless the server lets it', async () => {
+    const page = await guarded.raw('GET', '/ui/search', undefined, HTML);
+    expect(page.text).toContain('<code id="token-command">npx kiln token --store &#x27;&lt;x&gt;&#x27;</code>');
+    expect(page.text).not.toContain('data-forget');
+  });
+
   it('is for nobody else: programs get what they got before', async () => {
     for (const accept of ['*/*', 'application/fhir+json', 'text/html;q=0.1, application/fhir+json']) {
       expect((await open.raw('GET', '/', undefined, { accept })).status).toBe(404);

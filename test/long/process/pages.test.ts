@@ -41,6 +41,8 @@ const EVIL =
 const store = await openStore('sqlite::memory:');
 const open = useBundleServer(store, { validate: () => [] });
 const guarded = serveWith(store, { validate: () => [] });
+/** Lets pages keep the token. */
+const keeping = serveWith(store, { validate: () => [], keepsToken: true, tokenCommand: 'npx kiln token' });
 /** Validates, as every server does outside of tests. */
 const strict = useBundleServer(store, { validate: createValidator(tables) });
 
@@ -388,6 +390,56 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     await page.reload();
     expect(await page.textContent('h1')).toBe('401 Unauthorized');
     await close();
+  });
+
+  it('keeps the token in its tab where that is allowed, until a button forgets it', async () => {
+    const { page, faults, close } = await windowOf(375, 'dark');
+    await page.goto(`${keeping.url}/fhir/Patient/ada`);
+    await page.click('text=Get a token');
+    expect(await page.textContent('#token-command')).toBe('npx kiln token');
+    await inspect(page, 'token-kept');
+    const kept = (): Promise<unknown> => page.evaluate('JSON.stringify({ ...sessionStorage })');
+    const token = tokenOf('system/Patient.rs');
+    await page.fill('#token', token);
+    await page.click('#token-form >> text=Use');
+    await page.waitForSelector('h1:has-text("Patient/ada")');
+    expect(await kept()).toBe('{}');
+    await page.check('[name=keep]');
+    await page.fill('#token', token);
+    await page.click('#token-form >> text=Use');
+    await page.waitForSelector('h1:has-text("Patient/ada")');
+    expect(await kept()).toBe(JSON.stringify({ 'kiln-token': token }));
+    await page.reload();
+    await page.waitForSelector('h1:has-text("Patient/ada")');
+    // Another tab has none.
+    const other = await page.context().newPage();
+    await other.goto(`${keeping.url}/fhir/Patient/ada`);
+    expect(await other.textContent('h1')).toBe('401 Unauthorized');
+    await page.click('text=Forget');
+    await page.waitForSelector('h1:has-text("401 Unauthorized")');
+    expect(await kept()).toBe('{}');
+    expect(faults).toEqual([]);
+    await close();
+  });
+
+  it('keeps no token of a page that was not opened on this machine, and drops what it has where keeping ended', async () => {
+    const elsewhere = await chromium.launch({
+      executablePath: executablePath!,
+      args: ['--no-sandbox', '--host-resolver-rules=MAP kiln.example 127.0.0.1'],
+    });
+    try {
+      const page = await elsewhere.newPage();
+      const { port } = new URL(keeping.url);
+      await page.goto(`http://kiln.example:${port}/fhir/Patient/ada`);
+      expect(await page.isVisible('#token')).toBe(true);
+      expect(await page.isVisible('[name=keep]')).toBe(false);
+      await page.goto(`${guarded.url}/ui/search`);
+      await page.evaluate("sessionStorage.setItem('kiln-token', 'old')");
+      await page.reload();
+      expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    } finally {
+      await elsewhere.close();
+    }
   });
 
   it('takes uploaded content for no page of this server', async () => {

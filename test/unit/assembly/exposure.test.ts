@@ -21,6 +21,15 @@ describe('what opens a server to more than this machine', () => {
     expect(check).toThrow(/^[^\n]+: without authorization \(--auth open\) only this machine is served, and directly$/);
   });
 
+  it.each(EXPOSING)('is %j: pages keep no tokens there', (flags) =>
+    expect(() => checkExposure(configOf({ ...flags, 'pages-keep-token': 'true' }))).toThrow(
+      /: pages keep tokens \(--pages-keep-token\) only of a server for this machine alone$/,
+    ),
+  );
+
+  it('on this machine alone pages may keep tokens', () =>
+    expect(() => checkExposure(configOf({ 'pages-keep-token': 'true' }))).not.toThrow());
+
   it('with authorization it is allowed, where clients know the name', () => {
     const ofAll = { host: '0.0.0.0', auth: 'smart' };
     expect(() => checkExposure(configOf(ofAll))).toThrow('--base-url');
