@@ -229,7 +229,7 @@ export const SETTINGS = {
     initial: true,
   }),
   'limits.rate.perSecond': integer(0, 1_000_000, {
-    help: 'FHIR requests a second of one client (without a token: of one address), on average; more are refused with 429 (0: any number)',
+    help: 'requests a second of one client (without a token: of one address) for FHIR and pages, on average; more are refused with 429 (0: any number)',
     initial: 0,
   }),
   'limits.rate.burst': integer(1, 1_000_000, {

@@ -142,13 +142,14 @@ function createRest(
   parts: Pick<UiNeeds, 'site' | 'pages' | 'servicesNow'>,
   serveFhir: (req: IncomingMessage, res: ServerResponse, url: string) => void,
 ): Express {
-  const { auth, log = SILENT, docsFolder, ownBase = FHIR_PATH, gate, limits = {}, clientAddress } = options;
+  const { auth, log = SILENT, docsFolder, ownBase = FHIR_PATH, gate, rate, limits = {} } = options;
+  const { clientAddress: addressOf = peerAddress } = options;
   const { bodyIdleTime = DEFAULT_LIMITS.bodyIdleTime } = limits;
   const root = ownBase.slice(0, ownBase.length - path.length);
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  if (auth !== undefined) app.use(authRouter(auth, { log, bodyIdleTime, addressOf: clientAddress ?? peerAddress }));
+  if (auth !== undefined) app.use(authRouter(auth, { log, bodyIdleTime, addressOf }));
   const paths = path === '' ? ['/'] : ['/', path, `${path}/`];
   app.use(createLanding({ base: ownBase, paths }, parts.pages, log));
   if (docsFolder !== undefined) {
@@ -166,7 +167,7 @@ function createRest(
   // The address of an asset changes with its content.
   const lasting = { immutable: true, maxAge: '1y', index: false, redirect: false, setHeaders } as const;
   app.use(`${UI_PATH}/assets`, express.static(ASSETS_FOLDER, lasting));
-  app.use(UI_PATH, uiRoutes({ ...parts, base: ownBase, gate, urls, log }));
+  app.use(UI_PATH, uiRoutes({ ...parts, base: ownBase, gate, rate, addressOf, urls, log }));
   app.use((req, res, next) => {
     if (isBelow(req.url, path)) return serveFhir(req, res, req.url);
     const error = new FhirError('unknown-path', `There is nothing here; FHIR is served under ${FHIR_PATH}`);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Call, Reply } from '../core/call.js';
+import type { FailedCall } from '../core/call-audit.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import { isId } from '../fhir/id.js';
@@ -21,6 +22,9 @@ type Place = Pick<Call, 'principal' | 'base' | 'trace'>;
 /** Limits of a page: so many issues, and so many characters of the line that each is about. */
 const SHOWN = { issues: 200, source: 200 };
 
+/** What a form that is too large is called. Longer ones would be read and parsed while other requests wait. */
+const WHAT = 'A form (a longer resource needs the script of the page, or PUT)';
+
 /** `OperationRow.id` of `$validate`. */
 const VALIDATE = 'Resource-validate';
 
@@ -38,7 +42,16 @@ export async function editPlainly(
   place: Place,
   services: Services,
 ): Promise<Outcome> {
-  const fields = await readForm(req, res, services.limits);
+  const recorded = new WeakSet<FhirError>();
+  /** Records in the audit what was refused before a call was made of it. */
+  const refused = (error: unknown, about: FailedCall): void => {
+    if (!(error instanceof FhirError) || recorded.has(error)) return;
+    services.audit.failed({ ...place, type, ...about }, error);
+  };
+  const fields = await readForm(req, res, services.limits, WHAT).catch((error: unknown) => {
+    refused(error, {});
+    throw error;
+  });
   const [givenId, version] = [fields.get('id'), fields.get('version')].map((each) =>
     each !== null && isId(each) ? each : undefined,
   );
@@ -53,7 +66,10 @@ export async function editPlainly(
       services,
       () => execute(whole, services),
       (reply) => reply,
-    );
+    ).catch((error: unknown) => {
+      if (error instanceof FhirError) recorded.add(error);
+      throw error;
+    });
   };
   try {
     if (givenId === undefined && !['save', 'check'].includes(action)) {
@@ -76,6 +92,7 @@ export async function editPlainly(
       location: (reply.location ?? reply.contentLocation ?? `${type}/${givenId}`).replace(/\/_history\/.*$/, ''),
     };
   } catch (error) {
+    refused(error, { ...subject, ...aimOf(action, givenId === undefined) });
     if (!(error instanceof FhirError) || error.status === 401) throw error;
     const newer = error.status === 412 && givenId !== undefined ? await versionNow() : undefined;
     const issues = issuesOf(errorOutcome(error), text);
@@ -110,6 +127,14 @@ export async function editPlainly(
     const faults = issues.filter(({ severity }) => severity === 'error' || severity === 'fatal').length;
     return { state: faults === 0 ? 'Valid.' : `Errors: ${faults}. It would be refused.`, issues };
   }
+}
+
+/** What a form asks for, as the audit names it. */
+function aimOf(action: string, isNew: boolean): Pick<FailedCall, 'interaction' | 'operation'> {
+  if (action === 'check') return { interaction: 'operation', operation: VALIDATE };
+  if (action === 'delete') return { interaction: 'delete' };
+  if (action !== 'save') return { interaction: 'read' };
+  return { interaction: isNew ? 'create' : 'update' };
 }
 
 /** The condition that the resource was not changed since it was read. @throws FhirError: it has not been read */

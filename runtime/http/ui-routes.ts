@@ -1,7 +1,9 @@
 import { Router, type RequestHandler } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import type { Principal } from '../auth/scopes/principal.js';
 import type { Call, Reply } from '../core/call.js';
+import type { FailedCall } from '../core/call-audit.js';
 import { isOwnJob } from '../core/own-job.js';
 import { SEARCH_URL_HELP } from '../core/search/explain/search-url.js';
 import type { Services } from '../core/services.js';
@@ -16,6 +18,7 @@ import { pathsOf, UI_PATH, type Site } from '../pages/site.js';
 import { audited } from './audited.js';
 import { OPEN_GATE, type Gate } from './gate.js';
 import type { Pages } from './pages.js';
+import type { RequestRate } from './request-rate.js';
 import { requestId } from './request/request-id.js';
 import { HTML_FORM, PLAIN, sendError } from './response/respond.js';
 import { checkSameOrigin } from './same-origin.js';
@@ -29,6 +32,10 @@ export interface UiNeeds {
   readonly base: string;
   /** Absent: there is no authorization. */
   readonly gate: Gate | undefined;
+  /** Absent: clients may send any number of requests. */
+  readonly rate: RequestRate | undefined;
+  /** Address of the client. */
+  readonly addressOf: (req: IncomingMessage) => string;
   readonly urls: DocumentUrls;
   readonly log: Log;
   readonly servicesNow: () => Services;
@@ -53,11 +60,13 @@ const PERSONAL = ['Cache-Control', 'no-store', 'Vary', 'Authorization'];
  * The pages below `/ui`: forms and lists that are made from the definitions, which every client may read like `/metadata`, and the lists of
  * jobs and of Subscriptions, which ask for a token. Data is shown by the pages of FHIR requests alone: these forms lead to them.
  */
-export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servicesNow }: UiNeeds): Router {
+export function uiRoutes(needs: UiNeeds): Router {
+  const { site, pages, base, gate = OPEN_GATE, rate, addressOf, urls, log, servicesNow } = needs;
   const paths = pathsOf(base, site);
   const router = Router({ strict: false });
   const page = (make: (query: URLSearchParams, name: string) => Promise<Page | undefined>): RequestHandler =>
     answer(async ({ req, res, id, name }) => {
+      rate?.take(undefined, addressOf(req));
       const made = await make(queryOf(req), name);
       if (made === undefined) return false;
       sendPage(res, id, made, PUBLIC);
@@ -90,6 +99,34 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
         })
         .catch(next);
     };
+  }
+
+  /**
+   * Who asks, and whence, for a page that shows or changes data. What is refused here is recorded: no call is made of it.
+   *
+   * @param about what is known of the call
+   * @param isForm only pages of this server may send it
+   */
+  async function placeOf(
+    req: IncomingMessage,
+    requestId: string,
+    about: FailedCall,
+    isForm = false,
+  ): Promise<Pick<Call, 'principal' | 'base' | 'trace'>> {
+    const { tables, audit } = servicesNow();
+    const address = addressOf(req);
+    const trace = address === '' ? { requestId } : { requestId, address };
+    let principal: Principal | undefined;
+    try {
+      if (isForm) checkSameOrigin(req);
+      principal = await gate.admit(req, { query: queryOf(req).toString(), isOpen: false, tables, requestId });
+      rate?.take(principal.clientId, address);
+      return { principal, base, trace };
+    } catch (error) {
+      const failure = error instanceof FhirError ? error : new FhirError('internal');
+      audit.failed({ ...about, ...(principal !== undefined && { principal }), trace }, failure);
+      throw error;
+    }
   }
 
   const isType = (name: string): boolean => site.tables.resourceTypes.includes(name);
@@ -189,6 +226,7 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
   router.get(
     '/go',
     answer(async ({ req, res, id: ownId }) => {
+      rate?.take(undefined, addressOf(req));
       const { operationOf, planOf, searchOf } = await import('../pages/tools/go.js');
       const form = queryOf(req);
       const explained = form.get('explain');
@@ -215,12 +253,7 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
     '/jobs',
     answer(async ({ req, res, id: ownId }) => {
       const { tables, jobs } = servicesNow();
-      const principal = await gate.admit(req, {
-        query: queryOf(req).toString(),
-        isOpen: false,
-        tables,
-        requestId: ownId,
-      });
+      const { principal } = await placeOf(req, ownId, {});
       // As its status: a job is shown to the client that started it, by a token that gives all it was started with.
       const known = (await jobs?.list())?.filter((job) => isOwnJob(job, { principal }, { tables })) ?? [];
       const { jobsPage } = await import('../pages/tools/jobs-page.js');
@@ -228,21 +261,13 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
       return true;
     }),
   );
-  const placeOf = async (
-    req: IncomingMessage,
-    requestId: string,
-  ): Promise<Pick<Call, 'principal' | 'base' | 'trace'>> => {
-    const { tables } = servicesNow();
-    const principal = await gate.admit(req, { query: queryOf(req).toString(), isOpen: false, tables, requestId });
-    return { principal, base, trace: { requestId } };
-  };
   router.post(
     '/edit/:name',
     answer(async ({ req, res, id: ownId, name: type }) => {
       if (!isType(type)) return false;
-      checkSameOrigin(req);
+      const place = await placeOf(req, ownId, { type }, true);
       const { editPlainly } = await import('./plain-edit.js');
-      const outcome = await editPlainly(req, res, type, await placeOf(req, ownId), servicesNow());
+      const outcome = await editPlainly(req, res, type, place, servicesNow());
       if ('location' in outcome) {
         seeOther(res, ownId, `${paths.fhir}/${outcome.location}`);
         return true;
@@ -252,16 +277,21 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
       return true;
     }),
   );
-  const subscriptionCall = async (req: IncomingMessage, requestId: string): Promise<Omit<Call, 'interaction'>> => {
-    const nothing = { params: new URLSearchParams(), conditions: {}, prefer: {} };
-    return { ...nothing, ...(await placeOf(req, requestId)), type: SUBSCRIPTION };
-  };
+  async function subscriptionCall(
+    req: IncomingMessage,
+    requestId: string,
+    asked: Pick<Call, 'interaction'> & Partial<Call>,
+  ): Promise<Call> {
+    const about = { ...asked, type: SUBSCRIPTION };
+    const place = await placeOf(req, requestId, about, req.method === 'POST');
+    return { params: new URLSearchParams(), conditions: {}, prefer: {}, ...about, ...place };
+  }
   router.get(
     '/subscriptions',
     answer(async ({ req, res, id: ownId }) => {
       if (!servicesNow().operations.has(STATUS)) return false;
       const asked = { interaction: 'operation', operation: STATUS, level: 'type' } as const;
-      const call: Call = { ...(await subscriptionCall(req, ownId)), ...asked };
+      const call = await subscriptionCall(req, ownId, asked);
       const { listSubscriptions } = await import('../operations/subscriptions/list.js');
       const services = servicesNow();
       const listed = await audited(call, services, () => listSubscriptions(call, services), ok);
@@ -274,7 +304,7 @@ export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servi
     '/subscriptions/:name',
     answer(async ({ req, res, id: ownId, name }) => {
       if (!servicesNow().operations.has(STATUS) || !isId(name)) return false;
-      const call: Call = { ...(await subscriptionCall(req, ownId)), interaction: 'update', id: name };
+      const call = await subscriptionCall(req, ownId, { interaction: 'update', id: name });
       const { retrySubscription } = await import('../operations/subscriptions/list.js');
       const services = servicesNow();
       await audited(call, services, () => retrySubscription(call, services), ok);

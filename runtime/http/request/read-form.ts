@@ -7,16 +7,18 @@ import { hasBody, readBody, type BodyLimits } from './read-body.js';
 /**
  * The parameters in a body; none where there is no body.
  *
+ * @param what messages call it
  * @throws FhirError `unsupported-media-type`, `parameter-invalid`, and as `readBody`
  */
 export async function readForm(
   req: IncomingMessage,
   res: ServerResponse,
   limits: BodyLimits,
+  what = 'A form',
 ): Promise<URLSearchParams> {
   if (!hasBody(req)) return new URLSearchParams();
   checkType(req.headers['content-type']);
-  const bytes = await readBody(req, res, { ...limits, body: Math.min(limits.body, MAX_FORM), what: 'A form' });
+  const bytes = await readBody(req, res, { ...limits, body: Math.min(limits.body, MAX_FORM), what });
   return parseForm(bytes);
 }
 

@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
+import type { FailedCall } from '../../../runtime/core/call-audit.js';
+import type { Reply } from '../../../runtime/core/call.js';
+import type { FhirError } from '../../../runtime/fhir/errors.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { createValidator } from '../../../runtime/validate/create-validator.js';
 import { serveWith, tokenOf } from '../auth/support.js';
@@ -9,10 +12,28 @@ import type { Answer, ToyServer } from '../server.js';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' };
 
+/** An audit that keeps who asked, whence, for what, and what came of it. */
+function recording() {
+  const events: string[] = [];
+  const add = ({ principal, trace, type, interaction }: FailedCall, status: number): void =>
+    void events.push([principal?.clientId, trace?.address, type, interaction, status].join(' '));
+  return {
+    ...{ events, address: '10.1.2.3' },
+    answered: (call: FailedCall, reply: Reply) => add(call, reply.status),
+    failed: (call: FailedCall, error: FhirError) => add(call, error.status),
+  };
+}
+
 /** The pages that edit without a script, on any store. */
 export function editPlainly(store: Store): void {
   const open = useBundleServer(store);
   const guarded = serveWith(store, { validate: createValidator(tables) });
+  const { address, ...audited } = recording();
+  const server = serveWith(store, {
+    validate: createValidator(tables),
+    audit: audited,
+    clientAddress: () => address,
+  });
 
   const post = (
     fields: Record<string, string>,
@@ -24,6 +45,32 @@ export function editPlainly(store: Store): void {
   const patient = (more: object = {}) => JSON.stringify({ resourceType: 'Patient', ...more }, null, 2);
   const field = ({ text }: Answer, key: string): string | undefined =>
     new RegExp(`name="${key}" value="([^"]*)"`).exec(text)?.[1];
+
+  it('records in the audit who sent a form, whence, and what was refused before a call was made of it', async () => {
+    const headers = (scope?: string) => ({
+      'sec-fetch-site': 'same-origin',
+      ...(scope !== undefined && { authorization: `Bearer ${tokenOf(scope, 'ann')}` }),
+    });
+    const sent = async (fields: Record<string, string>, more = headers('system/Patient.cruds')) => {
+      audited.events.length = 0;
+      const { status } = await post(fields, more, server);
+      return [status, ...audited.events];
+    };
+    const from = (client: string | undefined, interaction: string | undefined, status: number) =>
+      [client, address, 'Patient', interaction, status].join(' ');
+    expect(await sent({ do: 'save', text: patient() })).toEqual([303, from('ann', 'create', 201)]);
+    expect(await sent({ do: 'save', text: patient() }, headers())).toEqual([401, from(undefined, undefined, 401)]);
+    const foreign = { ...headers('system/Patient.cruds'), 'sec-fetch-site': 'cross-site' };
+    expect(await sent({ do: 'save', text: patient() }, foreign)).toEqual([403, from(undefined, undefined, 403)]);
+    expect(await sent({ do: 'save', text: '{ "resourceType": ' })).toEqual([400, from('ann', 'create', 400)]);
+    expect(await sent({ do: 'check', text: '{' })).toEqual([400, from('ann', 'operation', 400)]);
+    expect(await sent({ do: 'delete', version: '1' })).toEqual([400, from('ann', 'delete', 400)]);
+    expect(await sent({ do: 'open', id: 'none' })).toEqual([404, from('ann', 'read', 404)]);
+    expect(await sent({ do: 'save', text: patient() }, headers('system/Patient.rs'))).toEqual([403, from('ann', 'create', 403)]); // prettier-ignore
+    const long = await post({ do: 'save', text: 'x'.repeat(1024 * 1024) }, headers('system/Patient.cruds'), server);
+    expect([long.status, long.text]).toEqual([413, expect.stringContaining('a longer resource needs the script of the page, or PUT')]); // prettier-ignore
+    expect(audited.events.at(-1)).toBe(from('ann', undefined, 413));
+  });
 
   it('is refused where it names no resource', async () => {
     for (const action of ['open', 'copy', 'ask', 'delete']) {

@@ -66,3 +66,16 @@ describe('a server with limits.rate', () => {
     expect(server.defects).toEqual([]);
   });
 });
+
+describe('pages of a server with limits.rate', () => {
+  const clock = { now: 0 };
+  const server = useToyServer({ rate: createRequestRate(1, 1, () => clock.now) });
+
+  it.each(['/ui/search', '/ui/api/Patient', '/ui/go?search=Patient', '/ui/jobs'])('%s counts, too', async (path) => {
+    clock.now += 1000;
+    expect((await server.raw('GET', path)).status).toBeLessThan(400);
+    const answer = await server.raw('GET', path);
+    expect([answer.status, answer.headers['retry-after']]).toEqual([429, '1']);
+    expect((await server.raw('GET', '/ui/assets/kiln.js')).status).toBe(200);
+  });
+});

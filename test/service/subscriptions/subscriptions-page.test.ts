@@ -30,8 +30,12 @@ async function put(token: string, resource: { resourceType: string; id: string; 
   expect([200, 201]).toContain(status);
 }
 
-async function page(token: string | undefined, method = 'GET', path = '') {
-  const headers = { accept: 'text/html', ...(token !== undefined && { authorization: `Bearer ${token}` }) };
+async function page(token: string | undefined, method = 'GET', path = '', site = 'same-origin') {
+  const headers = {
+    accept: 'text/html',
+    'sec-fetch-site': site,
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  };
   const answer = await fetch(`${base.replace(/\/fhir$/, '')}/ui/subscriptions${path}`, { method, headers, redirect: 'manual' }); // prettier-ignore
   return { status: answer.status, text: await answer.text(), location: answer.headers.get('location') };
 }
@@ -87,6 +91,7 @@ it('has the handshake sent again, with the rights that the Subscription had', as
   const token = await tokenOf('system/Subscription.rus');
   expect((await page(token, 'POST', '/none')).status).toBe(404);
   expect((await page(token)).text).toContain('Send again');
+  expect((await page(token, 'POST', '/s', 'cross-site')).status).toBe(403);
   receiver.answer = () => 200;
   const before = receiver.received.length;
   const pressed = await page(token, 'POST', '/s');
