@@ -148,7 +148,7 @@ export function uiRoutes(needs: UiNeeds): Router {
     page(async (query, type) => {
       if (!isType(type)) return undefined;
       const { searchBuilderPage } = await import('../pages/tools/search-builder.js');
-      return searchBuilderPage(type, query, site, paths);
+      return searchBuilderPage(type, query, site, paths, servicesNow().shipped);
     }),
   );
   router.get(

@@ -8,11 +8,12 @@ document.addEventListener('kiln-shown', () => {
   for (const place of document.querySelectorAll('[data-request]')) {
     place.replaceChildren(copyForms({ url: new URL(place.dataset.request, location.href), ...place.dataset }));
   }
-  for (const list of document.querySelectorAll('ul.types')) addFilter(list);
+  for (const list of document.querySelectorAll('ul.types, [data-long]')) addFilter(list);
+  const search = document.querySelector('form[data-search]');
+  if (search !== null) addFilter(search.querySelector('.fields'));
   for (const field of document.querySelectorAll('[data-date]')) addDatePicker(field);
   const counts = document.querySelector('[data-counts]');
   if (counts !== null) void showCounts(counts);
-  const search = document.querySelector('form[data-search]');
   if (search !== null) {
     for (const field of search.querySelectorAll('.parameter')) addAnother(field);
     showUrl(search);
@@ -145,8 +146,12 @@ function clientOf({ url, method, body, contentType }) {
 
 // Lists.
 
-/** A field that hides the types of a list that do not have its text in their names. */
+/** Lists of fewer items are seen at a glance. */
+const LONG = 8;
+
+/** A field that hides the items of a list, or the rows of a table, that do not have its text. */
 function addFilter(list) {
+  if (itemsIn(list).length < LONG) return;
   if (list.previousElementSibling?.querySelector('[data-filter]')) return;
   const field = element('label', 'Filter ', { className: 'filter' });
   const input = element('input', '', { type: 'search', autocomplete: 'off', spellcheck: false });
@@ -157,10 +162,15 @@ function addFilter(list) {
   list.before(around);
 }
 
+const itemsIn = (list) => [...(list.querySelector('tbody') ?? list).children];
+
 function filterList(input) {
   const text = input.value.trim().toLowerCase();
-  for (const item of input.closest('p').nextElementSibling.children) {
-    item.hidden = !item.textContent.toLowerCase().includes(text);
+  for (const item of itemsIn(input.closest('p').nextElementSibling)) {
+    // Modifiers and codes that may be picked are no text of a field.
+    const parts = item.localName === 'fieldset' ? item.querySelectorAll('legend, .about') : [item];
+    const words = [...parts].map((part) => part.textContent).join(' ');
+    item.hidden = !words.toLowerCase().includes(text);
   }
 }
 
@@ -183,6 +193,7 @@ async function showCounts(place) {
     list.append(item);
   }
   place.replaceChildren(element('h2', 'Resources', {}), list);
+  addFilter(list);
 }
 
 /** Counts what refers to a resource, by type and parameter: one batch of counts. */

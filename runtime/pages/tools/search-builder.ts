@@ -1,3 +1,4 @@
+import type { ShippedResources } from '../../core/shipped/shipped-resources.js';
 import type { Tables } from '../../contract/index.js';
 import type { SearchRow } from '../../contract/search.js';
 import { ownMember } from '../../fhir/own-member.js';
@@ -9,6 +10,7 @@ import { splitPrefix } from '../../search/query/intervals.js';
 import { template } from '../engine.js';
 import { framedPage, type Page } from '../framed.js';
 import type { Paths, Site } from '../site.js';
+import { codeTexts, parameterText } from './definition-texts.js';
 
 interface Option {
   readonly value: string;
@@ -19,13 +21,21 @@ interface Option {
 interface Field {
   readonly name: string;
   readonly type: string;
+  /** What it is about, by its definition. */
+  readonly text: string;
+  /** What its values look like. */
   readonly about: string;
   readonly modifiers: readonly Option[] | undefined;
   readonly prefixes: readonly Option[] | undefined;
   readonly value: string;
   readonly isDate: boolean;
   /** Codes of a required binding. */
-  readonly codes: readonly string[] | undefined;
+  readonly codes: readonly Code[] | undefined;
+}
+
+interface Code {
+  readonly code: string;
+  readonly text: string;
 }
 
 interface BuilderPage {
@@ -65,10 +75,18 @@ export function searchTypesPage(site: Site, paths: Paths): Page {
 /**
  * The form of a search: each parameter of the type with its modifiers and prefixes. It works without a script. What the query says
  * already is filled in.
+ *
+ * @param shipped definitions that say what parameters and codes are about; absent: nothing says it
  */
-export function searchBuilderPage(type: string, query: URLSearchParams, site: Site, paths: Paths): Page {
+export function searchBuilderPage(
+  type: string,
+  query: URLSearchParams,
+  site: Site,
+  paths: Paths,
+  shipped: ShippedResources | undefined,
+): Page {
   const given = new Given(query);
-  const fields = fieldsOf(type, site.tables, given);
+  const fields = fieldsOf(type, site.tables, given, shipped);
   const results = Object.entries(RESULTS).map(([name, about]) => ({ name, about, value: given.take(name) ?? '' }));
   const isCommon = ({ name }: Field): boolean => name.startsWith('_');
   const content = renderBuilder({
@@ -105,15 +123,30 @@ class Given {
   }
 }
 
-function fieldsOf(type: string, tables: SearchTables & Pick<Tables, 'types' | 'codes'>, given: Given): Field[] {
+function fieldsOf(
+  type: string,
+  tables: SearchTables & Pick<Tables, 'types' | 'codes'>,
+  given: Given,
+  shipped: ShippedResources | undefined,
+): Field[] {
   const definitions = searchDefinitions(tables);
   const hierarchy = { type, hierarchies: definitions.hierarchies() };
   const rows = definitions.rowsOf(type);
+  // Definitions that follow each other are unpacked together.
+  const urls = [...rows.values()].flatMap(({ isStored, url }) => (isStored === true ? [] : [url])).sort();
+  const texts = new Map(shipped === undefined ? [] : urls.map((url) => [url, parameterText(type, url, shipped)]));
   return codesOf(rows).flatMap((name) => {
     const row = rows.get(name);
     if (row === undefined) return [];
     const field = fieldOf(name, row, modifiersIn(row, modifiersOf(row, hierarchy)), given);
-    return [{ ...field, isDate: row.type === 'date', codes: boundCodes(type, row, tables) }];
+    return [
+      {
+        ...field,
+        text: texts.get(row.url) ?? '',
+        isDate: row.type === 'date',
+        codes: boundCodes(type, row, tables, shipped),
+      },
+    ];
   });
 }
 
@@ -130,7 +163,7 @@ function fieldOf(
   row: SearchRow,
   modifiers: readonly string[],
   given: Given,
-): Omit<Field, 'isDate' | 'codes'> {
+): Omit<Field, 'text' | 'isDate' | 'codes'> {
   const modifier = ['', ...modifiers].find((each) => given.has(nameWith(name, each)));
   const text = modifier === undefined ? '' : (given.take(nameWith(name, modifier)) ?? '');
   const isPrefixed = PREFIXED.has(row.type) && ownMember(OF_THEIR_OWN, row.code) === undefined;
@@ -155,7 +188,8 @@ function boundCodes(
   type: string,
   { type: kind, paths: [path, ...others] }: SearchRow,
   { types, codes }: Pick<Tables, 'types' | 'codes'>,
-): readonly string[] | undefined {
+  shipped: ShippedResources | undefined,
+): readonly Code[] | undefined {
   const [step, ...rest] = path?.steps ?? [];
   if (kind !== 'token' || others.length > 0 || rest.length > 0 || step === undefined || !('get' in step))
     return undefined;
@@ -163,7 +197,13 @@ function boundCodes(
   const binding = elements.find(({ name }) => name === step.get)?.binding;
   if (binding?.strength !== 'required') return undefined;
   const found = codes.find(({ url }) => url === binding.valueSet);
-  return found === undefined ? undefined : [...new Set(Object.values(found.codes).flat())];
+  if (found === undefined) return undefined;
+  const texts = new Map<string, string>();
+  for (const [system, members] of Object.entries(found.codes)) {
+    const known = shipped === undefined ? undefined : codeTexts(system, shipped);
+    for (const code of members) texts.set(code, texts.get(code) ?? known?.get(code) ?? '');
+  }
+  return [...texts].map(([code, text]) => ({ code, text }));
 }
 
 function nameWith(name: string, modifier: string): string {

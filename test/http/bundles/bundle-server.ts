@@ -6,7 +6,7 @@ import type { Resource } from '../../../runtime/fhir/resource.js';
 import { readXml } from '../../../runtime/format/xml/read-xml.js';
 import { writeXml } from '../../../runtime/format/xml/write-xml.js';
 import { summarize } from '../../../runtime/format/summary.js';
-import type { KilnOptions } from '../../../runtime/http/kiln.js';
+import type { AppOptions } from '../../../runtime/http/app.js';
 import { createPatchers } from '../../../runtime/core/patch/patchers.js';
 import { createExtractor } from '../../../runtime/indexing/extract.js';
 import type { Store } from '../../../runtime/store/store.js';
@@ -14,7 +14,7 @@ import { createValidator } from '../../../runtime/validate/create-validator.js';
 import { useToyServer, type Answer, type ToyServer } from '../server.js';
 
 /** A server with all types, validation and searches, on any store. */
-export function useBundleServer(store: Store, options: Partial<KilnOptions> = {}): ToyServer {
+export function useBundleServer(store: Store, options: Partial<AppOptions> = {}): ToyServer {
   return useToyServer({
     tables,
     store,

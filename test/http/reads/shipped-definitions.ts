@@ -65,6 +65,16 @@ export function shippedDefinitions(store: Store): void {
       expect(idsOf(await get(`/${type}?url=${encodeURIComponent(url)}&status=retired`))).toEqual([]);
     });
 
+    it('say in the form of a search what parameters and codes are about', async () => {
+      const form = async (from: typeof server) => (await from.raw('GET', '/ui/search/Observation')).text;
+      const text = await form(server);
+      expect(text).toContain('<p class="about">The code of the observation type</p>');
+      expect(text).toMatch(/<option value="registered">The existence of the observation is registered, but /);
+      // The lines of other types are not shown.
+      expect(text).not.toContain('AllergyIntolerance');
+      expect(await form(without)).not.toContain('The code of the observation type');
+    });
+
     it('have an entity tag, and views', async () => {
       const read = await get('/StructureDefinition/Patient');
       const again = await server.send('GET', '/StructureDefinition/Patient', undefined, {

@@ -7,6 +7,8 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
+import { docsFolder } from '../../../runtime/assembly/docs-folder.js';
+import { SHIPPED } from '../../../runtime/core/shipped/shipped-resources.js';
 import { createValidator } from '../../../runtime/validate/create-validator.js';
 import { openStore } from '../../contract/open-store.js';
 import { serveWith, tokenOf } from '../../http/auth/support.js';
@@ -39,7 +41,7 @@ const EVIL =
   '<script>top.planted = 1; parent.planted = 1</script><img src="x" onerror="top.planted = 1" /></div>';
 
 const store = await openStore('sqlite::memory:');
-const open = useBundleServer(store, { validate: () => [] });
+const open = useBundleServer(store, { validate: () => [], shipped: SHIPPED, docsFolder: docsFolder() });
 const guarded = serveWith(store, { validate: () => [] });
 /** Lets pages keep the token. */
 const keeping = serveWith(store, { validate: () => [], keepsToken: true, tokenCommand: 'npx kiln token' });
@@ -175,6 +177,8 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
         ['plan', '/fhir/Patient?family=lovel&birthdate=lt1900&_include=Patient:organization&_sort=family&_view=plan'],
         ['not-found', '/fhir/Patient/none'],
         ['empty', '/fhir/Basic'],
+        ['reference', '/docs/index.html'],
+        ['reference-type', '/docs/patient.html'],
       ] as const) {
         await page.goto(open.url + path);
         await inspect(page, `${name}-${scheme}-${width}`);
@@ -539,6 +543,16 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     }
     await page.goto(`${open.url}/ui/search/Patient`);
     expect(await page.getAttribute('.bar [aria-current]', 'href')).toBe('/ui/search');
+    const about = (code: string) =>
+      page.locator('.parameter', { has: page.locator(`[name="v.${code}"]`) }).textContent();
+    expect(await about('family')).toContain('A portion of the family name of the patient');
+    expect(await page.textContent('#codes-gender option[value=other]')).toBe('Other.');
+    await page.fill('form [data-filter]', 'organization');
+    expect(await page.locator('.parameter legend:visible').allTextContents()).toEqual([
+      'general-practitioner reference',
+      'organization reference',
+    ]);
+    await page.fill('form [data-filter]', '');
     await page.fill('[name="v.gender"]', 'female');
     await page.fill('[data-pick="v.birthdate"]', '1815-12-31');
     await page.selectOption('[name="p.birthdate"]', 'le');
@@ -603,7 +617,10 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     await page.fill('[data-filter]', 'obs');
     expect(await page.locator('.types li:visible').allTextContents()).toEqual(['Observation', 'ObservationDefinition']);
     await inspect(page, 'filtered');
-    await page.goto(`${open.url}/ui/operations/Resource-hfql-execute`);
+    await page.goto(`${open.url}/ui/operations`);
+    await page.fill('[data-filter]', 'hfql-execute');
+    expect(await page.locator('tbody tr:visible').count()).toBe(1);
+    await inspect(page, 'filtered-operations');
     expect(faults).toEqual([]);
     await close();
   });
