@@ -138,17 +138,26 @@ interface Mounted {
 
 /** Everything is loaded here: an application that imports Kiln starts as fast as before. */
 async function openMounted(config: Config, { proxies, hooks, baseUrl }: MountedParts): Promise<Mounted> {
-  const [{ createLog }, { openCore }, { createExtractionThrottle }, { openApplication }] = await Promise.all([
+  const [
+    { createLog },
+    { openCore, RESOURCE_TYPES },
+    { createExtractionThrottle },
+    { openApplication },
+    { hasSpans, startSpans },
+  ] = await Promise.all([
     import('./observe/create-log.js'),
     import('./server.js'),
     import('./indexing/extraction-throttle.js'),
     import('./assembly/application.js'),
+    import('./core/trace/spans.js'),
   ]);
   const log = createLog(process.stderr, config['log.level']);
   let core: Core | undefined;
   try {
     const own = new OwnBases(baseUrl === undefined ? [] : [baseKey(baseUrl)]);
-    core = await openCore(config, { pace: createExtractionThrottle(), own });
+    await startSpans(RESOURCE_TYPES);
+    const watchesCommands = config['metrics-port'] !== undefined || hasSpans();
+    core = await openCore(config, { pace: createExtractionThrottle(), own, watchesCommands });
     const { store } = core;
     const app = { baseUrl, corsOrigins: config['cors.origins'] };
     const application = await openApplication(config, core, { app, proxies }, log, hooks);

@@ -67,7 +67,11 @@ export interface Core extends Pick<
   readonly profiles: ProfileServices;
   /** Whether those in the store are of these definitions. */
   readonly indexStatus: IndexStatus;
+  /** Where commands of MongoDB are watched: has this see each that ends, from now on. */
+  readonly watchCommands: (listener: OnCommandEnd) => void;
 }
+
+type OnCommandEnd = NonNullable<MongoOptions['onCommandEnd']>;
 
 /** Zone of dates without an offset. */
 export const ZONE = 'UTC';
@@ -83,6 +87,8 @@ export interface OpenOptions {
   readonly existing?: boolean;
   /** What stored search parameters may take of the time of all; absent: as much as they need, because no request waits. */
   readonly pace?: ExtractionThrottle;
+  /** Has commands of MongoDB be watched, which costs some time of each. */
+  readonly watchesCommands?: boolean;
   /** Whether a SearchParameter is stored though it cannot be in effect, by its id; absent: it is refused. */
   readonly isStoredAnyway?: StoredAnyway;
 }
@@ -99,7 +105,8 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
     );
   }
   if (isStaleBuild()) throw new Error('dist/ was built with other tables than those in generated/; run: npm run build');
-  const store = await openStore(config, options);
+  let ended: OnCommandEnd = () => {};
+  const store = await openStore(config, options, options.watchesCommands ? (...seen) => ended(...seen) : undefined);
   const served = config.sqlOnFhir ? tables : withoutViews(tables);
   try {
     const own = options.own ?? (await ownBasesIn(store, config));
@@ -128,6 +135,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       validation: config.validation,
       limits: limitsOf(config),
       search: searchSettingsOf(config),
+      watchCommands: (listener) => void (ended = listener),
       indexStatus: { notCurrent: (at) => current().indexStatus.notCurrent(at) },
       patchers: createPatchers(served),
       deletesMultiple: config['delete.multiple'],
@@ -167,7 +175,11 @@ export function storeExists(store: string): boolean {
 }
 
 /** The store that the URL names; what only the other one needs is not loaded. */
-async function openStore(config: Config, { existing = false }: OpenOptions): Promise<Store> {
+async function openStore(
+  config: Config,
+  { existing = false }: OpenOptions,
+  onCommandEnd?: OnCommandEnd,
+): Promise<Store> {
   const options = { queryBudget: config['limits.query.time'] };
   if (!isMongoUrl(config.store)) {
     if (existing && !storeExists(config.store)) {
@@ -184,6 +196,7 @@ async function openStore(config: Config, { existing = false }: OpenOptions): Pro
     poolSize: config['mongo.pool'],
     operationTime: config['mongo.operationTime'],
     logKeep: config['log.keep'],
+    ...(onCommandEnd !== undefined && { onCommandEnd }),
   });
 }
 

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ownBasesOf } from './config/exposure.js';
 import type { Config } from './config/settings.js';
+import { hasSpans, startSpans } from './core/trace/spans.js';
 import { createExtractionThrottle } from './indexing/extraction-throttle.js';
 import { collectWhenIdle } from './observe/collect-when-idle.js';
 import type { Log } from './observe/log.js';
-import { openCore } from './server.js';
+import { openCore, RESOURCE_TYPES } from './server.js';
 
 /** A server that runs. */
 export interface RunningServer {
@@ -31,7 +32,9 @@ const IDLE_FOR = 500;
 export async function startServer(config: Config, log: Log): Promise<RunningServer> {
   const { openTransport } = await import('./assembly/transport.js');
   const transport = await openTransport(config, log);
-  const core = await openCore(config, { pace: createExtractionThrottle(), own: ownBasesOf(config) });
+  await startSpans(RESOURCE_TYPES);
+  const watched = { watchesCommands: config['metrics-port'] !== undefined || hasSpans() };
+  const core = await openCore(config, { pace: createExtractionThrottle(), own: ownBasesOf(config), ...watched });
   const closers: (() => Promise<void>)[] = [() => core.store.close()];
   const closeAll = async (): Promise<void> => {
     for (const close of closers.reverse()) await close();

@@ -9,6 +9,7 @@ import { describeStaleIndex } from '../core/definitions/index-status.js';
 import type { Job } from '../core/jobs.js';
 import { FhirError } from '../fhir/errors.js';
 import type { AfterRead } from '../core/read-hook.js';
+import { endedSpan, hasSpans, span } from '../core/trace/spans.js';
 import type { BeforeWrite } from '../core/write/write-hooks.js';
 import { readOnlyStore } from '../core/read-only-store.js';
 import { isServable } from '../core/release-needs.js';
@@ -119,7 +120,12 @@ export async function openApplication(
     closers.push(() => large.close());
     const metrics = await startMetrics(config, core, closers);
     const kept = config.readOnly ? readOnlyStore(core.store) : core.store;
-    const measured = metrics === undefined ? kept : metrics.timeStore(kept);
+    const timed = metrics === undefined ? kept : metrics.timeStore(kept);
+    const measured = hasSpans() ? await traceStore(timed) : timed;
+    core.watchCommands((command, milliseconds, failed) => {
+      endedSpan('mongodb', { command }, milliseconds, failed);
+      metrics?.command(command, milliseconds, failed);
+    });
     const store = hooks === undefined ? measured : hooks.watch(measured, log);
     const currency = async (): Promise<string | undefined> => describeStaleIndex(await core.indexStatus.notCurrent());
     const first = await currency();
@@ -309,6 +315,12 @@ async function startAudit(config: Config, core: Core, log: Log, base: () => stri
   return (await import('./audit.js')).prepareAudit(kind, config, core, log, base);
 }
 
+/** Spans for what the store does. */
+async function traceStore(store: Core['store']): Promise<Core['store']> {
+  const { around } = await import('../observe/timed.js');
+  return around(store, TIMED, (command, call) => span('store', { command }, call));
+}
+
 /** Metrics are loaded and measured only where a configuration asks for them. */
 async function startMetrics(config: Config, core: Core, closers: (() => Promise<void>)[]) {
   const port = config['metrics-port'];
@@ -327,6 +339,7 @@ async function startMetrics(config: Config, core: Core, closers: (() => Promise<
   });
   return {
     url: server.url,
+    command: (...seen: Parameters<typeof metrics.command>) => metrics.command(...seen),
     subscriptions: metrics,
     jobEnded: ({ type, state }: Job) => metrics.jobEnded(type, state),
     watchJobs: (list: () => Promise<readonly Job[]>) => metrics.watchJobs(list),

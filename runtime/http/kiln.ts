@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { scopeTargetOf } from '../auth/access/scope-rows.js';
 import { OPEN_ACCESS, type Principal } from '../auth/scopes/principal.js';
 import { FhirError } from '../fhir/errors.js';
+import { knownMethod } from '../fhir/known-method.js';
 import { parseQuery } from '../fhir/parse-query.js';
 import { asksForResource, namedType, negotiate, PAGE_HINT, releaseOf, type Negotiated } from '../format/negotiate.js';
 import type { Call, Trace } from '../core/call.js';
@@ -10,6 +11,7 @@ import { sendAudited, type FailedCall } from '../core/call-audit.js';
 import type { LargeBodies } from '../core/write/large-bodies.js';
 import type { DefinitionServices, Services } from '../core/services.js';
 import { authorize, type ScopeServices } from '../core/access/authorize.js';
+import { hasSpans, requestSpan, span, type RequestFacts } from '../core/trace/spans.js';
 import { execute } from '../interactions/execute.js';
 import { explain, isSearch } from '../interactions/search/explain.js';
 import { respondsLater, startRequest } from '../operations/async/start-request.js';
@@ -81,7 +83,7 @@ export function createFhirServer(options: KilnOptions, pages: Pages, serving = s
     // One request goes by one set of definitions.
     const now = serving();
     if (context.services !== now.services) context = { ...now, ...rest };
-    return handle(new Exchange(req, res, url, mount, clientAddress), context);
+    return (hasSpans() ? handleInSpan : handle)(new Exchange(req, res, url, mount, clientAddress), context);
   };
 }
 
@@ -147,6 +149,22 @@ class Exchange {
   }
 }
 
+/** What a trace says of a request. */
+function handleInSpan(exchange: Exchange, context: Context): Promise<void> {
+  const facts = (): RequestFacts => {
+    const { destination, method, res } = exchange;
+    const { row, type } = destination ?? {};
+    return {
+      method: knownMethod(method),
+      route: row?.path,
+      interaction: row?.interaction,
+      type,
+      status: res.statusCode,
+    };
+  };
+  return requestSpan(exchange.req.headers, () => handle(exchange, context), facts);
+}
+
 async function handle(exchange: Exchange, context: Context): Promise<void> {
   const { log, codecs } = context;
   const { req, res, id, method } = exchange;
@@ -206,7 +224,7 @@ function describeFailure({ code, issues: [{ diagnostics }] }: FhirError): string
 async function answer(exchange: Exchange, context: Context): Promise<void> {
   const { services, codecs, router, large } = context;
   const { req, res, method, url } = exchange;
-  const admitted = admit(exchange, context);
+  const admitted = context.gate === OPEN_GATE ? admit(exchange, context) : admitInSpan(exchange, context);
   const principal = admitted instanceof Promise ? await admitted : admitted;
   exchange.principal = principal;
   context.rate?.take(principal.clientId, exchange.addressOf(req));
@@ -331,6 +349,10 @@ function admit(exchange: Exchange, { gate, isOpen, services: { tables } }: Conte
   const isForAll = gate !== OPEN_GATE && isOpen(method, mark < 0 ? url : url.slice(0, mark));
   exchange.isPersonal = !isForAll && gate !== OPEN_GATE;
   return gate.admit(req, { query: mark < 0 ? '' : url.slice(mark + 1), isOpen: isForAll, tables, requestId });
+}
+
+function admitInSpan(exchange: Exchange, context: Context): Principal | Promise<Principal> {
+  return span('authorize', {}, () => admit(exchange, context));
 }
 
 /** What the URL and the headers ask for is refused before the body is read. */

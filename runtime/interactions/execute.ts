@@ -1,6 +1,8 @@
+import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import { FhirError } from '../fhir/errors.js';
 import { authorize } from '../core/access/authorize.js';
 import type { Call, Reply } from '../core/call.js';
+import { span } from '../core/trace/spans.js';
 import { callToWrite } from '../core/write/before-write.js';
 import { findInteraction, isWrite } from './registry.js';
 import type { InteractionHandler, Services } from '../core/services.js';
@@ -11,7 +13,8 @@ import type { InteractionHandler, Services } from '../core/services.js';
  * @throws FhirError `scope-missing`, and as the interaction
  */
 export const execute: InteractionHandler = async (call, services): Promise<Reply> => {
-  checkAllowed(call, services);
+  if (call.principal.access === OPEN_ACCESS) checkAllowed(call, services);
+  else span('authorize', call, () => checkAllowed(call, services));
   if (call.operation === undefined) {
     const written = services.beforeWrite === undefined ? call : await callToWrite(call, services);
     return findInteraction(call.interaction, call.type)(written, services);

@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
+import { knownMethod } from '../fhir/known-method.js';
 import { expose, gauge, histogram } from './exposition.js';
 import type { RequestRecord } from './log.js';
 
@@ -8,6 +9,8 @@ export interface Metrics {
   request(record: RequestRecord): void;
   /** @param milliseconds how long a method of the store took */
   store(method: string, milliseconds: number, failed: boolean): void;
+  /** @param milliseconds how long a command of MongoDB took, the way there and back included */
+  command(name: string, milliseconds: number, failed: boolean): void;
   /** A job ended in this process. */
   jobEnded(type: string, state: string): void;
   /** Counts the jobs of the store whenever it is asked. @param list all that are kept */
@@ -43,9 +46,6 @@ export interface JobRecord {
 const REQUEST_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const STORE_BOUNDS = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 10];
 
-/** Others are the invention of a client, and would make a series each. */
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-
 /** Resolution of the measurement of the event loop, in milliseconds. */
 const RESOLUTION = 10;
 
@@ -56,6 +56,7 @@ export function createMetrics(info: Readonly<Record<string, string>>): Metrics {
   loop.enable();
   const requests = histogram('kiln_http_request_duration_seconds', 'FHIR requests, by route.', REQUEST_BOUNDS);
   const store = histogram('kiln_store_duration_seconds', 'Calls of the store, by method.', STORE_BOUNDS);
+  const commands = histogram('kiln_mongodb_command_duration_seconds', 'Commands of MongoDB, by name.', STORE_BOUNDS);
   const ended = new Map<string, { type: string; state: string; count: number }>();
   let listJobs: () => Promise<readonly JobRecord[]> = () => Promise.resolve([]);
   let listed: readonly JobRecord[] = [];
@@ -67,6 +68,7 @@ export function createMetrics(info: Readonly<Record<string, string>>): Metrics {
     gauge('kiln_info', 'Versions of what runs.', () => [[info, 1]]),
     requests,
     store,
+    commands,
     gauge('kiln_event_loop_delay_seconds', 'Delay of the event loop since the last scrape.', () => {
       const delay = (nanoseconds: number): number =>
         loop.count === 0 ? 0 : Math.max(0, nanoseconds / 1e9 - RESOLUTION / 1000);
@@ -107,7 +109,7 @@ export function createMetrics(info: Readonly<Record<string, string>>): Metrics {
   return {
     request({ method, route = 'none', interaction = 'none', status, duration }) {
       const labels = {
-        method: METHODS.has(method) ? method : 'other',
+        method: knownMethod(method),
         route,
         interaction,
         status: `${Math.floor(status / 100)}xx`,
@@ -116,6 +118,8 @@ export function createMetrics(info: Readonly<Record<string, string>>): Metrics {
     },
     store: (method, milliseconds, failed) =>
       store.observe({ method, outcome: failed ? 'failed' : 'ok' }, milliseconds / 1000),
+    command: (command, milliseconds, failed) =>
+      commands.observe({ command, outcome: failed ? 'failed' : 'ok' }, milliseconds / 1000),
     jobEnded(type, state) {
       const key = `${type} ${state}`;
       const { count } = ended.get(key) ?? { count: 0 };

@@ -14,6 +14,7 @@ import { liveVersion } from './preconditions.js';
 import { fitUnlessFitted, parsedIndexEntries } from './parsed-entries.js';
 import { parsedBodyOf, type ParsedContent } from './parsed-bodies.js';
 import { STORED_DEPTH } from '../read-stored.js';
+import { span } from '../trace/spans.js';
 import type { Services } from '../services.js';
 
 /**
@@ -76,7 +77,9 @@ export async function composePut(
   // Checked first, because extraction from a text that is too large would take long.
   const size = checkSize(body, limits.resource);
   const most = limits.resource * SURELY_SMALL;
-  const made = known === undefined ? extract(resource) : parsedIndexEntries(resource, known, extract);
+  const made = span('index', { type: resource.resourceType }, () =>
+    known === undefined ? extract(resource) : parsedIndexEntries(resource, known, extract),
+  );
   const all = refit(resource, made);
   await yieldIfDue();
   const knownOfAll = all === made ? known : undefined;

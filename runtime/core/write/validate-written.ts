@@ -3,6 +3,7 @@ import { SEARCH_PARAMETER } from '../../indexing/parameters/stored-parameter.js'
 import { locateFaults } from '../../validate/locate-faults.js';
 import type { Call } from '../call.js';
 import type { Services } from '../services.js';
+import { span } from '../trace/spans.js';
 import { parsedBodyOf } from './parsed-bodies.js';
 import { validateProfiles, type ProfileValidation, type ValidatedCall } from './validate-profiles.js';
 import { refuse, validateResource } from './validate-resource.js';
@@ -24,8 +25,10 @@ export async function validateWritten(
   call: ValidatedCall,
   services: WriteValidation,
 ): Promise<void> {
-  validateContent(resource, call, services);
-  await validateProfiles(resource, call, services);
+  await span('validate', { type: resource.resourceType }, async () => {
+    validateContent(resource, call, services);
+    await validateProfiles(resource, call, services);
+  });
 }
 
 /** Validates a resource like `validateWritten`, but without profiles. @throws FhirError */

@@ -1,11 +1,12 @@
 import type { Principal } from '../../auth/scopes/principal.js';
 import { ENDED, type Job, type JobProgress } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
+import { span } from '../../core/trace/spans.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Clock } from './clock.js';
 import { createBreath, type Surroundings } from './breathe.js';
 import { jobFaults, type JobSchemas } from './check-job.js';
-import type { JobKind } from './job-kind.js';
+import type { ChunkContext, JobKind } from './job-kind.js';
 import type { JobRow, JobRows } from './job-rows.js';
 import { createStepSize, type StepSize } from './step-size.js';
 
@@ -128,7 +129,7 @@ class JobRun {
     const { job } = this.row;
     try {
       const { clock } = parts;
-      const { checkpoint, progress, state, result } = await kind.chunk({
+      const context: ChunkContext = {
         job,
         principal: await parts.principalOf(job.owner),
         signal,
@@ -139,7 +140,8 @@ class JobRun {
         now: () => clock.now(),
         sleep: (milliseconds) => clock.sleep(milliseconds, signal),
         report: (shown) => void (this.shown = shown),
-      });
+      };
+      const { checkpoint, progress, state, result } = await span('job', { job: kind.type }, () => kind.chunk(context));
       await this.save(({ lease, failures: _failures, ...rest }) => ({
         ...rest,
         failures: 0,

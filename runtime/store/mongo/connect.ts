@@ -38,7 +38,7 @@ export async function connect(url: string, settings: MongoSettings): Promise<Con
 }
 
 function createClient(url: string, settings: MongoSettings): MongoClient {
-  const { poolSize, queryBudget, operationTime, selectionTime, onCommand } = settings;
+  const { poolSize, queryBudget, operationTime, selectionTime, onCommand, onCommandEnd } = settings;
   try {
     const client = new MongoClient(url, {
       appName: APP_NAME,
@@ -54,14 +54,28 @@ function createClient(url: string, settings: MongoSettings): MongoClient {
       connectTimeoutMS: selectionTime,
       waitQueueTimeoutMS: operationTime,
       socketTimeoutMS: Math.max(queryBudget, operationTime) + SOCKET_SLACK,
-      monitorCommands: onCommand !== undefined,
+      monitorCommands: onCommand !== undefined || onCommandEnd !== undefined,
     });
     if (onCommand !== undefined)
       client.on('commandStarted', ({ commandName, command }) => onCommand(commandName, command));
+    if (onCommandEnd !== undefined) timeCommands(client, onCommandEnd);
     return client;
   } catch (error) {
     throw new Error(`the connection string of MongoDB is wrong: ${withoutUrl(error)}`, { cause: error });
   }
+}
+
+/** The driver's own times are whole milliseconds. */
+function timeCommands(client: MongoClient, ended: NonNullable<MongoSettings['onCommandEnd']>): void {
+  const begun = new Map<number, number>();
+  const end = (requestId: number, name: string, failed: boolean): void => {
+    const start = begun.get(requestId);
+    begun.delete(requestId);
+    if (start !== undefined) ended(name, performance.now() - start, failed);
+  };
+  client.on('commandStarted', ({ requestId }) => void begun.set(requestId, performance.now()));
+  client.on('commandSucceeded', ({ requestId, commandName }) => end(requestId, commandName, false));
+  client.on('commandFailed', ({ requestId, commandName }) => end(requestId, commandName, true));
 }
 
 function noPrimary(url: string): string {

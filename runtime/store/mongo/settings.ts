@@ -52,6 +52,8 @@ export interface MongoOptions {
   readonly planLimits?: PlanLimits;
   /** For tests: sees each command that is sent. */
   readonly onCommand?: (name: string, command: Document) => void;
+  /** Sees each command that has ended, with the milliseconds that it took; absent: the driver does not watch commands. */
+  readonly onCommandEnd?: (name: string, milliseconds: number, failed: boolean) => void;
   /** For tests of crashes: the process kills itself at this step. */
   readonly faultAt?: FaultStep;
   /** How often it passes the step before. */
@@ -59,8 +61,9 @@ export interface MongoOptions {
 }
 
 /** The settings, complete. */
-export type MongoSettings = Required<Omit<MongoOptions, 'now' | 'onCommand' | 'faultAt'>> &
-  Pick<MongoOptions, 'now' | 'onCommand' | 'faultAt'>;
+export type MongoSettings = Required<Omit<MongoOptions, OptionalSetting>> & Pick<MongoOptions, OptionalSetting>;
+
+type OptionalSetting = 'now' | 'onCommand' | 'onCommandEnd' | 'faultAt';
 
 /** The options with their defaults filled in. */
 export function toSettings(options: MongoOptions): MongoSettings {

@@ -1,4 +1,5 @@
 import { readStored } from '../../core/read-stored.js';
+import { span } from '../../core/trace/spans.js';
 import type { Principal } from '../../auth/scopes/principal.js';
 import { notificationBundle } from '../notify/notification-bundle.js';
 import type { NotificationInput, SubscriptionPlan } from '../plan.js';
@@ -177,7 +178,7 @@ export class Delivery {
     const due = heartbeatAt(plan, sent);
     const next = this.isGreeted ? nextAttempt(turn, sent, due <= now()) : 'handshake';
     if (next === undefined) return Math.min(due, most);
-    await this.attempt(next, turn);
+    await span('delivery', { notification: next }, () => this.attempt(next, turn));
     return undefined;
   }
 

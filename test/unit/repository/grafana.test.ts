@@ -28,6 +28,7 @@ async function labelsByMetric(): Promise<Map<string, Set<string>>> {
     duration: 1,
   });
   metrics.store('read', 1, false);
+  metrics.command('find', 1, false);
   metrics.watchJobs(() => Promise.resolve([{ type: 'export', state: 'queued', progress: { done: 0 } }]));
   const text = await metrics.expose();
   metrics.close();
