@@ -26,6 +26,9 @@ document.addEventListener('input', (event) => {
   if (event.target.id === 'edit-text') numberLines();
 });
 
+// It does not bubble.
+document.addEventListener('toggle', ({ target }) => target.id === 'edit-outline' && showOutline(), true);
+
 /** Sends a request below the base. @returns undefined: no answer came */
 async function sendFhir(method, path, body, headers = {}) {
   try {
@@ -174,6 +177,7 @@ function numberLines(marked = new Map()) {
   const gutter = document.getElementById('edit-lines');
   gutter.replaceChildren(...numbers);
   gutter.scrollTop = editText().scrollTop;
+  showOutline();
 }
 
 function showIssues(issues, heading) {
@@ -195,6 +199,24 @@ function showIssues(issues, heading) {
   document
     .getElementById('edit-issues')
     .replaceChildren(...(issues.length === 0 ? [] : [element('h2', heading, {}), list]));
+}
+
+/** Elements of an outline. */
+const OUTLINED = 300;
+
+/** Lists the elements of the resource and the items of its lists, each with its line. */
+function showOutline() {
+  const box = document.getElementById('edit-outline');
+  if (!box.open) return;
+  const found = [...linesOfPaths(editText().value)].filter(([path]) => /^\w+\.\w+(?:\[\d+\])?$/.test(path));
+  const items = found.slice(0, OUTLINED).map(([path, line]) => {
+    const item = element('li', '', {});
+    const button = element('button', path.slice(path.indexOf('.') + 1), { type: 'button', className: 'link' });
+    Object.assign(button.dataset, { edit: 'line', line: String(line) });
+    item.append(button, ` ${line}`);
+    return item;
+  });
+  box.querySelector('ul').replaceChildren(...items);
 }
 
 /** Selects a line in the editor. */

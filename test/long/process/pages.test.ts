@@ -477,6 +477,10 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
         status: 'registered',
         code: { text: 'fill in' },
       });
+      await page.click('text=Outline');
+      expect(await page.locator('.outline button').allTextContents()).toEqual(['resourceType', 'status', 'code']);
+      await page.click('.outline >> text=code');
+      expect(await page.evaluate('getSelection().toString()')).toContain('"code"');
       await inspect(page, named('1-template'));
       await page.fill(
         '#edit-text',
@@ -523,6 +527,8 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
       await page.click('.actions >> text=Edit');
       await expect.poll(() => page.inputValue('#edit-text')).toContain('after');
       await page.click('summary >> text=Delete');
+      await page.click('text=Outline');
+      expect(await page.locator('.outline li', { hasText: /^valueQuantity \d+$/ }).count()).toBe(1);
       await inspect(page, named('4-delete'));
       await page.click('text=Delete it');
       await page.waitForURL(/_history$/);
