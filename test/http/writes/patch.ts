@@ -368,6 +368,18 @@ export function patches(data: Store): void {
       expectRefusal(await patch(`/Patient/${id}`, body, type), 415, 'unsupported-media-type', text);
     });
 
+    it('a merge patch is told all three forms', async () => {
+      const id = await make();
+      for (const type of ['application/merge-patch+json', 'application/json']) {
+        const answer = await patch(`/Patient/${id}`, '{"active":true}', type);
+        expect([type, answer.status]).toEqual([type, 415]);
+        for (const form of [JSON_PATCH, XML_PATCH, FHIR_JSON]) {
+          expect(answer.headers['accept-patch']).toContain(form);
+          expect(answer.json().issue[0].details.text).toContain(form);
+        }
+      }
+    });
+
     it('may name the release that is served', async () => {
       const id = await make();
       expect((await patch(`/Patient/${id}`, '[]', `${JSON_PATCH}; fhirVersion=5.0`)).status).toBe(200);
