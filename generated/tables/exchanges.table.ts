@@ -225,7 +225,7 @@ export const exchanges: ExchangeTable = {
       answers: [{ status: 202, text: 'Started', headers: ['Content-Location'] }],
     },
     {
-      operations: ['async-poll-status', 'export-poll-status', 'import-poll-status'],
+      operations: ['async-poll-status', 'bulk-submit-poll-status', 'export-poll-status', 'import-poll-status'],
       methods: ['DELETE'],
       headers: [],
       answers: [{ status: 202, text: 'Ended, or what is left of it removed', body: ['OperationOutcome'] }],
@@ -237,6 +237,39 @@ export const exchanges: ExchangeTable = {
       answers: [
         { status: 200, text: 'The number of resources, for dryRun', body: ['Parameters'] },
         { status: 202, text: 'Started', body: ['OperationOutcome'], headers: ['Content-Location'] },
+      ],
+    },
+    {
+      operations: ['bulk-publish'],
+      headers: ['If-None-Match'],
+      answers: [
+        { status: 200, text: 'The files', body: ['application/json'], headers: ['ETag'] },
+        { status: 304, text: 'Nothing is new', headers: ['ETag'] },
+      ],
+    },
+    {
+      operations: ['bulk-submit'],
+      headers: [],
+      request: ['parameters'],
+      answers: [{ status: 200, text: 'Taken', body: ['OperationOutcome'] }],
+    },
+    {
+      operations: ['bulk-submit-status'],
+      headers: ['Prefer'],
+      request: ['parameters'],
+      answers: [{ status: 202, text: 'Where the progress is found', headers: ['Content-Location'] }],
+    },
+    {
+      operations: ['bulk-submit-poll-status'],
+      headers: [],
+      answers: [
+        { status: 200, text: 'What became of it', body: ['application/json'] },
+        {
+          status: 202,
+          text: 'Under way, with what became of it so far',
+          body: ['application/json'],
+          headers: ['X-Progress', 'Retry-After'],
+        },
       ],
     },
     {
@@ -257,7 +290,13 @@ export const exchanges: ExchangeTable = {
     {
       operations: ['async-result'],
       headers: [],
-      answers: [{ status: 200, text: 'The answer to the request, with the status that it has', body: ['result'] }],
+      answers: [
+        {
+          status: 200,
+          text: 'The answer to the request, with the status that it has',
+          body: ['result', 'application/x-ndjson', 'application/json', 'text/csv', 'application/vnd.apache.parquet'],
+        },
+      ],
     },
     {
       operations: ['export-poll-status'],

@@ -784,6 +784,18 @@ export const scopes: ScopeTable = {
     { interaction: 'operation', operation: 'export-poll-status', owner: true, needs: [] },
     {
       interaction: 'operation',
+      operation: 'bulk-publish',
+      needs: [{ on: 'each', letters: 'rs', when: 'types-named', unconstrained: true }],
+    },
+    {
+      interaction: 'operation',
+      operation: 'bulk-submit',
+      needs: [{ on: 'any', letters: 'cu', when: 'types-unnamed', unconstrained: true }],
+    },
+    { interaction: 'operation', operation: 'bulk-submit-status', owner: true, needs: [] },
+    { interaction: 'operation', operation: 'bulk-submit-poll-status', owner: true, needs: [] },
+    {
+      interaction: 'operation',
       operation: 'bulk-delete',
       needs: [
         { on: 'each', letters: 'ds', when: 'types-named' },

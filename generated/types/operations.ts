@@ -65,6 +65,40 @@ export interface BulkPatchQuery {
   'url'?: SearchValues;
 }
 
+/** Parameters that $bulk-publish takes in a query. */
+export interface BulkPublishQuery {
+}
+
+/** Parameters that $bulk-submit takes in a query. */
+export interface BulkSubmitQuery {
+  /** url */
+  'fhirBaseUrl'?: SearchValues;
+  /** url */
+  'manifestUrl'?: SearchValues;
+  /** url */
+  'oauthMetadataUrl'?: SearchValues;
+  /** string */
+  'outputFormat'?: SearchValues;
+  /** url */
+  'replacesManifestUrl'?: SearchValues;
+  /** string */
+  'submissionId'?: SearchValues;
+}
+
+/** Parameters that $bulk-submit-poll-status takes in a query. */
+export interface BulkSubmitPollStatusQuery {
+  /** string */
+  '_submission'?: SearchValues;
+}
+
+/** Parameters that $bulk-submit-status takes in a query. */
+export interface BulkSubmitStatusQuery {
+  /** string */
+  '_outputFormat'?: SearchValues;
+  /** string */
+  'submissionId'?: SearchValues;
+}
+
 /** Parameters that $bulk-undo takes in a query. */
 export interface BulkUndoQuery {
   /** string */
@@ -777,6 +811,14 @@ export interface Operations {
   'bulk-delete': { type: ResourceType; query: BulkDeleteQuery; result: AnyResource };
   /** Patch what searches find */
   'bulk-patch': { type: ResourceType; query: BulkPatchQuery; result: AnyResource };
+  /** Files that are published */
+  'bulk-publish': { type: ResourceType; query: BulkPublishQuery; result: Binary };
+  /** Submission of files */
+  'bulk-submit': { type: ResourceType; query: BulkSubmitQuery; result: OperationOutcome };
+  /** Progress and result of a submission */
+  'bulk-submit-poll-status': { type: ResourceType; query: BulkSubmitPollStatusQuery; result: AnyResource };
+  /** Where the progress of a submission is */
+  'bulk-submit-status': { type: ResourceType; query: BulkSubmitStatusQuery; result: OperationOutcome };
   /** Undo a deletion or patch of many */
   'bulk-undo': { type: ResourceType; query: BulkUndoQuery; result: AnyResource };
   /** Care Gaps */

@@ -24,6 +24,7 @@ import { subset, XML, ZONE, type Core } from '../server.js';
 import { prepareAccess, type AccessOptions } from './access.js';
 import { docsFolder } from './docs-folder.js';
 import { createFetchFile } from './fetch-file.js';
+import { keepPublished, publishSettings } from './publish.js';
 import { createTraffic, openJobs, type JobSettings } from './jobs.js';
 import { checkRequiredProfiles } from './required-profiles.js';
 
@@ -159,6 +160,7 @@ export async function openApplication(
     let serving: ReturnType<typeof createServices> | undefined;
     const servingNow = () => (serving ??= createServices())();
     const jobs = openJobs(store, createServices, jobSettings, log, metrics?.jobEnded);
+    const publish = publishSettings(config, core.tables);
     const hasTopics = isServable('subscriptions', core.tables);
     const { openSubscriptions } = await import('./subscriptions.js');
     const subscriptions = await openSubscriptions({
@@ -215,6 +217,7 @@ export async function openApplication(
       draining: draining.signal,
       ...(hasTopics && { subscriptions: subscriptions.checks }),
       fetchFile: createFetchFile(config['import.allow']),
+      publish,
       ...(audit !== undefined && { audit }),
       ...(hooks !== undefined && { beforeWrite: hooks.beforeWrite, afterRead: hooks.afterRead(log) }),
       log: metrics === undefined ? log : metrics.watch(log),
@@ -250,6 +253,10 @@ export async function openApplication(
           const { resourceTypes } = core.tables;
           const { definitions } = core;
           const stop = reindexing.reindexOnChange({ definitions, store, jobs, resourceTypes, log });
+          closers.push(() => Promise.resolve(stop()));
+        }
+        if (!config.readOnly) {
+          const stop = keepPublished({ settings: publish, store, jobs }, log);
           closers.push(() => Promise.resolve(stop()));
         }
         closers.push(() => jobs.close());

@@ -29,7 +29,7 @@ export function createFetchFile(entries: readonly string[]): FetchFile | undefin
     const isNamed = names.has(hostOf(url)) || names.has(`${hostOf(url)}:${url.port === '' ? '443' : url.port}`);
     return isNamed ? undefined : 'is on no server that the configuration allows (import.allow)';
   };
-  const fetchFile = async (text: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> => {
+  const fetchFile = async (...[text, signal, headers = {}]: Parameters<FetchFile>): ReturnType<FetchFile> => {
     const fault = faultOf(text);
     if (fault !== undefined) throw new FhirError('parameter-invalid', `${text} ${fault}`);
     const url = new URL(text);
@@ -38,7 +38,7 @@ export function createFetchFile(entries: readonly string[]): FetchFile | undefin
     if (addresses.length === 0 || !addresses.every((each) => allow.admits(url, each))) {
       throw new FhirError('parameter-invalid', `${text} has an address that is not allowed`);
     }
-    return open(url, addresses[0]!, signal);
+    return open(url, addresses[0]!, signal, headers);
   };
   return Object.assign(fetchFile, { fault: faultOf });
 }
@@ -54,7 +54,12 @@ function readEntries(entries: readonly string[]) {
   }
 }
 
-async function open(url: URL, address: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+async function open(
+  url: URL,
+  address: string,
+  signal: AbortSignal,
+  headers: Readonly<Record<string, string>>,
+): Promise<AsyncIterable<Uint8Array>> {
   const { get } = await import('node:https');
   const lookup: LookupFunction = (_host, options, done) => {
     const family = isIP(address);
@@ -64,7 +69,12 @@ async function open(url: URL, address: string, signal: AbortSignal): Promise<Asy
   return new Promise((resolve, reject) => {
     const call = get(
       url,
-      { signal, lookup, timeout: IDLE, headers: { accept: 'application/fhir+ndjson' } },
+      {
+        signal,
+        lookup,
+        timeout: IDLE,
+        headers: { accept: 'application/fhir+ndjson, application/json;q=0.9', ...headers },
+      },
       (answer) => {
         if (answer.statusCode === 200) return resolve(answer);
         answer.resume();

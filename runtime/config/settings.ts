@@ -197,6 +197,14 @@ export const SETTINGS = {
     help: 'hosts, or host:port, of servers that $import may fetch files from',
     initial: [],
   }),
+  'publish.types': words({
+    help: 'types of resources that $bulk-publish offers whole to clients that may read them whole',
+    initial: [],
+  }),
+  'publish.every': duration(1000, 30 * 24 * HOUR, {
+    help: 'how often what changed is added to them',
+    initial: HOUR,
+  }),
   'subscriptions.allow': words({
     help: 'hosts, host:port or ranges of addresses that notifications are sent to although they are not public, or over http',
     initial: [],

@@ -43,6 +43,7 @@ export const DEFAULT_SERVICES: DefaultServices = {
   own: new OwnBases(),
   integrity: undefined,
   fetchFile: undefined,
+  publish: undefined,
   isReadOnly: false,
   deletesMultiple: false,
   exchange: { documents: true, actors: NO_ACTORS },

@@ -12,9 +12,12 @@ export const IMPORT = 'import';
 /** The type of jobs that export tables of views. */
 export const VIEW_EXPORT = 'sql-export';
 
+/** The type of jobs that take in what was submitted, or take it back. */
+export const SUBMIT = 'submit';
+
 /** Whether a job makes files. */
 export function makesFiles({ type }: Pick<Job, 'type'>): boolean {
-  return type === EXPORT || type === IMPORT || type === VIEW_EXPORT;
+  return type === EXPORT || type === IMPORT || type === VIEW_EXPORT || type === SUBMIT;
 }
 
 /** Media type of the files. https://hl7.org/fhir/uv/bulkdata/STU2/export.html */
@@ -87,8 +90,15 @@ export async function readExportFile(call: Call, services: Services): Promise<Re
   const found = ownJob(kept, call, services);
   const file = found && filesOf(found)[Number(at)];
   if (found === undefined || file === undefined) return undefined;
-  const { blobs } = services.store;
-  const key = fileKey(found, file.name);
+  return replyOf(fileKey(found, file.name), file, services.store.blobs);
+}
+
+/** A file as a reply to a read of a Binary; undefined: it is gone. */
+export async function replyOf(
+  key: string,
+  { table }: Pick<ExportFile, 'table'>,
+  blobs: Services['store']['blobs'],
+): Promise<Reply | undefined> {
   const [blob] = await blobs.list(key);
   if (blob?.key !== key) return undefined;
   const open = async (range?: { readonly from: number; readonly to: number }): Promise<AsyncIterable<Uint8Array>> => {
@@ -101,8 +111,8 @@ export async function readExportFile(call: Call, services: Services): Promise<Re
     versionId: '1',
     lastUpdated: blob.put,
     content: {
-      ...{ contentType: file.table?.contentType ?? NDJSON, size: blob.size, isText: true, open },
-      ...(file.table !== undefined && { fileName: file.table.fileName }),
+      ...{ contentType: table?.contentType ?? NDJSON, size: blob.size, isText: true, open },
+      ...(table !== undefined && { fileName: table.fileName }),
     },
   };
 }

@@ -218,7 +218,7 @@ export interface DataServices {
  * @throws Error where the server does not answer
  */
 export interface FetchFile {
-  (url: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  (url: string, signal: AbortSignal, headers?: Readonly<Record<string, string>>): Promise<AsyncIterable<Uint8Array>>;
   /** Why a URL is not allowed; undefined: it is, as far as the URL tells. */
   readonly fault: (url: string) => string | undefined;
 }
@@ -248,6 +248,13 @@ export interface SubscriptionChecks {
   checkDelete(type: string, id: string): Promise<void>;
 }
 
+/** What a server publishes. */
+export interface PublishSettings {
+  readonly types: readonly string[];
+  /** How often changes are added, in milliseconds. */
+  readonly every: number;
+}
+
 /** Services that the configuration decides. */
 export interface SettingServices {
   /** How much of a resource is checked before it is written. */
@@ -264,6 +271,8 @@ export interface SettingServices {
   readonly integrity: Integrity | undefined;
   /** Opens a file of another server for an import; undefined: the configuration allows no server. */
   readonly fetchFile: FetchFile | undefined;
+  /** What is published for `$bulk-publish`; undefined: nothing. */
+  readonly publish: PublishSettings | undefined;
   /** Whether clients may write nothing. */
   readonly isReadOnly: boolean;
   /** Whether a conditional delete may remove several resources. */

@@ -69,7 +69,11 @@ export function createServices(
   const limits = { ...DEFAULT_SERVICES.limits, ...options.limits };
   const codecs = createCodecs(limits.nesting, options.codecs);
   const { documents } = options.exchange ?? DEFAULT_SERVICES.exchange;
-  const settings = { 'admin.expunge': options.allowsExpunge === true, 'exchange.documents': documents };
+  const settings = {
+    'admin.expunge': options.allowsExpunge === true,
+    'exchange.documents': documents,
+    'publish.types': options.publish !== undefined,
+  };
   const isOn = (name: string): boolean => {
     if (options.isReadOnly === true && isWrite(name, tables)) return false;
     const setting = SWITCHES.get(name);

@@ -1,4 +1,6 @@
-import { EXPORT, IMPORT, VIEW_EXPORT } from '../core/export-files.js';
+import { EXPORT, IMPORT, SUBMIT, VIEW_EXPORT } from '../core/export-files.js';
+import { discardPublished, PUBLISH } from '../core/publication.js';
+import { SUBMISSION_KEPT } from '../core/submission.js';
 import { BULK } from './bulk/bulk-input.js';
 import type { JobKind } from './engine/job-kind.js';
 import { REQUEST } from './request/request-input.js';
@@ -22,12 +24,27 @@ export const JOB_KINDS: readonly JobKind[] = [
     discard: async (job, services) => (await import('./export/export-job.js')).discardExport(job, services),
   },
   {
+    type: PUBLISH,
+    retention: 24 * HOUR,
+    schemas: async () => (await import('./schemas.js')).EXPORT_SCHEMAS,
+    chunk: async (context) => (await import('./export/publish-job.js')).publishChunk(context),
+    discard: ({ id }, { store }) => discardPublished(id, store),
+  },
+  {
     type: IMPORT,
     writes: true,
     retention: 24 * HOUR,
     schemas: async () => (await import('./schemas.js')).IMPORT_SCHEMAS,
     chunk: async (context) => (await import('./import/import-job.js')).importChunk(context),
     discard: async (job, services) => (await import('./import/import-job.js')).discardImport(job, services),
+  },
+  {
+    type: SUBMIT,
+    writes: true,
+    retention: SUBMISSION_KEPT,
+    schemas: async () => (await import('./schemas.js')).SUBMIT_SCHEMAS,
+    chunk: async (context) => (await import('./submit/submit-job.js')).submitChunk(context),
+    discard: async (job, services) => (await import('./submit/submit-job.js')).discardSubmit(job, services),
   },
   {
     type: REQUEST,

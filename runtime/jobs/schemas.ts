@@ -56,8 +56,9 @@ export const EXPORT_SCHEMAS: JobSchemas = {
       exportId: text,
       isPartial: flag,
       organizedBy: { const: 'Patient' },
+      deletions: texts,
     },
-    ...['referred', 'patients', 'since', 'until', 'exportId', 'isPartial', 'organizedBy'],
+    ...['referred', 'patients', 'since', 'until', 'exportId', 'isPartial', 'organizedBy', 'deletions'],
   ),
   checkpoint: object(
     {
@@ -98,6 +99,23 @@ export const IMPORT_SCHEMAS: JobSchemas = {
       waiting: count,
     },
     ...['fetched', 'waiting'],
+  ),
+};
+
+/** `SubmitInput` and `SubmitCheckpoint`. */
+export const SUBMIT_SCHEMAS: JobSchemas = {
+  input: object(
+    { base: text, types: texts, manifestUrl: text, headers: { type: 'object' }, undoes: texts },
+    ...['manifestUrl', 'headers'],
+  ),
+  checkpoint: object(
+    {
+      ...{ phase: { enum: ['wait', 'undo', 'manifest', 'import', 'end'] }, part: count, pages: texts, read: count },
+      undone: object({ done: count, skipped: count, failed: count }),
+      files: { type: 'array', items: object({ url: text, type: text }) },
+      ...{ import: { type: 'object' }, lists: files, faults: texts },
+    },
+    'import',
   ),
 };
 

@@ -18,6 +18,9 @@ import { startImport } from './import/import.js';
 import { graphql } from './graphql.js';
 import { lastn } from './observations/lastn.js';
 import { everything } from './everything/everything.js';
+import { bulkPublish } from './export/bulk-publish.js';
+import { bulkSubmit } from './submit/bulk-submit.js';
+import { bulkSubmitPollStatus, bulkSubmitStatus } from './submit/bulk-submit-status.js';
 import { exportStatus } from './export/export-status.js';
 import { startExport } from './export/export.js';
 import { sqlExport } from './views/sql-export.js';
@@ -91,6 +94,10 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'async-result': asyncResult,
   'bulk-delete': bulkDelete,
   'bulk-patch': bulkPatch,
+  'bulk-publish': bulkPublish,
+  'bulk-submit': bulkSubmit,
+  'bulk-submit-poll-status': bulkSubmitPollStatus,
+  'bulk-submit-status': bulkSubmitStatus,
   'bulk-undo': bulkUndo,
   changes,
   diff,
@@ -129,9 +136,10 @@ export const OPERATIONS: ReadonlyMap<string, InteractionHandler> = new Map(Objec
 export const WEBSOCKET: ReadonlySet<string> = new Set(['Subscription-get-ws-binding-token']);
 
 /** Settings that switch interactions on, and operations by their id. */
-export const SWITCHES: ReadonlyMap<string, 'admin.expunge' | 'exchange.documents'> = new Map([
+export const SWITCHES: ReadonlyMap<string, 'admin.expunge' | 'exchange.documents' | 'publish.types'> = new Map([
   ['expunge', 'admin.expunge'],
   ['delete-history', 'admin.expunge'],
   ['delete-history-version', 'admin.expunge'],
   ['generate-metadata', 'exchange.documents'],
+  ['bulk-publish', 'publish.types'],
 ]);

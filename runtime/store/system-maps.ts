@@ -12,6 +12,8 @@ export const SYSTEM_MAPS = {
   definitions: 'definitions',
   /** By which definitions each process writes that is there. */
   writers: 'writers',
+  /** What it publishes. */
+  publication: 'publication',
 } as const;
 
 const NAMES: ReadonlySet<string> = new Set(Object.values(SYSTEM_MAPS));

@@ -6,6 +6,7 @@ import type { StoredVersion } from '../../store/store.js';
 import { BINARY, contentOf, pointerOf, splitAtContent } from '../../core/binary/binary-content.js';
 import type { Call, Reply } from '../../core/call.js';
 import { isExportFileId, readExportFile } from '../../core/export-files.js';
+import { readPublishedFile } from '../../core/publication.js';
 import { read } from '../read/read.js';
 import type { InteractionHandler, Services } from '../../core/services.js';
 import { targetOf } from '../../core/target.js';
@@ -15,7 +16,7 @@ import { vread } from '../read/vread.js';
 /** Read of a Binary: its content, or the resource if the client accepts a FHIR media type. https://hl7.org/fhir/R5/binary.html */
 export const readBinary: InteractionHandler = async (call, services) => {
   if (isExportFileId(call.id)) {
-    const file = await readExportFile(call, services);
+    const file = (await readExportFile(call, services)) ?? (await readPublishedFile(targetOf(call).id, call, services));
     if (file !== undefined) return file;
     // It was let in without a look at its scopes.
     const { access } = call.principal;

@@ -11,7 +11,7 @@ import { countMatches } from '../../jobs/bulk/bulk-job.js';
 import { BULK, type BulkInput } from '../../jobs/bulk/bulk-input.js';
 import { readArguments, valueOf, valuesOf } from '../arguments.js';
 import { keptScopes } from '../async/start-request.js';
-import { instantOf } from '../export/export-instant.js';
+import { instantOf } from '../../jobs/export/export-instant.js';
 import { readFilter } from '../export/read-filter.js';
 import { askedJob, jobsOf, statusUrl } from '../jobs.js';
 

@@ -22,7 +22,7 @@ import type { Condition } from '../../search/query/query.js';
 import { Faults } from '../faults.js';
 import { jobsOf, statusUrl } from '../jobs.js';
 import { readFilter, type TypeFilter } from './read-filter.js';
-import { instantOf } from './export-instant.js';
+import { instantOf } from '../../jobs/export/export-instant.js';
 import { readExportParameters, type ExportParameters } from './read-parameters.js';
 import { quote } from '../../fhir/quote.js';
 import type { LocalReference } from '../../path/own-bases.js';

@@ -8,7 +8,7 @@ import { isObject, objectsOf, type JsonObject, type JsonValue, type Resource } f
 import type { ExportInput, ExportPart, ExportView } from '../../jobs/export/export-input.js';
 import { asksLinks } from '../../jobs/export/selection.js';
 import { readArguments, valueOf, type Arguments } from '../arguments.js';
-import { instantOf } from '../export/export-instant.js';
+import { instantOf } from '../../jobs/export/export-instant.js';
 import { jobsOf, statusUrl } from '../jobs.js';
 import { readFormat } from './choose-format.js';
 import { partOf, readFilters, type ViewFilters } from './filters.js';

@@ -9,7 +9,7 @@ import { invalidParameter } from '../../fhir/invalid-parameter.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { versionsAt } from '../../jobs/export/versions-at.js';
-import { instantOf } from '../export/export-instant.js';
+import { instantOf } from '../../jobs/export/export-instant.js';
 import type { CompiledView, ViewRow } from '../../views/compile-view.js';
 import { rowParameter, TABLE_TYPES, writeTable } from '../../views/formats.js';
 import { RowError } from '../../views/view-error.js';

@@ -41,6 +41,7 @@ const NO_DOCUMENT = parameters({
   resource: { resourceType: 'Binary', contentType: 'text/plain', data: 'SGVsbG8=' },
 });
 const PATIENT = { resourceType: 'Patient', identifier: [{ value: '1' }] };
+const SUBMITTER = { name: 'submitter', valueIdentifier: { value: 'us' } };
 const IMPORT = parameters({
   name: 'input',
   part: [
@@ -119,6 +120,10 @@ export const OPERATION_CALLS: readonly OperationCall[] = [
   job('group-export', '/Group/g/$export?_type=Patient', ['Group.r', 'Patient.r', 'Patient.s']),
   post('bulk-delete', '/$bulk-delete', parameters({ name: 'url', valueString: 'Patient?_id=none' }), ['Patient.d', 'Patient.s'], 202, ASYNC), // prettier-ignore
   post('bulk-patch', '/$bulk-patch', parameters({ name: 'url', valueString: 'Patient?_id=none' }, { name: 'patch', resource: { resourceType: 'Parameters' } }), ['Patient.s', 'Patient.u'], 202, ASYNC), // prettier-ignore
+  get('bulk-publish', '/$bulk-publish', ['Patient.r', 'Patient.s'], 503),
+  post('bulk-submit', '/$bulk-submit', parameters(SUBMITTER, { name: 'submissionId', valueString: 'one' }, { name: 'submissionStatus', valueCoding: { code: 'completed' } }), ['Patient.c', 'Patient.u']), // prettier-ignore
+  post('bulk-submit-status', '/$bulk-submit-status', parameters(SUBMITTER, { name: 'submissionId', valueString: 'none' }), [], 404, ASYNC), // prettier-ignore
+  get('bulk-submit-poll-status', '/$bulk-submit-poll-status?_submission=none', [], 404),
   post('bulk-undo', '/$bulk-undo', parameters({ name: '_jobId', valueString: 'none' }), [], 404, ASYNC),
   get('async-poll-status', '/$async-poll-status?_jobId=none', [], 404),
   get('async-result', '/$async-result?_jobId=none', [], 404),

@@ -13,7 +13,11 @@ import { BAD_TOKENS } from './support.js';
 const MARK = 'nobody-may-see-this';
 const sqlite = await openStore('sqlite::memory:');
 afterAll(() => sqlite.close());
-const server = scopedServer(sqlite, { allowsExpunge: true, hasWebsocket: true });
+const server = scopedServer(sqlite, {
+  allowsExpunge: true,
+  hasWebsocket: true,
+  publish: { types: ['Patient'], every: 3_600_000 },
+});
 
 /** Types that stand in the place of `[type]`, in turn. */
 const ANY = ['Patient', 'Observation', 'Binary', 'AuditEvent'];
@@ -136,16 +140,19 @@ describe('all routes', { timeout: 60_000 }, () => {
         ) {
           // They say nothing of what is stored.
           expect(answer.status, what).toBeLessThan(401);
-        } else if (isWired(row, OPERATIONS) && /-poll-status$|^async-result$|^bulk-/.test(row.operation ?? '')) {
+        } else if (
+          isWired(row, OPERATIONS) &&
+          /-poll-status$|^async-result$|^bulk-(?!publish|submit$)/.test(row.operation ?? '')
+        ) {
           // The client names a job of its own, which is missing here.
           expect(answer.status, what).toBe(400);
-        } else if (['export', 'import'].includes(row.operation ?? '') && scopes.includes('Linkage')) {
+        } else if (['bulk-submit', 'export', 'import'].includes(row.operation ?? '') && scopes.includes('Linkage')) {
           // The scopes are enough for that type, but the request is not complete.
           expect(answer.status, what).toBe(400);
         } else if (isWired(row, OPERATIONS) && row.operation !== undefined && ADMINISTRATIVE.has(row.operation)) {
           expect(answer.status, what).toBe(403);
-        } else if (row.operation === 'ConceptMap-closure') {
-          // It needs ConceptMap at the level of the system as well.
+        } else if (row.operation === 'ConceptMap-closure' || row.operation === 'bulk-publish') {
+          // It needs ConceptMap at the level of the system as well, or all types that are published.
           expect(answer.status, what).toBe(403);
         } else if (isWired(row, OPERATIONS) && scopes.includes('Linkage') && path.startsWith('/$')) {
           // Operations on all types answer for those of the token, of which nothing is stored.

@@ -3,6 +3,8 @@ import { bulkDataKit } from './bulk-data-kit.js';
 import { asyncRequests } from './async.js';
 import { requestsOnce } from './async-once.js';
 import { bulkChanges } from './bulk.js';
+import { publications } from './bulk-publish.js';
+import { submissions } from './bulk-submit.js';
 import { exportsReferred } from './export-referred.js';
 import { exports } from './export.js';
 import { importedReferences } from './import-references.js';
@@ -21,6 +23,8 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   'asynchronous requests': asyncRequests,
   'asynchronous requests whose process dies': requestsOnce,
   'changes of what searches find': bulkChanges,
+  '$bulk-publish': publications,
+  '$bulk-submit': submissions,
   $import: imports,
   'references of what is imported': importedReferences,
   $reindex: reindexing,

@@ -6,6 +6,7 @@ import { OPERATIONS } from '../../../runtime/operations/registry.js';
 import { isWired } from '../../../runtime/interactions/registry.js';
 import { contentDigest, NEW } from '../../../runtime/subscriptions/engine/digest.js';
 import { SubscriptionRows } from '../../../runtime/subscriptions/engine/rows.js';
+import { publishOn } from '../../../runtime/jobs/export/publish.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { ASYNC, jobsServer } from '../jobs/jobs-server.js';
 import { FORM_CALLS, JOBS } from '../operations/forms/form-calls.js';
@@ -51,10 +52,14 @@ const parameters = (...parameter: object[]) => ({
 const below = (answer: Answer, header = 'content-location'): string =>
   String(answer.headers[header]).replace(/^.*?\/fhir/, '');
 
+/** What is published. */
+const PUBLISHED = { types: ['Patient'], every: 3_600_000 };
+
 /** Every place of the interface is called, and its answers are those that its OpenAPI document has. */
 export function documentedAnswers(store: Store): void {
   const server = jobsServer(store, {
     allowsExpunge: true,
+    publish: PUBLISHED,
     hasWebsocket: true,
     fetchFile: createFetchFile(['files.example']),
   });
@@ -217,6 +222,31 @@ export function documentedAnswers(store: Store): void {
       await server.finish();
     });
 
+    it('what is published', async () => {
+      const look = () => publishOn({ store, jobs: server.jobs, settings: PUBLISHED, now: Date.now });
+      await look();
+      await server.finish();
+      await look();
+      const answer = await call('GET', '/$bulk-publish');
+      expect(answer.status, answer.text).toBe(200);
+      const known = { 'if-none-match': String(answer.headers['etag']) };
+      expect((await call('GET', '/$bulk-publish', undefined, known)).status).toBe(304);
+    });
+
+    it('what is submitted', async () => {
+      const names = [
+        { name: 'submitter', valueIdentifier: { value: 'us' } },
+        { name: 'submissionId', valueString: 'one' },
+      ];
+      const state = (code: string) => parameters(...names, { name: 'submissionStatus', valueCoding: { code } });
+      expect((await call('POST', '/$bulk-submit', state('in-progress'))).status).toBe(200);
+      const at = below(await call('POST', '/$bulk-submit-status', parameters(...names), ASYNC));
+      expect((await call('GET', at)).status).toBe(202);
+      expect((await call('POST', '/$bulk-submit', state('completed'))).status).toBe(200);
+      expect((await call('GET', at)).status).toBe(200);
+      expect((await call('DELETE', at)).status).toBe(202);
+    });
+
     it('work that is followed', async () => {
       for (const [start, body] of [
         ['/$export', parameters(value('_type', 'String', 'Patient'), value('_exportId', 'String', 'a'))],
@@ -279,7 +309,9 @@ export function documentedAnswers(store: Store): void {
     });
 
     // A pass waits for jobs, which do not begin by themselves here.
-    const alone = FORM_CALLS.filter(({ operation }) => !/^perform-reindexing-pass$|^async-/.test(operation));
+    const alone = FORM_CALLS.filter(
+      ({ operation }) => !/^perform-reindexing-pass$|^async-|^bulk-publish$|^bulk-submit-poll-status$/.test(operation),
+    );
     it.each(alone.map((each) => [`$${each.operation} at ${each.at || '/'}`, each] as const))('%s', async (_, each) => {
       const headers = JOBS.has(each.operation) ? ASYNC : {};
       const posted = await call('POST', postPath(each), parametersOf(each), headers);

@@ -83,7 +83,11 @@ interface Parameter {
 
 /** What the interface takes in URLs beside criteria is what the OpenAPI document and the CapabilityStatement list. */
 export function listedParameters(store: Store): void {
-  const server = jobsServer(store, { allowsExpunge: true, hasWebsocket: true });
+  const server = jobsServer(store, {
+    allowsExpunge: true,
+    hasWebsocket: true,
+    publish: { types: ['Patient'], every: 3_600_000 },
+  });
   let document: any; // eslint-disable-line @typescript-eslint/no-explicit-any
   let rest: any; // eslint-disable-line @typescript-eslint/no-explicit-any
 

@@ -45,6 +45,8 @@ const FREE = new Set([
   'CapabilityStatement-versions',
   'async-poll-status',
   'async-result',
+  'bulk-submit-poll-status',
+  'bulk-submit-status',
   'bulk-undo',
   'export-poll-status',
   'import-poll-status',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { instantOf } from '../../../runtime/operations/export/export-instant.js';
+import { instantOf } from '../../../runtime/jobs/export/export-instant.js';
 import type { HistoryPage, Store } from '../../../runtime/store/store.js';
 
 /** Returns a store whose newest version is of a time, and whose past is complete before another. */

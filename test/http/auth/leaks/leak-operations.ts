@@ -39,6 +39,11 @@ const types = ({ random, known }: Making): string =>
 const found = ({ random, value }: Making, type: string, param: string): string => value.find(type, param, random);
 const job: Maker = ({ random }) => [['_jobId', someJob(random)]];
 
+const submitted: Maker = ({ random }) => [
+  ['submitter', { value: 'us' }],
+  ['submissionId', `s${random.below(3)}`],
+];
+
 const everything: Maker = (m) => [
   ...maybe(m.random, 0.4, ['_type', types(m)]),
   ...maybe(m.random, 0.2, ['_since', `@${m.random.below(100)}@`]),
@@ -175,6 +180,13 @@ const ARGUMENTS: Readonly<Record<string, Maker>> = {
   import: ({ random, known }) => [['input', [['url', UPLOADED], ...maybe(random, 0.4, ['type', random.pick(known)])]]],
   'bulk-delete': (m) => [['url', filter(m)], ...maybe(m.random, 0.5, ['dryRun', true])],
   'bulk-patch': (m) => [['url', filter(m)], ['patch', LANGUAGE], ...maybe(m.random, 0.5, ['dryRun', true])],
+  'bulk-publish': () => [],
+  'bulk-submit': (m, type) => [
+    ...submitted(m, type),
+    ['submissionStatus', { code: m.random.pick(['in-progress', 'completed', 'stopped']) }],
+  ],
+  'bulk-submit-status': submitted,
+  'bulk-submit-poll-status': ({ random }) => [['_submission', someJob(random)]],
   'bulk-undo': job,
   'async-poll-status': job,
   'async-result': job,
@@ -260,8 +272,9 @@ function parameterOf([name, value]: Argument, rows: readonly ParameterRow[]): ob
   if (Array.isArray(value)) {
     return { name, part: (value as readonly Argument[]).map((each) => parameterOf(each, row?.parts ?? [])) };
   }
-  if (typeof value === 'object') return { name, resource: value };
   const { type = 'string' } = row ?? {};
+  if (type === 'Identifier' || type === 'Coding') return { name, [`value${type}`]: value };
+  if (typeof value === 'object') return { name, resource: value };
   const field = type === 'code' || /^[a-z]/.test(type) ? type : 'string';
   return { name, [`value${field[0]!.toUpperCase()}${field.slice(1)}`]: value };
 }

@@ -2,6 +2,7 @@ import type { Definitions } from '../../../../runtime/core/definitions/definitio
 import type { Store } from '../../../../runtime/store/store.js';
 import { createStoredProfiles } from '../../../../runtime/core/validation/stored-profiles.js';
 import type { Integrity } from '../../../../runtime/core/references/integrity.js';
+import { publishOn } from '../../../../runtime/jobs/export/publish.js';
 import { newId } from '../../../../runtime/fhir/id.js';
 import { loadProfiles } from '../../../../runtime/tables.js';
 import { createRuleChecker } from '../../../../runtime/validate/rules/create-rule-checker.js';
@@ -21,6 +22,8 @@ import { EVERYTHING, type GuardedServer } from '../support.js';
 const NDJSON = { 'content-type': 'application/fhir+ndjson' };
 /** What the links of all twins begin with. */
 const BASE = 'http://twin.example/fhir';
+/** What both sides publish. */
+const PUBLISHED = { types: ['Patient'], every: 3_600_000 };
 const INSTANT = /\d{4}-\d\d-\d\dT\d\d(?::|%3A)\d\d(?::|%3A)\d\d\.\d{3}Z/g;
 const ASSIGNED = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 /** Headers that tell something. The date of a version is told by the body, more exactly. */
@@ -77,6 +80,7 @@ export function twinOn(
     rules: createRuleChecker(tables),
     profiles,
     allowsExpunge: true,
+    publish: PUBLISHED,
     hasWebsocket: true,
     integrity,
   });
@@ -99,6 +103,7 @@ export function twinOn(
     return text
       .replace(/"meta":\{"lastUpdated":"[^"]+"\},"type":"(searchset|history)"/g, '"type":"$1"')
       .replace(INSTANT, (instant) => names.get(instant.replaceAll('%3A', ':')) ?? 'later')
+      .replace(/W\/"[\w-]{22}"/g, 'digest')
       .replace(/_page=[\w-]+/g, '_page=some')
       .replace(/_cursor=[\w.-]+/g, '_cursor=some')
       .replace(/Duration: [\d.]+ s| \(\d+ per second\)/g, '')
@@ -160,7 +165,10 @@ export function twinOn(
           jobs.push(hasOthers || id !== 'other' ? jobOf(answer)! : newId());
         }
       }
+      const look = () => publishOn({ store: own, jobs: server.jobs, settings: PUBLISHED, now: Date.now });
+      await look();
       await server.finish();
+      await look();
       await this.tidy();
     },
     async ask({ method, path, body, headers, upload: lines }, scopes) {
@@ -171,8 +179,12 @@ export function twinOn(
       const answer = await who.send(method, fill(path), sent, { ...headers });
       const { status } = answer;
       const job = jobOf(answer);
+      const files = path.endsWith('$bulk-publish') ? [...answer.text.matchAll(FILE)] : [];
+      const read = await Promise.all(files.map(([file]) => who.send('GET', `/${file}`)));
       const all =
-        job === undefined ? [answer] : [answer, ...(await outcome(who, String(answer.headers['content-location'])))];
+        job === undefined
+          ? [answer, ...read]
+          : [answer, ...(await outcome(who, String(answer.headers['content-location'])))];
       if (method !== 'GET' && method !== 'HEAD') {
         for (const each of all)
           for (const name of `${each.headers.location} ${each.text}`.match(MADE) ?? []) assigned.add(name);

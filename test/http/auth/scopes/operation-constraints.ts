@@ -26,7 +26,12 @@ const worldOf = (code: string): readonly Resource[] =>
   }));
 
 /** Addresses of jobs, which take no POST. */
-const GET_ONLY: ReadonlySet<string> = new Set(['async-poll-status', 'async-result']);
+const GET_ONLY: ReadonlySet<string> = new Set([
+  'async-poll-status',
+  'async-result',
+  'bulk-publish',
+  'bulk-submit-poll-status',
+]);
 
 /**
  * Every operation with a token that is constrained: where all resources lie within the constraint it works, and where none does it answers as
@@ -38,6 +43,7 @@ export function operationConstraints(stores: readonly [Store, Store, Store]): vo
   const [inside, outside, empty] = stores.map((store) =>
     jobsServer(store, {
       allowsExpunge: true,
+      publish: { types: ['Patient'], every: 3_600_000 },
       hasWebsocket: true,
       fetchFile: createFetchFile(['files.example']),
       codecs: { xml: XML },

@@ -12,6 +12,7 @@ import { neededBy } from '../scoped.js';
 export function operationScopes(store: Store): void {
   const server = jobsServer(store, {
     allowsExpunge: true,
+    publish: { types: ['Patient'], every: 3_600_000 },
     hasWebsocket: true,
     fetchFile: createFetchFile(['files.example']),
   });

@@ -25,6 +25,7 @@ export interface FormCall {
 export const JOBS: ReadonlySet<WiredOperation> = new Set([
   'bulk-delete',
   'bulk-patch',
+  'bulk-submit-status',
   'bulk-undo',
   'export',
   'sql-export',
@@ -37,6 +38,9 @@ export const JOBS: ReadonlySet<WiredOperation> = new Set([
 
 const value = (name: string, type: string, given: unknown): JsonObject => ({ name, [`value${type}`]: given as string });
 const call = (operation: WiredOperation, at: string, ...parameter: readonly JsonObject[]): FormCall => ({ operation, at, parameter }); // prettier-ignore
+
+/** Who submits. */
+const SUBMITTER = value('submitter', 'Identifier', { value: 'us' });
 
 /** A view of SQL on FHIR. */
 const VIEW = {
@@ -154,6 +158,10 @@ export const FORM_CALLS: readonly FormCall[] = [
   { ...call('reindex', '', value('url', 'String', 'Patient?')), done: 202 },
   { ...call('bulk-delete', '', value('url', 'String', 'Basic?_id=none')), done: 202 },
   { ...call('bulk-patch', '', value('url', 'String', 'Basic?_id=none'), { name: 'patch', resource: { resourceType: 'Parameters', parameter: [{ name: 'operation', part: [value('type', 'Code', 'delete'), value('path', 'String', 'Basic.subject')] }] } }), done: 202 }, // prettier-ignore
+  { ...call('bulk-publish', ''), done: 503 },
+  call('bulk-submit', '', SUBMITTER, value('submissionId', 'String', 'one'), value('submissionStatus', 'Coding', { code: 'completed' })), // prettier-ignore
+  { ...call('bulk-submit-status', '', SUBMITTER, value('submissionId', 'String', 'none')), done: 404 },
+  { ...call('bulk-submit-poll-status', '', value('_submission', 'String', 'none')), done: 404 },
   { ...call('bulk-undo', '', value('_jobId', 'String', 'none')), done: 404 },
   { ...call('async-poll-status', '', value('_jobId', 'String', 'none')), done: 404 },
   { ...call('async-result', '', value('_jobId', 'String', 'none')), done: 404 },

@@ -32,6 +32,7 @@ const WRONG: Readonly<Record<string, string>> = Object.fromEntries(
 export function forms(store: Store): void {
   const server = jobsServer(store, {
     allowsExpunge: true,
+    publish: { types: ['Patient'], every: 3_600_000 },
     hasWebsocket: true,
     fetchFile: createFetchFile(['files.example']),
     codecs: { xml: XML_CODEC },
