@@ -65,6 +65,9 @@ const LOOK = 5000;
 
 const AT_ONCE = 3;
 
+/** A job that may have ended processes waits so long for the end of others before none is begun beside them, in milliseconds. */
+const PATIENCE = 60_000;
+
 /** After which a client that has too many jobs should ask again, in milliseconds: the least. */
 const RETRY = 10_000;
 
@@ -81,6 +84,8 @@ class Engine implements JobEngine {
   private readonly clock: Clock;
   private readonly kinds: ReadonlyMap<string, JobKind>;
   private readonly runs = new Map<string, Run>();
+  /** Those of them that may have ended processes: none is begun beside one of them until a step of it is done. */
+  private readonly suspects = new Set<string>();
   private readonly closing = new AbortController();
   private looping: Promise<void> = Promise.resolve();
   private filling: Promise<void> | undefined;
@@ -215,12 +220,20 @@ class Engine implements JobEngine {
     const { atOnce = AT_ONCE } = this.options;
     if (this.runs.size >= 2 * atOnce) return;
     for (const row of await this.rows.all()) {
-      if (this.closing.signal.aborted) return;
+      if (this.closing.signal.aborted || this.isSuspectAtWork()) return;
       const { job } = row;
       if (ENDED.has(job.state) || this.runs.has(job.id) || this.isHeld(job)) continue;
       const kind = this.kinds.get(job.type);
-      if (kind !== undefined && this.hasPlace(kind, atOnce)) await this.take(row, kind);
+      if (kind === undefined || !this.hasPlace(kind, atOnce)) continue;
+      if (mayEndProcesses(job) && this.runs.size > 0) {
+        if (job.lease.until + PATIENCE < this.clock.now()) return;
+      } else await this.take(row, kind);
     }
+  }
+
+  private isSuspectAtWork(): boolean {
+    for (const id of this.suspects) if ((this.runs.get(id)?.now().failures ?? 0) === 0) this.suspects.delete(id);
+    return this.suspects.size > 0;
   }
 
   /** Whether a job of a kind may begin: those with places of their own and the others do not keep each other waiting. */
@@ -254,6 +267,7 @@ class Engine implements JobEngine {
     });
     if (held === undefined) return;
     this.report(job.run === 0 ? 'started' : 'resumed', held.job);
+    if (mayEndProcesses(job)) this.suspects.add(job.id);
     const run = runJob(held, kind, {
       rows: this.rows,
       clock: this.clock,
@@ -339,6 +353,11 @@ class Engine implements JobEngine {
   private report(event: JobEvent, job: Job): void {
     this.options.onEvent?.(event, job);
   }
+}
+
+/** Whether processes ended twice in a row while they worked on a job: perhaps because of it, perhaps because of one beside it. */
+function mayEndProcesses(job: Job): job is Job & Required<Pick<Job, 'lease'>> {
+  return job.lease !== undefined && job.failures > 0;
 }
 
 /** @param pause after which there may be room, in milliseconds */

@@ -14,8 +14,9 @@ import { createStepSize, type StepSize } from './step-size.js';
 export const TIMES = {
   /** How long a process may work on a job without a sign of life. More than clocks of processes may differ, and a stall take. */
   lease: 20_000,
-  /** Between two signs of life. */
+  /** Between two signs of life; the first one comes earlier, so that others see early how far the job is. */
   beat: 5000,
+  firstBeat: 1000,
   /** Pause after the first failure of a chunk; it doubles with each further one. */
   retry: 1000,
   maxRetry: 60_000,
@@ -206,9 +207,9 @@ class JobRun {
   private async keepLease(): Promise<void> {
     const { clock } = this.parts;
     const { signal } = this.end;
-    while (!signal.aborted) {
+    for (let pause: number = TIMES.firstBeat; !signal.aborted; pause = TIMES.beat) {
       try {
-        await clock.sleep(TIMES.beat, signal);
+        await clock.sleep(pause, signal);
         await this.checkRights();
         await this.save((job) => ({
           ...job,

@@ -358,6 +358,8 @@ export function asyncRequests(store: Store): void {
     const answer = await client().send('GET', below(redirect.headers['location']));
     expect(answer.status, answer.text).toBe(200);
     expect(String(answer.headers['content-type'])).toContain('text/csv');
+    const named = await client().send('GET', below(redirect.headers['location']), undefined, headers);
+    expect([named.status, named.text]).toEqual([200, answer.text]);
     expect(answer.text.trim().split(/\r?\n/).sort()).toEqual([`${family}-a`, `${family}-b`, 'id'].sort());
   });
 

@@ -345,6 +345,34 @@ describe('the engine', () => {
     expect((await a.list()).map(({ state }) => state)).toEqual(['completed', 'completed', 'completed']);
   });
 
+  it('takes up alone, one after the other, those whose processes ended twice, until a step of each is done', async () => {
+    const world = createWorld(count);
+    const keeper = world.process('keeper', { atOnce: 0 });
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++) ids.push((await keeper.start('count', { to: 3 }, OWNER, NONE_NEEDED)).id);
+    for (const id of ids.slice(0, 2)) {
+      const text = (await world.store.maps.get(JOB_MAP, id))!;
+      const died = { ...(JSON.parse(text) as Job), state: 'in-progress', failures: 1, lease: { holder: 'dead', until: world.clock.now() - 1 } }; // prettier-ignore
+      await world.store.maps.swap(JOB_MAP, id, text, JSON.stringify(died));
+    }
+    const engine = world.process('a');
+    await engine.look();
+    await settled();
+    expect(world.events).toEqual([`resumed ${ids[0]} in a`].map((each) => each.replace('resumed', 'started')));
+    // Its first step is done: others come beside it, but for the other suspect.
+    await world.clock.advance(1000);
+    await engine.look();
+    await settled();
+    expect(world.events.slice(1)).toEqual([`started ${ids[2]} in a`]);
+    await world.clock.advance(4000);
+    await engine.look();
+    await world.clock.advance(4000);
+    for (const id of ids) expect(await stored(world, id)).toMatchObject({ state: 'completed', failures: 0 });
+    expect(world.events.indexOf(`started ${ids[1]} in a`)).toBeGreaterThan(
+      world.events.indexOf(`completed ${ids[2]} in a`),
+    );
+  });
+
   it('gives kinds with places of their own as many as all others: neither keeps the other waiting', async () => {
     const world = createWorld(count);
     const kindOf = (type: string): JobKind => ({
