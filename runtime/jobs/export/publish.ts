@@ -3,6 +3,7 @@ import { SERVER } from '../../auth/scopes/principal.js';
 import { ENDED, type Job, type Jobs } from '../../core/jobs.js';
 import type { ExportFile } from '../../core/export-files.js';
 import {
+  discardPublished,
   PUBLISH,
   publishedKey,
   readPublication,
@@ -20,6 +21,9 @@ import { instantOf } from './export-instant.js';
 
 /** How long files can be read after they are not listed any more, in milliseconds. */
 const GRACE = 24 * 3_600_000;
+
+/** Least time between two snapshots of different types, in milliseconds. */
+const OTHER = 60_000;
 
 /** What a snapshot may be added to: so often, up to so many files, and so long after it, in milliseconds. */
 const MOST = { steps: 100, files: 500, age: 7 * 24 * 3_600_000 };
@@ -54,7 +58,9 @@ export async function publishOn(parts: PublishParts): Promise<void> {
     return;
   }
   const isOther = JSON.stringify(publication.types) !== JSON.stringify(settings.types);
-  if (!isOther && now() - publication.asked < settings.every) return;
+  // Two processes that are to publish different types must not do so by turns all the time.
+  const pause = isOther ? Math.min(settings.every, OTHER) : settings.every;
+  if (now() - publication.asked < pause) return;
   await start(row, isOther || isFull(publication, now()) ? 'snapshot' : 'changes', parts);
 }
 
@@ -88,7 +94,8 @@ async function takeIn(job: Job | undefined, row: PublicationRow, parts: PublishP
   const { next, ...publication } = row.publication;
   const made = job?.state === 'completed' ? job : undefined;
   if (made === undefined) {
-    await replacePublication(store, row, publication);
+    if (!(await replacePublication(store, row, publication))) return;
+    if (next !== undefined) await discardPublished(next, store);
   } else if (made.result?.['restarts'] === true) {
     await start(row, 'snapshot', parts);
   } else {

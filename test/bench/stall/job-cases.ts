@@ -8,6 +8,12 @@ const later = (path: string, parameter: readonly object[]): HostileRequest => {
   return { ...request, headers: { ...request.headers, ...ASYNC } };
 };
 
+/** The names of a submission. */
+const SUBMISSION = [
+  { name: 'submitter', valueIdentifier: { value: 'us' } },
+  { name: 'submissionId', valueString: 'one' },
+];
+
 /** A table of all Persons, each of their values a row. */
 const PERSONS = {
   ...{ resourceType: 'ViewDefinition', status: 'active', resource: 'Person' },
@@ -69,6 +75,43 @@ export const JOB_CASES: readonly StallCase[] = [
       ]),
     ],
     status: 202,
+  },
+  {
+    name: '$bulk-publish',
+    requests: () => many(100, () => get('/$bulk-publish')),
+    status: 200,
+  },
+  {
+    name: '$bulk-submit with 10,000 pieces of metadata',
+    requests: () => [
+      later('/$bulk-submit', [
+        ...SUBMISSION,
+        { name: 'submissionStatus', valueCoding: { code: 'completed' } },
+        ...many(10_000, (n) => ({
+          name: 'metadata',
+          part: [
+            { name: 'parameterUrl', valueUri: `urn:metadata:${n}` },
+            { name: 'parameterValue', valueString: String(n) },
+          ],
+        })),
+      ]),
+    ],
+    status: 200,
+  },
+  {
+    name: '$bulk-submit-status',
+    requests: () => [
+      later(
+        '/$bulk-submit-status',
+        SUBMISSION.map((each) => ('valueString' in each ? { ...each, valueString: 'none' } : each)),
+      ),
+    ],
+    status: 404,
+  },
+  {
+    name: '$bulk-submit-poll-status',
+    requests: () => many(100, () => get('/$bulk-submit-poll-status?_submission=none')),
+    status: 404,
   },
   {
     name: '$bulk-undo',

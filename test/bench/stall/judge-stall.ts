@@ -5,7 +5,7 @@ import type { StallCase } from './stall-case.js';
 export const SETTINGS: readonly string[] = [
   ...['serve', '--port', '0', '--auth', 'open', '--log-level', 'error'],
   ...['--admin-expunge', 'true', '--delete-multiple', 'true', '--reindex-automatic', 'false'],
-  ...['--subscriptions-websocket', 'true'],
+  ...['--subscriptions-websocket', 'true', '--publish-types', 'Linkage'],
 ];
 
 /** What the main thread may compute while another client waits, in milliseconds, on a processor of the usual speed. */
