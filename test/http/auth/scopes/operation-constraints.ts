@@ -15,7 +15,7 @@ const TAG = 'http://form.example/tags';
 const WITHIN = `system/*.cruds?_tag=${TAG}|in __admin`;
 /** What concerns all resources of a type takes no token with a constraint. */
 const isRefused = ({ operation, at }: FormCall): boolean =>
-  ['export', 'patient-export', 'group-export', 'import'].includes(operation) ||
+  ['bulk-publish', 'bulk-submit', 'export', 'patient-export', 'group-export', 'import'].includes(operation) ||
   (operation === 'expunge' && at === '/Patient');
 
 /** The world of the operations' forms, with a tag on each resource. */
@@ -32,6 +32,10 @@ const GET_ONLY: ReadonlySet<string> = new Set([
   'bulk-publish',
   'bulk-submit-poll-status',
 ]);
+
+/** What names a job or a submission that is not there. */
+const queryOf = (operation: string): string =>
+  operation === 'bulk-publish' ? '' : operation.startsWith('async-') ? '?_jobId=none' : '?_submission=none';
 
 /**
  * Every operation with a token that is constrained: where all resources lie within the constraint it works, and where none does it answers as
@@ -51,7 +55,7 @@ export function operationConstraints(stores: readonly [Store, Store, Store]): vo
   ) as [JobsServer, JobsServer, JobsServer];
   const ask = (server: JobsServer, call: FormCall, scopes: string): Promise<Answer> =>
     GET_ONLY.has(call.operation)
-      ? server.as(scopes).send('GET', `${postPath(call)}?_jobId=none`)
+      ? server.as(scopes).send('GET', `${postPath(call)}${queryOf(call.operation)}`)
       : server.as(scopes).send('POST', postPath(call), parametersOf(call), JOBS.has(call.operation) ? ASYNC : {});
 
   beforeAll(async () => {
