@@ -18,9 +18,9 @@ export interface ViewFlags extends TargetOptions, Partial<Readonly<Record<(typeo
 }
 
 /**
- * `kiln view run VIEW`: runs a view of SQL on FHIR on a store, or on a server, and prints its table or writes it to a file.
+ * `kiln view run VIEW`: runs a view or a query of SQL on FHIR on a store, or on a server, and prints its table or writes it to a file.
  *
- * @param view a file with a ViewDefinition, `ViewDefinition/[id]`, or the canonical URL of a stored one
+ * @param view a file with a ViewDefinition or a Library, `ViewDefinition/[id]`, or the canonical URL of a stored one
  * @returns the exit code: 1 where the view failed
  * @throws ConfigError
  */
@@ -53,7 +53,7 @@ export async function runView(view: string, options: ViewFlags, flags: Flags, te
 
 /** @throws ConfigError for a file that has no JSON object */
 async function subjectOf(view: string): Promise<JsonObject> {
-  if (/^ViewDefinition\/[A-Za-z0-9.-]{1,64}$/.test(view))
+  if (/^(?:ViewDefinition|Library)\/[A-Za-z0-9.-]{1,64}$/.test(view))
     return { name: 'subjectReference', valueReference: { reference: view } };
   if (/^(?:https?|urn):/.test(view)) return { name: 'subjectCanonical', valueCanonical: view };
   let resource: JsonValue;
@@ -62,7 +62,7 @@ async function subjectOf(view: string): Promise<JsonObject> {
   } catch (error) {
     throw new ConfigError(`${printable(view)}: ${messageOf(error)}`);
   }
-  if (!isObject(resource)) throw new ConfigError(`${printable(view)}: has to be a ViewDefinition, as JSON`);
+  if (!isObject(resource)) throw new ConfigError(`${printable(view)}: has to be a ViewDefinition or a Library, as JSON`);
   return { name: 'subjectResource', resource };
 }
 

@@ -27,12 +27,15 @@ const files = {
   ),
 };
 
+/** What a table of an export is called, and how it is written. */
+const table = { name: text, format: text, hasHeader: flag };
+
 const exportParts = {
   type: 'array',
   items: object(
     {
       ...{ type: text, filter: condition, postFilter: condition, elements: texts },
-      view: object({ name: text, definition: { type: 'object' }, format: text, hasHeader: flag }),
+      view: object({ ...table, definition: { type: 'object' }, isBelow: { const: true } }, 'isBelow'),
     },
     ...['filter', 'postFilter', 'elements', 'view'],
   ),
@@ -48,6 +51,10 @@ export const EXPORT_SCHEMAS: JobSchemas = {
       asked: text,
       types: texts,
       parts: exportParts,
+      queries: {
+        type: 'array',
+        items: object({ ...table, query: { type: 'object' }, parts: { type: 'array', items: count } }),
+      },
       referred: exportParts,
       patients: { anyOf: [{ const: 'all' }, texts], description: '"all" or a list of ids' },
       since: instant,
@@ -58,7 +65,7 @@ export const EXPORT_SCHEMAS: JobSchemas = {
       organizedBy: { const: 'Patient' },
       deletions: texts,
     },
-    ...['referred', 'patients', 'since', 'until', 'exportId', 'isPartial', 'organizedBy', 'deletions'],
+    ...['queries', 'referred', 'patients', 'since', 'until', 'exportId', 'isPartial', 'organizedBy', 'deletions'],
   ),
   checkpoint: object(
     {

@@ -8,7 +8,7 @@ export type ColumnKind = 'boolean' | 'integer' | 'integer64' | 'decimal' | 'inst
 /** Column of a table. */
 export interface Column {
   readonly name: string;
-  /** Name of the type of its values: one of FHIR. */
+  /** Name of the type of its values: one of FHIR; empty where SQL computes them. */
   readonly type: string;
   readonly kind: ColumnKind;
   readonly isCollection: boolean;

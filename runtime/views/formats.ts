@@ -66,7 +66,7 @@ export async function* joinLines(
   format: TextFormat,
   hasHeader: boolean,
 ): AsyncGenerator<string> {
-  if (format === 'csv' && hasHeader) yield `${columns.map(({ name }) => name).join(',')}\n`;
+  if (format === 'csv' && hasHeader) yield `${columns.map(({ name }) => quoted(name)).join(',')}\n`;
   let before = '[';
   for await (const lines of batches) {
     if (lines.length === 0) continue;
@@ -114,6 +114,7 @@ export function rowParameter(row: ViewRow, columns: readonly Column[]): JsonObje
   const part = columns.flatMap(({ name, type, kind, isCollection }, i): JsonObject[] => {
     const cell = row[i] ?? null;
     if (kind === 'object') throw new RowError(`the column ${name} is complex, which this format does not hold`);
+    if (type === '') throw new RowError(`the column ${name} is computed and has no FHIR type, which this format needs; ask for another one`); // prettier-ignore
     const key = `value${PARAMETER_TYPES.has(type) ? type.charAt(0).toUpperCase() + type.slice(1) : 'String'}`;
     const values = isCollection ? (cell as JsonValue[]) : cell === null ? [] : [cell];
     return values.map((value) => ({ name, [key]: kind === 'integer64' ? String(value as number) : value }));

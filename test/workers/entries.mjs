@@ -3,7 +3,7 @@
 // a process that reads its hundreds of modules one by one takes twice as long to start.
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const STARTS_THREADS = /^(.*)\/runtime\/(?:[^/]+\/)*([^/]+)\/start-thread\.ts$/;
+const STARTS_THREADS = /^(.*)\/runtime\/(?:[^/]+\/)*([^/]+)\/start-(?:thread|process)\.ts$/;
 
 /** The bundles of the threads of a checkout whose entries are in a folder of this name: `<name of the entry>.js`. */
 export function bundlesOf(root, folder) {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../fhir/resource.js';
 import type { Condition } from '../../search/query/query.js';
 import type { TableFormat } from '../../views/formats.js';
+import type { SqlQuery } from '../../views/query/messages.js';
 
 /** Part of an export: the resources of one type. */
 export interface ExportPart {
@@ -24,6 +25,15 @@ export interface ExportView {
   readonly format: Exclude<TableFormat, 'fhir'>;
   /** Whether csv begins with the names of the columns. */
   readonly hasHeader: boolean;
+  /** Its rows are for a query: they become no table of the export. */
+  readonly isBelow?: true;
+}
+
+/** A query over views of an export. */
+export interface ExportQuery extends Pick<ExportView, 'name' | 'format' | 'hasHeader'> {
+  readonly query: SqlQuery;
+  /** Places of the parts that have its views. */
+  readonly parts: readonly number[];
 }
 
 /** Input of an export, as its job keeps it. The types and conditions of the parts hold what the token allowed. */
@@ -38,6 +48,8 @@ export interface ExportInput {
   readonly asked: string;
   readonly types: readonly string[];
   readonly parts: readonly ExportPart[];
+  /** Queries, whose tables follow those of the parts. */
+  readonly queries?: readonly ExportQuery[];
   /** Only what belongs to some patient, or to these; absent: everything. */
   readonly patients?: 'all' | readonly string[];
   /** Of types in no patient's compartment: what the resources in the files refer to; absent: nothing. */

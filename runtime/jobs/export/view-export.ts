@@ -1,11 +1,13 @@
-import { removeFiles, type ExportFile } from '../../core/export-files.js';
+import { removeFiles, type ExportFile, type ExportTable } from '../../core/export-files.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject } from '../../fhir/resource.js';
+import type { ViewRow } from '../../views/compile-view.js';
 import { joinLines, TABLE_TYPES, writeTable } from '../../views/formats.js';
 import { RowError } from '../../views/view-error.js';
 import type { ChunkContext, ChunkResult } from '../engine/job-kind.js';
 import { keyOf, openChunk, toResult, type ExportCheckpoint, type ExportChunk } from './checkpoint.js';
 import { exportChunk } from './export-job.js';
+import type { ExportQuery, ExportView } from './export-input.js';
 import { compileFor, rowOfLine, textOfLine } from './row-lines.js';
 import { readLines } from './write-file.js';
 
@@ -36,11 +38,14 @@ export async function viewExportChunk(context: ChunkContext): Promise<ChunkResul
 /** Writes the next file of a table, and moves the checkpoint behind its rows. */
 async function addTable(chunk: ExportChunk): Promise<ExportCheckpoint> {
   const { at, input, job, services } = chunk;
+  const query = input.queries?.[at.part - input.parts.length];
+  if (query !== undefined) return addQuery(query, chunk);
   const part = input.parts[at.part];
   if (part?.view === undefined) return { ...at, phase: 'end' };
   const { view } = part;
-  const lines = at.files.filter((file) => file.part === at.part && file.table === undefined);
-  const left = lines.reduce((sum, { count }) => sum + count, 0) - at.block;
+  if (view.isBelow === true) return { ...at, part: at.part + 1, block: 0 };
+  const lines = linesOf(at.part, at);
+  const left = countOf(lines) - at.block;
   const count = view.format === 'json' ? left : Math.min(left, ROWS);
   const number = at.files.filter(({ table }) => table?.output === view.name).length;
   const name = `${job.run}-table-${at.part}-${number}`;
@@ -53,14 +58,84 @@ async function addTable(chunk: ExportChunk): Promise<ExportCheckpoint> {
       : joinLines(compiled.columns, read(textOfLine), view.format, view.hasHeader),
   );
   await services.store.blobs.put(keyOf(job, name), asFailure(pieces), Infinity);
-  const suffix = number === 0 ? '' : `-${number + 1}`;
-  const table = {
-    output: view.name,
-    contentType: TABLE_TYPES[view.format],
-    fileName: `${view.name}${suffix}.${view.format}`,
-  };
-  const files = [...at.files, { name, type: part.type, count, table }];
+  const files = [...at.files, { name, type: part.type, count, table: describeTable(view, number) }];
   return count === left ? { ...at, files, part: at.part + 1, block: 0 } : { ...at, files, block: at.block + count };
+}
+
+/** Writes all files of the table of a query: its statement runs once. */
+async function addQuery(query: ExportQuery, chunk: ExportChunk): Promise<ExportCheckpoint> {
+  const { at, input, job, services, signal, breathe } = chunk;
+  const views = query.parts.map((part) => {
+    const { view } = input.parts[part] ?? {};
+    if (view === undefined) throw new Error('a query has a part that is no view');
+    const lines = linesOf(part, at);
+    const { columns } = compileFor(view, input.transactionTime, services);
+    return { columns, open: () => readRows(lines, 0, countOf(lines), rowOfLine, chunk) };
+  });
+  const files: ExportFile[] = [];
+  const { runQuery } = await import('../../views/query/run-query.js');
+  const tables = asFailure(runQuery(query.query, views, signal));
+  for await (const { columns, batches } of tables) {
+    const rows = new Rows(batches, breathe);
+    do {
+      const name = `${job.run}-table-${at.part}-${files.length}`;
+      const part = rows.next(query.format === 'json' ? Infinity : ROWS);
+      const pieces = toBytes(writeTable({ columns }, part, query.format, query.hasHeader));
+      await services.store.blobs.put(keyOf(job, name), asFailure(pieces), Infinity);
+      files.push({ name, type: 'Library', count: rows.count, table: describeTable(query, files.length) });
+    } while (await rows.hasMore());
+  }
+  return { ...at, files: [...at.files, ...files], part: at.part + 1, block: 0 };
+}
+
+/** Rows that are taken some at a time. */
+class Rows {
+  /** How many were taken the last time. */
+  count = 0;
+  private readonly batches: AsyncIterator<readonly ViewRow[]>;
+  private rest: readonly ViewRow[] = [];
+
+  constructor(
+    batches: AsyncIterable<readonly ViewRow[]>,
+    private readonly breathe: ExportChunk['breathe'],
+  ) {
+    this.batches = batches[Symbol.asyncIterator]();
+  }
+
+  async *next(most: number): AsyncGenerator<readonly ViewRow[]> {
+    this.count = 0;
+    while (this.count < most && (await this.hasMore())) {
+      const rows = this.rest.slice(0, most - this.count);
+      this.rest = this.rest.slice(rows.length);
+      this.count += rows.length;
+      yield rows;
+      await this.breathe();
+    }
+  }
+
+  async hasMore(): Promise<boolean> {
+    while (this.rest.length === 0) {
+      const next = await this.batches.next();
+      if (next.done === true) return false;
+      this.rest = next.value;
+    }
+    return true;
+  }
+}
+
+/** The files that the rows of a part are lines of. */
+function linesOf(part: number, { files }: ExportCheckpoint): readonly ExportFile[] {
+  return files.filter((file) => file.part === part && file.table === undefined);
+}
+
+function countOf(files: readonly ExportFile[]): number {
+  return files.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** @param number of the file within its table */
+function describeTable({ name, format }: Pick<ExportView, 'name' | 'format'>, number: number): ExportTable {
+  const suffix = number === 0 ? '' : `-${number + 1}`;
+  return { output: name, contentType: TABLE_TYPES[format], fileName: `${name}${suffix}.${format}` };
 }
 
 /** Rows of the files of a part, from one on. */
@@ -103,7 +178,7 @@ async function* toBytes(pieces: AsyncIterable<string | Uint8Array>): AsyncGenera
   }
 }
 
-async function* asFailure(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* asFailure<T>(pieces: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* pieces;
   } catch (error) {

@@ -13,7 +13,7 @@ import { findMatches } from '../find-matches.js';
 export const VIEW = 'ViewDefinition';
 
 /** The type of queries. https://sql-on-fhir.org/ig/latest/StructureDefinition-SQLQuery.html */
-const QUERY = 'Library';
+export const QUERY = 'Library';
 
 /** Versions of one canonical that are compared, at most. */
 const MOST = 1000;

@@ -55,17 +55,21 @@ function failureOf({ failure = '', failureCode }: Job): FhirError {
 }
 
 function showTables(job: Job, { base }: Call): Reply {
-  const { transactionTime, parts } = job.input as unknown as ExportInput;
+  const { transactionTime, parts, queries = [] } = job.input as unknown as ExportInput;
   const ended = Number(job.result?.['ended'] ?? job.ended ?? 0);
   const files = filesOf(job).map(({ table }, at) => ({ table, url: `${base}/Binary/${exportFileId(job.id, at)}` }));
-  const outputs = parts.map(({ view }): JsonObject => {
-    const own = files.filter(({ table }) => table?.output === view?.name);
+  const tables = [
+    ...parts.flatMap(({ view }) => (view === undefined || view.isBelow === true ? [] : [view])),
+    ...queries,
+  ];
+  const outputs = tables.map(({ name }): JsonObject => {
+    const own = files.filter(({ table }) => table?.output === name);
     const location = own.map(({ url }): JsonObject => ({ name: 'location', valueUri: url }));
-    return { name: 'output', part: [{ name: 'name', valueString: view?.name ?? '' }, ...location] };
+    return { name: 'output', part: [{ name: 'name', valueString: name }, ...location] };
   });
   const parameter: JsonObject[] = [
     ...describeExport(job.id, job.input['exportId'], 'completed'),
-    { name: '_format', valueCode: parts[0]?.view?.format ?? 'ndjson' },
+    { name: '_format', valueCode: tables[0]?.format ?? 'ndjson' },
     { name: 'exportStartTime', valueInstant: formatInstant(transactionTime) },
     { name: 'exportEndTime', valueInstant: formatInstant(ended) },
     { name: 'exportDuration', valueInteger: Math.max(0, Math.round((ended - transactionTime) / 1000)) },

@@ -5,13 +5,14 @@ import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { invalidParameter } from '../../fhir/invalid-parameter.js';
 import { isObject, objectsOf, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
-import type { ExportInput, ExportPart, ExportView } from '../../jobs/export/export-input.js';
+import type { ExportInput, ExportPart, ExportQuery, ExportView } from '../../jobs/export/export-input.js';
 import { asksLinks } from '../../jobs/export/selection.js';
 import { readArguments, valueOf, type Arguments } from '../arguments.js';
 import { instantOf } from '../../jobs/export/export-instant.js';
 import { jobsOf, statusUrl } from '../jobs.js';
 import { readFormat } from './choose-format.js';
 import { partOf, readFilters, type ViewFilters } from './filters.js';
+import { Artifacts, isQuery, planQuery, type QueryPlan } from './query-plan.js';
 import { compileSubject, readSubject } from './subject.js';
 
 /** Views of one export, at most. */
@@ -28,7 +29,7 @@ const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
 export async function sqlExport(call: Call, services: Services): Promise<Reply> {
   if (call.prefer.respondAsync !== true)
     throw new FhirError('async-only', 'Tables are exported after the answer to the request; send the header Prefer: respond-async'); // prettier-ignore
-  const { rest, inline } = withoutViews(call);
+  const { rest, inline, context } = withoutViews(call);
   const found = readArguments(rest, services);
   const format = readFormat(String(call.params.get('_format') ?? valueOf(found, '_format') ?? 'ndjson'));
   if (format === 'fhir') throw invalidParameter('_format', 'is ndjson, json, csv or parquet for an export', { expression: '_format' }); // prettier-ignore
@@ -36,17 +37,32 @@ export async function sqlExport(call: Call, services: Services): Promise<Reply> 
   if (subjects.length > MOST)
     throw invalidParameter('subject', `may be given ${MOST} times`, { expression: 'subject' });
   const filters = await readFilters(found, rest, services);
-  const hasHeader = valueOf(found, 'header') !== false;
+  const form = { format, hasHeader: valueOf(found, 'header') !== false };
+  const artifacts = new Artifacts(context, rest, services);
   const parts: ExportPart[] = [];
+  const queries: ExportQuery[] = [];
+  const plans: Planned[] = [];
   for (const [i, subject] of subjects.entries()) {
-    const read = await readSubject(subject, inline[i] ?? [], `subject[${i}].`, rest, services);
-    const { name, resource } = compileSubject(read, services, new Date());
-    const output = nameOf(valueOf(subject, 'name'), name, i, parts);
-    const view: ExportView = { name: output, definition: read.view, format, hasHeader };
-    parts.push({ ...(await partOf(resource, filters, rest, services)), view });
+    const path = `subject[${i}].`;
+    const read = await readSubject(subject, inline[i] ?? [], path, rest, services);
+    const given = valueOf(subject, 'parameters');
+    const name = (own: string | undefined): string => nameOf(valueOf(subject, 'name'), own, i, [...parts.map(({ view }) => (view?.isBelow === true ? undefined : view?.name)), ...queries.map((each) => each.name)]); // prettier-ignore
+    if (isQuery(read)) {
+      const plan = await planQuery(read, given, path, artifacts, filters, new Date(), rest, services);
+      const places = plan.views.map(({ definition, part }) => parts.push({ ...part, view: { name: '', definition, format: 'parquet', hasHeader: true, isBelow: true } }) - 1); // prettier-ignore
+      queries.push({ ...form, name: name(plan.name), query: plan.query, parts: places });
+      plans.push({ plan, parameter: read.parameter });
+      continue;
+    }
+    if (given !== undefined) throw invalidParameter('parameters', 'is for queries; a view has none', { issue: 'invalid', expression: `${path}parameters` }); // prettier-ignore
+    const compiled = compileSubject(read, services, new Date());
+    const view: ExportView = { ...form, name: name(compiled.name), definition: read.view };
+    parts.push({ ...(await partOf(compiled.resource, filters, rest, services)), view });
   }
+  artifacts.finish();
+  for (const { plan, parameter } of plans) await checkPlan(plan, parameter, call);
   const clientTrackingId = valueOf(found, 'clientTrackingId');
-  const input = await inputOf(parts, filters, clientTrackingId, call, services);
+  const input = await inputOf(parts, queries, filters, clientTrackingId, call, services);
   const needed = input.types.map((type) => neededOn(type, 's'));
   const asksOthers = parts.some(({ filter }) => filter !== undefined && asksLinks(filter));
   const uses = uniteNeeded(asksOthers ? [neededOn('*', 'rs')] : needed);
@@ -68,6 +84,7 @@ export function describeExport(id: string, trackingId: unknown, status: string):
 
 async function inputOf(
   parts: readonly ExportPart[],
+  queries: readonly ExportQuery[],
   { since }: ViewFilters,
   trackingId: JsonValue | undefined,
   { base }: Call,
@@ -76,6 +93,7 @@ async function inputOf(
   return {
     ...{ transactionTime: await instantOf(store), request: `${base}/$sql-export`, base, asked: '', isHistory: false },
     ...{ types: [...new Set(parts.map(({ type }) => type))], parts },
+    ...(queries.length > 0 && { queries }),
     ...(since !== undefined && { since }),
     ...(trackingId !== undefined && { exportId: String(trackingId) }),
   };
@@ -86,7 +104,7 @@ function nameOf(
   given: JsonValue | undefined,
   own: string | undefined,
   at: number,
-  before: readonly ExportPart[],
+  before: readonly (string | undefined)[],
 ): string {
   const name = given === undefined ? (own ?? `view_${at + 1}`) : String(given);
   if (!NAME.test(name)) {
@@ -94,19 +112,42 @@ function nameOf(
       expression: `subject[${at}].name`,
     });
   }
-  if (before.some(({ view }) => view?.name === name)) {
+  if (before.includes(name)) {
     const text = `Two tables have the name ${JSON.stringify(name)}; give each its own by the part name`;
     throw new FhirError('parameter-invalid', text, { issue: 'invalid', expression: 'subject' });
   }
   return name;
 }
 
+interface Planned {
+  readonly plan: QueryPlan;
+  readonly parameter: string;
+}
+
+/** Lets SQLite look at the statements of a query. @throws FhirError `view-invalid` */
+async function checkPlan({ query, views }: QueryPlan, parameter: string, { signal }: Call): Promise<void> {
+  const { checkQuery } = await import('../../views/query/run-query.js');
+  const columns = views.map(({ compiled }) => compiled);
+  await checkQuery(query, columns, signal).catch((error: unknown) => {
+    throw error instanceof FhirError ? error.map((issue) => ({ expression: parameter, ...issue })) : error;
+  });
+}
+
 /** Takes the views out of the subjects of a body: they are judged when they are compiled. */
-function withoutViews(call: Call): { readonly rest: Call; readonly inline: readonly (readonly Resource[])[] } {
+function withoutViews(call: Call): {
+  readonly rest: Call;
+  readonly inline: readonly (readonly Resource[])[];
+  readonly context: readonly Resource[];
+} {
   const { body, text: _text, ...others } = call;
-  if (!isObject(body) || !Array.isArray(body['parameter'])) return { rest: call, inline: [] };
+  if (!isObject(body) || !Array.isArray(body['parameter'])) return { rest: call, inline: [], context: [] };
   const inline: Resource[][] = [];
-  const parameter = body['parameter'].map((each): JsonValue => {
+  const context: Resource[] = [];
+  const parameter = body['parameter'].flatMap((each): JsonValue => {
+    if (isObject(each) && each['name'] === 'context' && isObject(each['resource'])) {
+      context.push(each['resource'] as Resource);
+      return [];
+    }
     if (!isObject(each) || each['name'] !== 'subject') return each;
     const parts = objectsOf(each['part']);
     const isView = ({ name, resource }: JsonObject): boolean => name === 'subjectResource' && isObject(resource);
@@ -115,5 +156,6 @@ function withoutViews(call: Call): { readonly rest: Call; readonly inline: reado
     const { part: _part, ...rest } = each;
     return kept.length === 0 ? rest : { ...rest, part: kept };
   });
-  return { rest: { ...others, body: { ...body, parameter } }, inline };
+  const { parameter: _parameter, ...bare } = body;
+  return { rest: { ...others, body: parameter.length === 0 ? bare : { ...bare, parameter } }, inline, context };
 }

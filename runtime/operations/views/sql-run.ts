@@ -1,22 +1,22 @@
 import type { Call, Reply } from '../../core/call.js';
-import { openBinaries } from '../../core/binary/with-data.js';
-import { parseStored } from '../../core/parse-stored.js';
 import type { ReadNotes } from '../../core/read-notes.js';
 import { withinBudget } from '../../core/search/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { invalidParameter } from '../../fhir/invalid-parameter.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
-import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
-import { versionsAt } from '../../jobs/export/versions-at.js';
 import { instantOf } from '../../jobs/export/export-instant.js';
-import type { CompiledView, ViewRow } from '../../views/compile-view.js';
+import type { Column } from '../../views/column-kind.js';
+import type { ViewRow } from '../../views/compile-view.js';
 import { rowParameter, TABLE_TYPES, writeTable } from '../../views/formats.js';
+import type { QueryResult } from '../../views/query/run-query.js';
 import { RowError } from '../../views/view-error.js';
-import { readArguments, valueOf } from '../arguments.js';
+import { readArguments, valueOf, type Arguments } from '../arguments.js';
 import { chooseFormat } from './choose-format.js';
 import { partOf, passes, readFilters, type ViewFilters } from './filters.js';
-import { compileSubject, inlineData, readSubject, withoutResources } from './subject.js';
+import { Artifacts, isQuery, planQuery } from './query-plan.js';
+import { firstOf, LONGEST, rowsOf, storedAt } from './rows.js';
+import { compileSubject, inlineData, readSubject, withoutResources, type Subject } from './subject.js';
 
 /** Bytes or characters that are held back, so that early errors have a status of their own. */
 const HELD = 1024 * 1024;
@@ -24,42 +24,113 @@ const HELD = 1024 * 1024;
 /** Greatest size of a table that is a resource, in characters. */
 const MOST_HELD = 32 * 1024 * 1024;
 
-/** Rows that are written together. */
-const WRITTEN = 1000;
+/** Parameters that hold resources, which are judged where they are used. */
+const RESOURCES = ['subjectResource', 'resource', 'context'];
 
-/** How long a run may take, in milliseconds. */
-const LONGEST = 60_000;
+/** What a run is made of. */
+interface Run {
+  readonly subject: Subject;
+  readonly found: Arguments;
+  readonly resources: ReadonlyMap<string, readonly Resource[]>;
+  readonly limit: number;
+  readonly now: Date;
+  readonly reads: ReadNotes | undefined;
+  readonly call: Call;
+  readonly services: Services;
+}
 
 /**
- * `$sql-run`: the table of a view of SQL on FHIR, of what a search with the token finds at one instant, or of resources that come with
- * the request. A failure after the first megabyte breaks the answer off. definitions/operations/sql-run.json
+ * `$sql-run`: the table of a view or a query of SQL on FHIR, of what a search with the token finds at one instant, or, of a view, of resources
+ * that come with the request. A failure after the first megabyte breaks the answer off. definitions/operations/sql-run.json
  *
  * @throws FhirError `parameter-invalid`, `view-invalid`, `not-found`, `scope-missing`, `not-acceptable`, `too-costly`
  */
 export async function sqlRun(call: Call, services: Services): Promise<Reply> {
-  const { rest, resources } = withoutResources(call, ['subjectResource', 'resource']);
+  const { rest, resources } = withoutResources(call, RESOURCES);
   const found = readArguments(rest, services, call.body === undefined ? IN_URL : []);
-  const inline = resources.get('resource');
   const format = call.params.get('_format') ?? valueOf(found, '_format');
   const chosen = chooseFormat(format === undefined || format === '' ? undefined : String(format), call.accept);
   const limit = limitOf(valueOf(found, '_limit'));
   const now = new Date();
   const subject = await readSubject(found, resources.get('subjectResource') ?? [], '', rest, services);
-  const view = compileSubject(subject, services, now);
-  const filters = await readFilters(found, rest, services);
+  const open = isQuery(subject) ? openQuery : openView;
   const reads = services.audit.notes?.();
-  const own = services.limits.queryTime;
+  const prepared = await open({ subject, found, resources, limit, now, reads, services, call: rest });
+  // The rows of a query come when all of its tables are read.
+  const own = isQuery(subject) ? undefined : services.limits.queryTime;
   return withinBudget(own, call.signal, async (signal) => {
-    const source =
-      inline === undefined ? await stored(view, filters, rest, services, signal) : given(inline, filters, services);
-    const batches = rowsOf(view, source, limit, reads, call.signal);
+    const tables = prepared(signal);
     const noted = reads === undefined ? {} : { reads };
-    if (chosen.format === 'fhir') return { status: 200, resource: await parameters(view, batches), ...noted };
-    const pieces = asAnswer(writeTable(view, batches, chosen.format, valueOf(found, 'header') !== false));
+    if (chosen.format === 'fhir') return { status: 200, resource: await parameters(tables), ...noted };
+    const pieces = asAnswer(write(tables, chosen.format, valueOf(found, 'header') !== false));
     if (chosen.isWrapped) return { status: 200, resource: await wrapped(pieces, TABLE_TYPES[chosen.format]), ...noted };
     const content = await heldBack(pieces);
     return { status: 200, body: { contentType: TABLE_TYPES[chosen.format], content }, ...noted };
   });
+}
+
+/** The table of a run, once. @param signal ends the search for its first rows */
+type Open = (signal: AbortSignal | undefined) => AsyncGenerator<QueryResult>;
+
+/** @throws FhirError for all that is wrong with the request */
+async function openView({ subject, found, resources, limit, now, reads, call, services }: Run): Promise<Open> {
+  for (const name of ['parameters', 'context'])
+    if (valueOf(found, name) !== undefined || resources.has(name))
+      throw invalidParameter(name, 'is for queries; a view has none', { issue: 'invalid', expression: name });
+  const view = compileSubject(subject, services, now);
+  const filters = await readFilters(found, call, services);
+  const inline = resources.get('resource');
+  return async function* (within) {
+    const signal = within ?? call.signal;
+    const source =
+      inline === undefined
+        ? storedAt(
+            await instantOf(services.store),
+            await partOf(view.resource, filters, { ...call, ...(signal !== undefined && { signal }) }, services),
+            filters.since,
+            call,
+            services,
+          )
+        : given(inline, filters, services);
+    const end = performance.now() + LONGEST;
+    yield { columns: view.columns, batches: rowsOf(view, source, { limit, end, reads, signal: call.signal }) };
+  };
+}
+
+/** @throws FhirError for all that is wrong with the request */
+async function openQuery({ subject, found, resources, limit, now, reads, call, services }: Run): Promise<Open> {
+  if (resources.has('resource'))
+    throw invalidParameter('resource', 'is for views; a query reads what is stored', { issue: 'invalid', expression: 'resource' }); // prettier-ignore
+  const filters = await readFilters(found, call, services);
+  const artifacts = new Artifacts(resources.get('context') ?? [], call, services);
+  const parameters = valueOf(found, 'parameters');
+  const plan = await planQuery(subject, parameters, '', artifacts, filters, now, call, services);
+  artifacts.finish();
+  const { runQuery } = await import('../../views/query/run-query.js');
+  return async function* () {
+    const { signal } = call;
+    const instant = await instantOf(services.store);
+    const end = performance.now() + LONGEST;
+    const views = plan.views.map(({ compiled, part }) => ({
+      columns: compiled.columns,
+      open: () => rowsOf(compiled, storedAt(instant, part, filters.since, call, services), { limit: Infinity, end, reads, signal }), // prettier-ignore
+    }));
+    try {
+      for await (const { columns, batches } of runQuery(plan.query, views, signal))
+        yield { columns, batches: firstOf(batches, limit) };
+    } catch (error) {
+      if (!(error instanceof FhirError) || error.code !== 'view-invalid') throw error;
+      throw error.map((issue) => ({ expression: subject.parameter, ...issue }));
+    }
+  };
+}
+
+async function* write(
+  tables: AsyncIterable<QueryResult>,
+  format: Parameters<typeof writeTable>[2],
+  hasHeader: boolean,
+): AsyncGenerator<string | Uint8Array> {
+  for await (const { columns, batches } of tables) yield* writeTable({ columns }, batches, format, hasHeader);
 }
 
 /** In a URL references are texts. */
@@ -75,79 +146,12 @@ function limitOf(value: unknown): number {
   throw invalidParameter('_limit', `is a number from 0, not ${Number(value)}`, { expression: '_limit' });
 }
 
-/** Batches of the stored resources that a search with the token finds. */
-async function stored(
-  view: CompiledView,
-  filters: ViewFilters,
-  call: Call,
-  services: Services,
-  signal: AbortSignal | undefined,
-): Promise<AsyncIterable<readonly Resource[]>> {
-  const part = await partOf(view.resource, filters, { ...call, ...(signal !== undefined && { signal }) }, services);
-  const { since } = filters;
-  const input = {
-    ...{ transactionTime: await instantOf(services.store), request: '', base: call.base, asked: '', isHistory: false },
-    ...{ types: [view.resource], parts: [part], ...(since !== undefined && { since }) },
-  };
-  const withData = view.resource === 'Binary' ? openBinaries(services.store.blobs) : undefined;
-  const pages = versionsAt(part, input, services, call.signal);
-  return (async function* () {
-    const pace = yieldToEventLoop();
-    for await (const versions of pages) {
-      const resources: Resource[] = [];
-      for (const { json = '' } of versions) {
-        await pace();
-        const parsed = parseStored(json, services);
-        const resource = parsed instanceof Promise ? await parsed : parsed;
-        resources.push(withData === undefined ? resource : await withData(resource));
-      }
-      yield resources;
-    }
-  })();
-}
-
 async function* given(
   resources: readonly Resource[],
   filters: ViewFilters,
   services: Services,
 ): AsyncGenerator<readonly Resource[]> {
   for (const each of inlineData(resources)) if (passes(each, filters, services)) yield [each];
-}
-
-async function* rowsOf(
-  view: CompiledView,
-  source: AsyncIterable<readonly Resource[]>,
-  limit: number,
-  reads: ReadNotes | undefined,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<readonly ViewRow[]> {
-  const end = performance.now() + LONGEST;
-  const pace = yieldToEventLoop();
-  let left = limit;
-  if (left === 0) return;
-  let batch: ViewRow[] = [];
-  for await (const resources of source) {
-    for (const resource of resources) {
-      await pace();
-      signal?.throwIfAborted();
-      if (performance.now() > end) throw new FhirError('too-costly', `The view takes more than ${LONGEST / 1000} s; narrow it by _since, patient or where, or export it by $sql-export`); // prettier-ignore
-      const rows = view.rowsOf(resource, left);
-      if (rows.length === 0) continue;
-      const { resourceType, id } = resource;
-      reads?.about(resourceType, typeof id === 'string' ? id : undefined, resource);
-      for (const row of rows) {
-        if (batch.push(row) < WRITTEN) continue;
-        yield batch;
-        batch = [];
-        await pace();
-      }
-      left -= rows.length;
-      if (left > 0) continue;
-      yield batch;
-      return;
-    }
-  }
-  yield batch;
 }
 
 /** What data do not allow, as an answer. */
@@ -175,20 +179,22 @@ async function heldBack(pieces: AsyncGenerator<string | Uint8Array>): Promise<As
   })();
 }
 
-async function parameters(view: CompiledView, batches: AsyncIterable<readonly ViewRow[]>): Promise<JsonObject> {
+async function parameters(tables: AsyncIterable<QueryResult>): Promise<JsonObject> {
   const parameter: JsonObject[] = [];
   let size = 0;
-  for await (const rows of asAnswer(batches)) {
-    for (const row of rows) {
-      parameter.push(asParameter(row, view));
-      size += row.length;
+  for await (const { columns, batches } of asAnswer(tables)) {
+    for await (const rows of asAnswer(batches)) {
+      for (const row of rows) {
+        parameter.push(asParameter(row, columns));
+        size += row.length;
+      }
+      if (size > MOST_HELD / 64) throw tooLarge();
     }
-    if (size > MOST_HELD / 64) throw tooLarge();
   }
   return { resourceType: 'Parameters', ...(parameter.length > 0 && { parameter }) };
 }
 
-function asParameter(row: ViewRow, { columns }: CompiledView): JsonObject {
+function asParameter(row: ViewRow, columns: readonly Column[]): JsonObject {
   try {
     return rowParameter(row, columns);
   } catch (error) {

@@ -11,8 +11,8 @@ import { findByCanonical, findByReference, VIEW } from './find-artifact.js';
 /** Parameters that name a subject. */
 const SUBJECTS = ['subjectCanonical', 'subjectReference', 'subjectResource'] as const;
 
-/** A view to run, and the parameter that it came by. */
-interface Subject {
+/** A view or a query to run, and the parameter that it came by. */
+export interface Subject {
   readonly view: JsonObject;
   readonly parameter: string;
 }
@@ -100,21 +100,29 @@ export function compileSubject(
   const context: ViewContext = { now, bases: own };
   const { resourceType } = view;
   if (resourceType !== VIEW) {
-    const text = `A view is a resource of the type ${VIEW}, not ${String(resourceType)}`;
+    const text = `A view is a resource of the type ${VIEW}, or a Library of the type sql-query or sql-view, not ${String(resourceType)}`;
     throw new FhirError('view-invalid', text, { expression: parameter });
   }
-  const texts: string[] = [];
   try {
     const compiled = compileView(readView(view), tables, context);
     if (!tables.resourceTypes.includes(VIEW)) return compiled;
-    for (const { path, text } of validate(view as Resource).slice(0, MOST)) texts.push(`${path}: ${text}`);
-    if (texts.length === 0) return compiled;
+    const faults = validate(view as Resource).map(({ path, text }) => ({ place: path.join('.'), text }));
+    if (faults.length > 0) throw new ViewError(faults);
+    return compiled;
   } catch (error) {
-    if (!(error instanceof ViewError)) throw error;
-    for (const { place, text } of error.faults.slice(0, MOST)) texts.push(`${place}: ${text}`);
+    throw faultsOf(error, 'view-invalid', parameter);
   }
-  const [first = '', ...others] = texts.map((text) => ({ code: 'view-invalid' as const, text, expression: parameter }));
-  throw FhirError.of([first as never, ...others]);
+}
+
+/** The answer to a client that sent something faulty. @returns what is no ViewError as it is */
+export function faultsOf(error: unknown, code: 'view-invalid' | 'parameter-invalid', parameter: string): Error {
+  if (!(error instanceof ViewError)) return error as Error;
+  const issues = error.faults.slice(0, MOST).map(({ place, text }) => ({
+    ...{ code, text: `${place}: ${text}`, expression: parameter },
+    ...(code === 'parameter-invalid' && { issue: 'invalid' }),
+  }));
+  const [first, ...others] = issues;
+  return first === undefined ? error : FhirError.of([first, ...others]);
 }
 
 /** The resources that a request brings in place of those of the server. A Bundle counts as its entries. */

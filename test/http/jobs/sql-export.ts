@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../runtime/fhir/resource.js';
 import type { Store } from '../../../runtime/store/store.js';
 import type { Answer } from '../server.js';
 import { expectRefusal } from '../write-server.js';
+import { library } from '../operations/query/library.js';
 import { ASYNC, jobsServer } from './jobs-server.js';
 
 interface Part {
@@ -197,6 +198,56 @@ export function sqlExports(store: Store): void {
     expectRefusal(await client('system/*.rs', 'other').send('GET', status), 404, 'job-unknown');
     expect((await client('system/Device.s').send('GET', status)).status).toBe(403);
     expect((await send([subject(view('Patient')), subject(view('Device'))], narrowed)).status).toBe(403);
+  });
+
+  describe('a query', () => {
+    const people = { ...view('Patient', { url: 'urn:people' }), name: 'people' };
+    const query = (sql: string, name = 'counts'): object => ({
+      name: 'subject',
+      part: [
+        { name: 'subjectResource', resource: library(sql, { p: 'urn:people' }, { name }) },
+        { name: 'parameters', resource: { resourceType: 'Parameters' } },
+      ],
+    });
+    const context = { name: 'context', resource: people };
+
+    it.each(['ndjson', 'csv', 'json', 'parquet'])('writes %s, beside views, of one instant', async (format) => {
+      const parts = [
+        query('SELECT id FROM p ORDER BY id'),
+        subject(view('Device')),
+        query('SELECT count(*) AS n FROM p', 'n'),
+        context,
+      ];
+      const status = await start([...parts, { name: '_format', valueCode: format }]);
+      await server.all.send('PUT', '/Patient/later', { resourceType: 'Patient', id: 'later' });
+      await server.finish();
+      await server.all.send('DELETE', '/Patient/later');
+      const files = await filesOf(await resultOf(status));
+      expect(Object.keys(files).sort()).toEqual(['Device_table', 'counts', 'n']);
+      const texts: Readonly<Record<string, string>> = {
+        ndjson: '{"id":"a"}\n{"id":"b"}\n{"id":"c"}\n',
+        csv: 'id\na\nb\nc\n',
+        json: '[{"id":"a"},\n{"id":"b"},\n{"id":"c"}]',
+      };
+      if (format === 'parquet') expect(files['counts']?.[0]?.slice(0, 4)).toBe('PAR1');
+      else expect(files['counts']).toEqual([texts[format]]);
+    });
+
+    it('shows what a search with the token shows', async () => {
+      const narrowed = client('system/Patient.s?gender=male');
+      const status = await start([query('SELECT count(*) AS n FROM p'), context], narrowed);
+      await server.finish();
+      expect((await filesOf(await resultOf(status, narrowed), narrowed))['counts']).toEqual(['{"n":1}\n']);
+      expect((await send([query('SELECT 1 AS n FROM p'), context], client('system/Device.s'))).status).toBe(403);
+    });
+
+    it('is refused at once where it is wrong', async () => {
+      const wrong = await send([query('SELECT none FROM p'), context]);
+      expectRefusal(wrong, 422, 'view-invalid', 'none');
+      expect(wrong.json()).toMatchObject({ issue: [{ expression: ['subject[0].subjectResource'] }] });
+      expectRefusal(await send([query('SELECT 1 FROM p')]), 404, 'not-found');
+      expectRefusal(await send([subject(view('Patient')), context]), 400, 'parameter-invalid', 'urn:people');
+    });
   });
 
   it('ends by DELETE, with its files', async () => {

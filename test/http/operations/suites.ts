@@ -25,6 +25,7 @@ import { graphql } from './query/graphql.js';
 import { hfqlLanguage } from './query/hfql-language.js';
 import { hfql } from './query/hfql.js';
 import { sqlRun } from './query/sql-run.js';
+import { sqlQueries } from './query/sql-queries.js';
 import { storedViews } from './query/stored-views.js';
 import { replaceReferences } from './replace-references.js';
 import { validateCodes } from './validate-codes.js';
@@ -41,6 +42,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   $changes: changes,
   '$sql-run': sqlRun,
   'stored views': storedViews,
+  'SQL queries': sqlQueries,
   $diff: diff,
   observations,
   patients,

@@ -2,6 +2,7 @@ import { tables } from '../../../../generated/tables.js';
 import type { RouteRow } from '../../../../runtime/contract/rest.js';
 import type { Random } from '../../../contract/random.js';
 import { ASYNC } from '../../jobs/jobs-server.js';
+import { library } from '../../operations/query/library.js';
 import { PROFILES } from './leak-profiles.js';
 import type { Values } from './leak-values.js';
 import { DRAFT_TYPES, idsOfType } from './leak-world.js';
@@ -100,6 +101,16 @@ function viewOf({ random }: Making, type: string): object {
   };
 }
 
+/** A query that counts the rows of a view, or shows them. */
+function queryOf(making: Making, type: string): readonly Argument[] {
+  const sql = making.random.pick(['SELECT * FROM t', 'SELECT count(*) AS n, max(c0) AS most FROM t']);
+  const view = { ...viewOf(making, type), url: 'urn:t' };
+  return [
+    ['subjectResource', library(sql, { t: 'urn:t' })],
+    ['context', view],
+  ];
+}
+
 /** A patch that every resource takes. */
 const LANGUAGE = {
   resourceType: 'Parameters',
@@ -143,7 +154,7 @@ const ARGUMENTS: Readonly<Record<string, Maker>> = {
     ...maybe(m.random, 0.3, ['start', '2024-03-01']),
   ],
   'sql-run': (m, type) => [
-    ['subjectResource', viewOf(m, type)],
+    ...(m.random.chance(0.05) ? queryOf(m, type) : ([['subjectResource', viewOf(m, type)]] as const)),
     ...maybe(m.random, 0.3, ['_format', m.random.pick(['csv', 'json', 'fhir'])]),
     ...maybe(m.random, 0.3, ['_limit', m.random.pick([1, 3])]),
     ...maybe(m.random, 0.2, ['_since', '2024-03-01T00:00:00Z']),
