@@ -921,7 +921,7 @@ export interface Operations {
   'sql-export': { type: ResourceType; query: SqlExportQuery; result: Parameters };
   /** Status of an export of tables */
   'sql-export-poll-status': { type: ResourceType; query: SqlExportPollStatusQuery; result: Parameters };
-  /** Run a view */
+  /** Run a view or a query */
   'sql-run': { type: ResourceType; query: SqlRunQuery; result: Binary };
   /** Observation Statistics */
   'stats': { type: 'Observation'; query: StatsQuery; result: Parameters };
