@@ -62,7 +62,8 @@ async function subjectOf(view: string): Promise<JsonObject> {
   } catch (error) {
     throw new ConfigError(`${printable(view)}: ${messageOf(error)}`);
   }
-  if (!isObject(resource)) throw new ConfigError(`${printable(view)}: has to be a ViewDefinition or a Library, as JSON`);
+  if (!isObject(resource))
+    throw new ConfigError(`${printable(view)}: has to be a ViewDefinition or a Library, as JSON`);
   return { name: 'subjectResource', resource };
 }
 
