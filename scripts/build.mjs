@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
@@ -287,7 +287,7 @@ async function packConformance({ core: { name: packageName, dir: folder }, guide
   const { correctDefinition } = await import(pathToFileURL(join(dist, 'generator', 'load', 'errata.js')).href);
   const { loadDefinitions } = await import(pathToFileURL(join(dist, 'generator', 'load', 'definitions.js')).href);
   const { typesFor, withSnapshot } = await import(pathToFileURL(join(dist, 'generator', 'load', 'types.js')).href);
-  const { errata, operations, types } = loadDefinitions(join(root, 'definitions'));
+  const { errata, operations, types, views } = loadDefinitions(join(root, 'definitions'));
   const mine = errata.filter((each) => each.package === packageName);
   const faults = [];
   const corrected = names.sort().flatMap((name) => {
@@ -300,7 +300,9 @@ async function packConformance({ core: { name: packageName, dir: folder }, guide
     { ...withSnapshot(structure, structures), differential: structure.differential },
     ...searchParameters,
   ]);
-  const own = [...corrected, ...typed, ...operations].map(withoutMarks);
+  // Their URLs are below that of the server; a package without the type has no views.
+  const shown = (typed.length === 0 ? [] : views).map(({ file, definition: { resourceType, ...view } }) => ({ resourceType, id: basename(file, '.json'), ...view })); // prettier-ignore
+  const own = [...corrected, ...typed, ...operations, ...shown].map(withoutMarks);
   const definitions = [...own, ...(guides.length === 0 ? [] : await besides(own, guides))];
   // The generator says so in its own words.
   if (faults.length > 0) {

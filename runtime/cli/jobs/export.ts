@@ -168,7 +168,7 @@ async function downloadOne(
   await pipeline(
     Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]),
     count,
-    createWriteStream(part),
+    createWriteStream(part, { mode: 0o600 }),
   );
   await rename(part, file);
   return lines;

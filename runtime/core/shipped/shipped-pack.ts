@@ -19,6 +19,7 @@ export const SHIPPED_TYPES: ReadonlySet<string> = new Set([
   'SearchParameter',
   'StructureDefinition',
   'ValueSet',
+  'ViewDefinition',
 ]);
 
 /** The first line has the blocks: of each its length, and what is in it, a line for each resource. */

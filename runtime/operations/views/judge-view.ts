@@ -17,9 +17,22 @@ export function judgeView(view: Resource, { tables, own }: Pick<Services, 'table
   });
   try {
     const { warnings } = compileView(readView(view), tables, { now: new Date(), bases: own });
-    return warnings.slice(0, MOST).map((each) => issue(each, 'warning'));
+    return [...warnings.slice(0, MOST), ...releaseWarnings(view, tables.origin?.fhirVersion)].map((each) => issue(each, 'warning')); // prettier-ignore
   } catch (error) {
     if (!(error instanceof ViewError)) throw error;
     return error.faults.slice(0, MOST).map((each) => issue(each));
   }
+}
+
+/** Says of a view for other releases of FHIR that this server has another one. */
+function releaseWarnings({ fhirVersion }: Resource, own: string | undefined): ViewFault[] {
+  if (!Array.isArray(fhirVersion) || fhirVersion.length === 0 || own === undefined) return [];
+  const release = own.split('.').slice(0, 2).join('.');
+  if (fhirVersion.some((each) => `${String(each)}.`.startsWith(`${release}.`))) return [];
+  return [
+    {
+      place: 'fhirVersion',
+      text: `has ${fhirVersion.slice(0, 10).map(String).join(', ').slice(0, 100)}, and this server has ${own}`,
+    },
+  ];
 }

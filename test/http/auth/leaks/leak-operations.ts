@@ -111,6 +111,20 @@ function queryOf(making: Making, type: string): readonly Argument[] {
   ];
 }
 
+/** A view that is stored, which the client may not see. */
+function storedView(making: Making): Argument {
+  const { random } = making;
+  return random.chance(0.5)
+    ? ['subjectCanonical', found(making, 'ViewDefinition', 'url')]
+    : ['subjectReference', { reference: `ViewDefinition/${random.pick(idsOfType('ViewDefinition'))}` }];
+}
+
+/** A query takes a process, which takes time. */
+function subjectOf(making: Making, type: string): readonly Argument[] {
+  if (making.random.chance(0.05)) return queryOf(making, type);
+  return [making.random.chance(0.4) ? storedView(making) : ['subjectResource', viewOf(making, type)]];
+}
+
 /** A patch that every resource takes. */
 const LANGUAGE = {
   resourceType: 'Parameters',
@@ -154,9 +168,14 @@ const ARGUMENTS: Readonly<Record<string, Maker>> = {
     ...maybe(m.random, 0.3, ['start', '2024-03-01']),
   ],
   'sql-run': (m, type) => [
-    ...(m.random.chance(0.05) ? queryOf(m, type) : ([['subjectResource', viewOf(m, type)]] as const)),
+    ...subjectOf(m, type),
     ...maybe(m.random, 0.3, ['_format', m.random.pick(['csv', 'json', 'fhir'])]),
     ...maybe(m.random, 0.3, ['_limit', m.random.pick([1, 3])]),
+    ...maybe(m.random, 0.2, ['_since', '2024-03-01T00:00:00Z']),
+  ],
+  'sql-export': (m, type) => [
+    ['subject', [storedView(m)]],
+    ...maybe(m.random, 0.5, ['subject', [['subjectResource', viewOf(m, type)]]]),
     ...maybe(m.random, 0.2, ['_since', '2024-03-01T00:00:00Z']),
   ],
   'generate-metadata': (m) => [['document', documentAbout(patient(m))]],
@@ -283,6 +302,7 @@ function parameterOf([name, value]: Argument, rows: readonly ParameterRow[]): ob
   if (Array.isArray(value)) {
     return { name, part: (value as readonly Argument[]).map((each) => parameterOf(each, row?.parts ?? [])) };
   }
+  if (typeof value === 'object' && 'reference' in value) return { name, valueReference: value };
   const { type = 'string' } = row ?? {};
   if (type === 'Identifier' || type === 'Coding') return { name, [`value${type}`]: value };
   if (typeof value === 'object') return { name, resource: value };

@@ -127,6 +127,13 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     author: m.refer('Practitioner'),
   }),
   GraphDefinition: (m) => graph(m),
+  ViewDefinition: ({ word, random }) => ({
+    ...{ url: `http://views.example/${word()}`, name: word(), status: 'active' },
+    ...{
+      resource: random.pick(['Patient', 'Observation', 'Encounter']),
+      select: [{ column: [{ name: word(), path: 'id' }] }],
+    },
+  }),
 };
 
 /** Ways from one of the types above to another, as links of graphs have them. */
