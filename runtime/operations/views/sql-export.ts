@@ -28,7 +28,7 @@ const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
  */
 export async function sqlExport(call: Call, services: Services): Promise<Reply> {
   if (call.prefer.respondAsync !== true)
-    throw new FhirError('async-only', 'Tables are exported after the answer to the request; send the header Prefer: respond-async'); // prettier-ignore
+    throw new FhirError('async-only', 'Tables are exported after the answer to the request; send the header Prefer: respond-async', { issue: 'required' }); // prettier-ignore
   const { rest, inline, context } = withoutViews(call);
   const found = readArguments(rest, services);
   const format = readFormat(String(call.params.get('_format') ?? valueOf(found, '_format') ?? 'ndjson'));

@@ -1,3 +1,4 @@
+import { library } from '../../http/operations/query/library.js';
 import { get, many, parameters, put, send, type HostileRequest, type StallCase } from './stall-case.js';
 
 const LOINC = 'http://loinc.org';
@@ -6,6 +7,12 @@ const LOINC = 'http://loinc.org';
 const PRODUCT = {
   ...{ resourceType: 'ViewDefinition', status: 'active', resource: 'Patient' },
   select: ['a', 'b'].map((name) => ({ forEach: 'name', column: [{ name, path: 'family' }] })),
+};
+
+/** A view of ids. */
+const OBSERVATIONS = {
+  ...{ resourceType: 'ViewDefinition', status: 'active', resource: 'Observation' },
+  select: [{ column: [{ name: 'id', path: 'id' }] }],
 };
 
 /** Whom the record is about. */
@@ -439,6 +446,19 @@ export const OPERATION_CASES: readonly StallCase[] = [
       parameters('/$sql-run', [
         { name: 'subjectResource', resource: PRODUCT },
         { name: 'resource', resource: { resourceType: 'Patient', name: many(300, (n) => ({ family: `f${n}` })) } },
+      ]),
+    ],
+    status: 200,
+  },
+  {
+    name: '$sql-run of a query that makes 200,000 rows of a record',
+    requests: () => [
+      parameters('/$sql-run', [
+        {
+          name: 'subjectResource',
+          resource: library('SELECT a.id, b.id AS other FROM t a, t b LIMIT 200000', { t: 'urn:t' }),
+        },
+        { name: 'context', resource: { ...OBSERVATIONS, url: 'urn:t' } },
       ]),
     ],
     status: 200,

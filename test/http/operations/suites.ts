@@ -25,6 +25,7 @@ import { graphql } from './query/graphql.js';
 import { hfqlLanguage } from './query/hfql-language.js';
 import { hfql } from './query/hfql.js';
 import { sqlRun } from './query/sql-run.js';
+import { sqlAnswers } from './query/sql-answers.js';
 import { sqlQueries } from './query/sql-queries.js';
 import { storedViews } from './query/stored-views.js';
 import { replaceReferences } from './replace-references.js';
@@ -42,6 +43,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   $changes: changes,
   '$sql-run': sqlRun,
   'stored views': storedViews,
+  'SQL answers': sqlAnswers,
   'SQL queries': sqlQueries,
   $diff: diff,
   observations,

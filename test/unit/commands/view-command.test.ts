@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -64,6 +64,8 @@ describe('kiln view run', () => {
     const file = join(folder, `out.${format}`);
     expect(await kiln('view', 'run', view, `--${format}`, file, ...store)).toMatchObject({ code: 0 });
     expect(readFileSync(file, 'utf8')).toBe(text);
+    // It tells of patients.
+    if (process.platform !== 'win32') expect(statSync(file).mode & 0o777).toBe(0o600);
     const { out } = await kiln('view', 'run', view, `--${format}`, '-', ...store);
     expect(out.join('\n')).toBe(text.trimEnd());
   });

@@ -93,6 +93,9 @@ export function storedViews(store: Store): void {
       const select = (path: string) => [{ column: [{ name: 'a', path }] }];
       expect(await judge({ select: select('name.given(') })).toEqual(['error ViewDefinition.select[0].column[0].path']);
       expect(await judge({ select: select('nmae') })).toEqual(['warning ViewDefinition.select[0].column[0].path']);
+      expect(await judge({ fhirVersion: ['4.0.1', '4.3.0'] })).toEqual(['warning ViewDefinition.fhirVersion']);
+      expect(await judge({ fhirVersion: ['4.0.1', '5.0.0'] })).toEqual([]);
+      expect(await judge({ fhirVersion: ['5.0'] })).toEqual([]);
     });
   });
 
