@@ -5074,7 +5074,7 @@ export const operations: readonly OperationRow[] = [
     title: 'Export tables of views',
     levels: ['system'],
     methods: ['POST'],
-    affectsState: true,
+    affectsState: false,
     parameters: [
       {
         name: 'subject',
