@@ -16,6 +16,8 @@ const SOCKET_SLACK = 5000;
 export interface Connected {
   readonly client: MongoClient;
   readonly db: Db;
+  /** Whether the server is the router of a sharded cluster. */
+  readonly isRouted: boolean;
 }
 
 /**
@@ -29,8 +31,7 @@ export async function connect(url: string, settings: MongoSettings): Promise<Con
   try {
     await client.connect();
     const db = client.db(databaseOf(url));
-    await checkServer(db);
-    return { client, db };
+    return { client, db, isRouted: await checkServer(db) };
   } catch (error) {
     await client.close();
     throw explain(error, url);
@@ -96,13 +97,15 @@ export function databaseOf(url: string): string {
   return name === undefined ? DATABASE : decodeURIComponent(name);
 }
 
-async function checkServer(db: Db): Promise<void> {
+/** @returns whether it is the router of a sharded cluster. @throws Error where it cannot do what the store needs */
+async function checkServer(db: Db): Promise<boolean> {
   const hello = await db.command({ hello: 1 });
   if (Number(hello['maxWireVersion']) < OLDEST.wireVersion) {
     throw new Error(`the MongoDB server is older than ${OLDEST.name}, the oldest that Kiln works with`);
   }
   // A member of a replica set, or the router of a sharded cluster.
-  if (hello['setName'] !== undefined || hello['msg'] === 'isdbgrid') return;
+  const isRouted = hello['msg'] === 'isdbgrid';
+  if (hello['setName'] !== undefined || isRouted) return isRouted;
   if (hello['isreplicaset'] === true) throw new Error(NOT_INITIATED);
   throw new Error(
     'the MongoDB server is standalone, and transactions need a replica set; one member is enough: ' +

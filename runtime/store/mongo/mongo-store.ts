@@ -68,7 +68,8 @@ export async function openMongoStore(url: string, options: MongoOptions = {}): P
   }
 }
 
-async function openStore({ client, db }: Connected, clock: ServerClock, settings: MongoSettings): Promise<Store> {
+async function openStore(server: Connected, clock: ServerClock, settings: MongoSettings): Promise<Store> {
+  const { client, db } = server;
   const { queryBudget, operationTime: time } = settings;
   const collections = await prepare(db, settings.existing);
   const now = settings.now ?? (() => clock.now());
@@ -77,7 +78,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const causal = openCausal(client, stale);
   const transactions = openTransactions(causal, fault, stale);
   const toTimestamp = ({ seconds, increment }: ClusterTime): Timestamp => new Timestamp({ t: seconds, i: increment });
-  const snapshots = openSnapshots(db, causal, toTimestamp);
+  const snapshots = openSnapshots(server, causal, toTimestamp);
   const recent = openRecent();
   const reader = openReader(collections, causal, recent, time);
   const history = openHistory(snapshots, now);
@@ -104,7 +105,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     causal,
     transactions,
     slotOf,
-    findBroken: openPreconditionCheck({ db, collections, probes, budget: settings.preconditionBudget }),
+    findBroken: openPreconditionCheck({ server, collections, probes, budget: settings.preconditionBudget }),
     swapAll: openSwapAll(collections, now),
     stamps: openStamps(now),
     settle: settings.now === undefined ? () => clock.settle() : async () => {},

@@ -11,10 +11,8 @@ import { everyOf, LIVING } from './compile/compile.js';
 import type { Hit, Hits, Walk } from './hit.js';
 import type { Batch } from '../read/batch.js';
 import type { Links } from './links/links.js';
-import { piecesOf, placeIn, textOf, type Arm, type KeyPlace, type Piece, type KeyRange } from './plan/access.js';
-
-/** The field of an answer that has the key by which a document was found. */
-const AT = 'at';
+import { readMerged } from './merged-arms.js';
+import { AT, piecesOf, placeIn, textOf, type Arm, type KeyPlace, type Piece, type KeyRange } from './plan/access.js';
 
 /** A projection to that field alone: where nothing else is asked for, the server reads no document. */
 export const KEY_ONLY: Document = { _id: 0, type: 1 };
@@ -36,6 +34,14 @@ export function armsWalk(
       const arm = arms[place]!;
       const at = place === first && after !== undefined ? readPlace(arm, after.at) : undefined;
       const others = arms.slice(0, place).map(({ holds }) => holds);
+      if (ask.snapshot.isRouted) {
+        if (hits.length === wanted) return { hits, isOver: false };
+        const rest = [...filters, ...(place === 0 ? [] : [{ $nor: others }]), ...livingIn(arm)];
+        const found = await readMerged(ask, { arm, after: at, rest, limit: wanted - hits.length, projection });
+        append(hits, found.documents.map((bytes) => toHit(bytes, arm, place))); // prettier-ignore
+        if (found.isCut) return { hits, isOver: false };
+        continue;
+      }
       for (const piece of piecesOf(arm, at)) {
         if (hits.length === wanted) return { hits, isOver: false };
         const found = await read(arm, piece, others, wanted - hits.length, rows, at !== undefined);
@@ -58,9 +64,7 @@ export function armsWalk(
   ) {
     const passed = [...before, ...(piece.passed === undefined ? [] : [piece.passed])];
     const once = passed.length === 0 ? [] : [{ $nor: passed }];
-    // What is deleted has no entries.
-    const living = arm.index in BY_ENTRY ? [] : [LIVING];
-    const rest = [...filters, ...once, ...living];
+    const rest = [...filters, ...once, ...livingIn(arm)];
     const { keyRange, driving } = piece;
     const shown = { ...projection, [AT]: { $meta: 'indexKey' } };
     const { hint } = arm;
@@ -110,6 +114,11 @@ export function armsWalk(
   }
 
   return { next, placeOf: ({ place }) => ({ arm: place!.arm(), at: place!.at }) };
+}
+
+/** Returns what leaves out what is deleted, which has no entries. */
+function livingIn({ index }: Arm): readonly Document[] {
+  return index in BY_ENTRY ? [] : [LIVING];
 }
 
 /** Returns the key of the index by which a document was found. */

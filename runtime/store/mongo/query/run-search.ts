@@ -117,7 +117,7 @@ function passLevels(
 
 /** The same, with so many commands at a time, and none after the end: where one fails, others may wait still. */
 function inTurn(
-  { time, find, byKeys, pipeline, explain, aggregate }: Snapshot,
+  { isRouted, time, find, byKeys, pipeline, explain, aggregate }: Snapshot,
   most: number,
   isOver: () => boolean,
 ): Snapshot {
@@ -135,6 +135,7 @@ function inTurn(
       }
     };
   return {
+    isRouted,
     time,
     find: bounded(find),
     byKeys: bounded(byKeys),

@@ -35,11 +35,11 @@ export interface Moment {
  */
 export async function openMongoMoment(url: string, options: MongoOptions = {}): Promise<Moment> {
   const settings = toSettings(options);
-  const { client, db } = await connect(url, settings);
+  const { client, ...server } = await connect(url, settings);
   const limits = { budget: settings.queryBudget, signal: undefined };
   const toTimestamp = ({ seconds, increment }: { seconds: number; increment: number }): Timestamp =>
     new Timestamp({ t: seconds, i: increment });
-  const snapshots = openSnapshots(db, openCausal(client, openStaleTransactions(client, db)), toTimestamp);
+  const snapshots = openSnapshots(server, openCausal(client, openStaleTransactions(client, server.db)), toTimestamp);
   try {
     const at = await snapshots.run(limits, (snapshot) => snapshot.time());
     const then: Snapshots = {

@@ -1,7 +1,8 @@
-import type { ClientSession, Db, Document, Timestamp } from 'mongodb';
+import type { ClientSession, Document, Timestamp } from 'mongodb';
 import { setMaxListeners } from 'node:events';
 
 import type { Causal } from './causal.js';
+import type { Connected } from '../connect.js';
 import type { Raw } from '../bson/bson.js';
 import { readBatch, timeOf, type Batch, type ClusterTime } from './batch.js';
 import { isTimeUp, storeBusy, tooCostly } from '../mongo-errors.js';
@@ -33,6 +34,8 @@ export interface Pipeline {
 
 /** Reads of one moment, all within one budget of time. The moment is that of the first of them. */
 export interface Snapshot {
+  /** Whether a router merges the answers of shards: by a sort alone, not by the order of their indexes. */
+  readonly isRouted: boolean;
   time(): Promise<ClusterTime>;
   find(query: FindQuery): Promise<Batch>;
   /** Current versions with some keys, those that are there, in any order. */
@@ -69,6 +72,9 @@ export interface QueryLimits {
 /** How long after the end of its budget the server may say so, in milliseconds. */
 const SILENCE = 500;
 
+/** The database that is read. */
+export type ReadServer = Pick<Connected, 'db' | 'isRouted'>;
+
 /** Opens snapshots. */
 export interface Snapshots {
   /**
@@ -81,7 +87,12 @@ export interface Snapshots {
 }
 
 /** @param makeTimestamp the driver's, which is loaded when there is a database */
-export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: ClusterTime) => Timestamp): Snapshots {
+export function openSnapshots(
+  server: ReadServer,
+  causal: Causal,
+  makeTimestamp: (time: ClusterTime) => Timestamp,
+): Snapshots {
+  const { db } = server;
   return {
     async run({ budget, stopAfter = budget, signal, late = storeBusy }, work, at) {
       if (budget <= 0) throw tooCostly();
@@ -137,7 +148,7 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
       }
 
       try {
-        return await work(toSnapshot(db, send, timeOfAll, explain));
+        return await work(toSnapshot(server, send, timeOfAll, explain));
       } catch (error) {
         stop.signal.throwIfAborted();
         if (isTimeUp(error)) throw tooCostly();
@@ -154,7 +165,12 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
 export type Send = (what: Document, options: { readonly raw?: boolean }, atMost?: number) => Promise<Document>;
 
 /** Reads of one moment, by whatever way commands are sent. */
-export function toSnapshot(db: Db, send: Send, time: Snapshot['time'], explain: Snapshot['explain']): Snapshot {
+export function toSnapshot(
+  { db, isRouted }: ReadServer,
+  send: Send,
+  time: Snapshot['time'],
+  explain: Snapshot['explain'],
+): Snapshot {
   async function find({ collection, limit, ...query }: FindQuery): Promise<Batch> {
     // Of one more, so that the server sees that there is none, and keeps no cursor.
     const answer = await send({ find: collection, ...query, limit, batchSize: limit + 1 }, { raw: true });
@@ -162,6 +178,7 @@ export function toSnapshot(db: Db, send: Send, time: Snapshot['time'], explain: 
   }
 
   return {
+    isRouted,
     time,
     explain,
     find,

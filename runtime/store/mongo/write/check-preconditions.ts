@@ -1,4 +1,4 @@
-import type { ClientSession, Db, Document } from 'mongodb';
+import type { ClientSession, Document } from 'mongodb';
 
 import type { Precondition } from '../../store.js';
 import { openAsk } from '../query/ask.js';
@@ -13,7 +13,7 @@ import type { Collections } from '../bson/documents.js';
 import { openFinder, readTokens } from './precondition-tokens.js';
 import { mergePreconditions, type MergedPrecondition } from './merge-preconditions.js';
 import { isTimeUp, isTransient, tooCostly } from '../mongo-errors.js';
-import { toSnapshot, type Send, type Snapshot } from '../read/snapshot.js';
+import { toSnapshot, type ReadServer, type Send, type Snapshot } from '../read/snapshot.js';
 
 /**
  * A precondition whose search finds something else in the snapshot of a transaction; undefined: there is none. Before the changes.
@@ -27,7 +27,7 @@ export type PreconditionCheck = (
 
 /** Parts of the store that searches of preconditions need. */
 export interface PreconditionParts {
-  readonly db: Db;
+  readonly server: ReadServer;
   readonly collections: Pick<Collections, 'resource'>;
   readonly probes: Probes;
   /** How long each may take, in milliseconds. */
@@ -35,11 +35,11 @@ export interface PreconditionParts {
 }
 
 /** Searches in transactions. */
-export function openPreconditionCheck({ db, collections, probes, budget }: PreconditionParts): PreconditionCheck {
+export function openPreconditionCheck({ server, collections, probes, budget }: PreconditionParts): PreconditionCheck {
   async function holds({ type, where, found }: Precondition, session: ClientSession): Promise<boolean> {
     // One more than there may be is enough to know.
     const count = found.length + 1;
-    const snapshot = inTransaction(db, session, performance.now() + budget);
+    const snapshot = inTransaction(server, session, performance.now() + budget);
     const parts = { probes, linkLimits: LINK_LIMITS, planLimits: MONGO_LIMITS, isNameable: () => true };
     const links = openLinks(parts, openAsk(snapshot), { _id: 1 });
     const { hits } = await findHits(
@@ -90,21 +90,21 @@ export function openPreconditionCheck({ db, collections, probes, budget }: Preco
 }
 
 /** What is read in a transaction: one command at a time, for the server takes no more. @param deadline as of `performance.now()` */
-function inTransaction(db: Db, session: ClientSession, deadline: number): Snapshot {
+function inTransaction(server: ReadServer, session: ClientSession, deadline: number): Snapshot {
   let last: Promise<unknown> = Promise.resolve();
   const send: Send = (what, options, atMost = Infinity) => {
     // After a failure nothing more is sent.
     const next = last.then((): Promise<Document> => {
       const left = Math.min(atMost, deadline - performance.now());
       if (left <= 0) throw tooCostly();
-      return db.command({ ...what, maxTimeMS: Math.ceil(left) }, { ...options, session });
+      return server.db.command({ ...what, maxTimeMS: Math.ceil(left) }, { ...options, session });
     });
     last = next;
     return next;
   };
   // The time is unused: the first command of a transaction sets it.
   const time = () => Promise.resolve({ seconds: 0, increment: 0 });
-  return toSnapshot(db, send, time, (command) => send({ explain: command }, {}));
+  return toSnapshot(server, send, time, (command) => send({ explain: command }, {}));
 }
 
 /** @param ids each once */

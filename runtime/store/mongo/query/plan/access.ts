@@ -7,6 +7,9 @@ import { rangeMatch } from '../compile/row-match.js';
 import type { Range, Value } from '../compile/row-test.js';
 import { isEmpty } from './bounds.js';
 
+/** The field of an answer that has the key by which a document was found. */
+export const AT = 'at';
+
 /** A range of an index: from `min`, within, to `max`, without. */
 export interface KeyRange {
   readonly min: Document;
@@ -234,6 +237,11 @@ function belowIn(keys: Keys, value: Value, isOfList: boolean): Document | undefi
   if (gt === undefined && gte === undefined) return { $not: { $gte: value } };
   const below = { ...(gt === undefined ? { $gte: gte } : { $gt: gt }), $lt: value };
   return isOfList ? { $elemMatch: below } : below;
+}
+
+/** Returns the key of an index at a place, as the server shows it. */
+export function keyAtPlace(arm: Arm, place: KeyPlace): Document {
+  return bound(arm, place, new MinKey());
 }
 
 /** Returns the place of a key, as an answer of the server has it. */
