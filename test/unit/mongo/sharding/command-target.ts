@@ -1,15 +1,9 @@
 import type { Document } from 'mongodb';
 
+import { keyField } from '../../../mongod/router/shard-keys.js';
+
 /** How many shards a command asks, where collections are sharded as docs/scaling.md has it. */
 export type Target = 'one' | 'few' | 'all';
-
-/** Collections that are sharded, with the field that decides which shard has a document. */
-const SHARD_KEYS: Readonly<Record<string, string>> = {
-  resource: '_id',
-  history: '_id',
-  map: '_id',
-  'blob.chunks': 'files_id',
-};
 
 /** Commands of sessions and connections: they go where the commands before them went. */
 const FOLLOWING = new Set([
@@ -36,7 +30,7 @@ export function targetOf(name: string, command: Document): Target | undefined {
   const collection: unknown = command[name];
   // Of a whole database or server: `listIndexes`, `serverStatus`.
   if (typeof collection !== 'string') return undefined;
-  const key = SHARD_KEYS[collection];
+  const key = keyField(collection);
   if (key === undefined) return 'one';
   switch (name) {
     case 'find':
