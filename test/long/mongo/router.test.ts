@@ -13,9 +13,7 @@ const SUITES = {
   'the contract of stores': ['test/contract/mongo.test.ts'],
   'black-box searches': [
     ...['filters', 'system', 'words'].map((name) => `test/http/search/search-${name}-mongo.test.ts`),
-    ...['includes', 'links', 'contained', 'graphs'].map(
-      (name) => `test/http/search/links/search-${name}-mongo.test.ts`,
-    ),
+    ...['includes', 'links', 'graphs', 'members'].map((name) => `test/http/search/links/search-${name}-mongo.test.ts`),
     'test/http/auth/scopes/search-scopes-mongo.test.ts',
     'test/conformance/search/search-matrix-mongo.test.ts',
   ],
