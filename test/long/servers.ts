@@ -6,7 +6,11 @@ import { startKiln, type KilnProcess } from '../service/kiln-process.js';
 export class Servers {
   private readonly running: { kiln: KilnProcess; base: string }[] = [];
 
-  constructor(readonly store: string) {}
+  /** @param more options of the command */
+  constructor(
+    readonly store: string,
+    private readonly more: readonly string[] = [],
+  ) {}
 
   async start(): Promise<void> {
     const kiln = startKiln([
@@ -19,6 +23,7 @@ export class Servers {
       this.store,
       '--log-level',
       'warn',
+      ...this.more,
     ]);
     this.running.push({ kiln, base: await kiln.started });
   }
