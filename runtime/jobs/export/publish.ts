@@ -83,9 +83,18 @@ async function start(
   // Where the clock of another process is ahead, there is nothing to add yet.
   if (what === 'changes' && transactionTime <= before.time) return;
   const { id } = await jobs.start(PUBLISH, input as unknown as JsonObject, SERVER, NONE_NEEDED);
-  if (await replacePublication(store, row, { ...before, next: id, asked: now() })) return;
+  if (await replacePublication(store, row, { ...before, next: id, asked: now() })) {
+    if (row === undefined) await removeOthers(id, store);
+    return;
+  }
   await jobs.cancel(id);
   await jobs.remove(id);
+}
+
+/** Removes files that no publication lists, such as those of a store that this one is a copy of. */
+async function removeOthers(job: string, { blobs }: PublishParts['store']): Promise<void> {
+  for (const { key } of await blobs.list(`${PUBLISH}/`))
+    if (!key.startsWith(publishedKey(job, ''))) await blobs.delete(key);
 }
 
 /** Publishes what a job has made; where it made nothing, it is tried again when it is time. */

@@ -12,7 +12,7 @@ import { SUMMARY } from '../../jobs/submit/submit-input.js';
 import { removeNotes } from '../../jobs/submit/take-back.js';
 import { readArguments, valueOf } from '../arguments.js';
 import { endJob, jobsOf } from '../jobs.js';
-import { namesIn } from './bulk-submit.js';
+import { FORMATS, namesIn } from './bulk-submit.js';
 
 const MANIFEST_TYPE = 'http://hl7.org/fhir/uv/bulkdata/StructureDefinition/BulkSubmitStatusManifest';
 
@@ -26,9 +26,14 @@ const SOON = 2;
  * @throws FhirError `job-unknown` for a submission that this client has not made; `scope-missing`
  */
 export async function bulkSubmitStatus(call: Call, services: Services): Promise<Reply> {
-  const { submitter, submissionId } = namesIn(readArguments(call, services));
+  const found = readArguments(call, services);
+  const { submitter, submissionId } = namesIn(found);
   const id = submissionKey(call.principal, submitter, submissionId);
   await ownSubmission(id, call, services);
+  if (!FORMATS.has(String(valueOf(found, '_outputFormat') ?? NDJSON))) {
+    const text = `The parameter "_outputFormat" is one of ${[...FORMATS].join(', ')}`;
+    throw new FhirError('parameter-invalid', text, { parameter: '_outputFormat' });
+  }
   const applied = call.prefer.respondAsync === true && { headers: { 'Preference-Applied': 'respond-async' } };
   return { status: 202, contentLocation: `$bulk-submit-poll-status?_submission=${id}`, ...applied };
 }

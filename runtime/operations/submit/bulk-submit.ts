@@ -20,7 +20,8 @@ import { readArguments, valueOf, type Arguments } from '../arguments.js';
 import { Faults } from '../faults.js';
 import { jobsOf } from '../jobs.js';
 
-const FORMATS: ReadonlySet<string> = new Set([NDJSON, 'application/ndjson', 'ndjson']);
+/** Names under which clients ask for the only format of the files. */
+export const FORMATS: ReadonlySet<string> = new Set([NDJSON, 'application/ndjson', 'ndjson']);
 
 /** The states of a submission. http://hl7.org/fhir/event-status */
 const STATES = ['in-progress', 'completed', 'stopped'] as const;

@@ -124,6 +124,17 @@ export function publications(store: Store): void {
     }
   });
 
+  it('leaves nothing of a store that it is a copy of', async () => {
+    async function* some(): AsyncIterable<Uint8Array> {
+      yield Buffer.from('{}\n');
+    }
+    await store.blobs.put(`${PUBLISH}/old/1-0`, some(), Infinity);
+    await put('a');
+    await publish();
+    expect((await store.blobs.list(`${PUBLISH}/`)).map(({ key }) => key)).toHaveLength(1);
+    expect((await manifest()).output).toHaveLength(1);
+  });
+
   it('offers all resources of its types, and says when nothing is new', async () => {
     expectRefusal(await client().send('GET', '/$bulk-publish'), 503, 'not-open');
     for (const id of ['a', 'b']) await put(id);

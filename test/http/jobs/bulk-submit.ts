@@ -308,6 +308,9 @@ export function submissions(store: Store): void {
       name: 'oauthMetadataUrl',
       valueUrl: 'https://files.example/x',
     });
+    await submit(state('in-progress'));
+    const table = parameters({ name: '_outputFormat', valueString: 'text/csv' });
+    expectRefusal(await client().send('POST', '/$bulk-submit-status', table, ASYNC), 400, 'parameter-invalid');
     await refused(/no header of requests/, ...manifestUrl('one'), header('Host', 'x'));
     await refused(/no such manifest/, ...manifestUrl('one'), replaces('none'));
     await submit(...manifestUrl('one'));
