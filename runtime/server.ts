@@ -259,14 +259,27 @@ export async function backUpSqlite(store: string, target: string): Promise<void>
  * @throws Error where the backup is none of Kiln, or of a newer one, or damaged; where the target exists
  */
 export async function restoreSqlite(file: string, store: string): Promise<Store> {
-  const [{ openSqliteStore }, { backUp }, { checkOwner }] = await Promise.all([
+  const [{ openSqliteStore }, { backUp }] = await Promise.all([
     import('./store/sqlite/sqlite-store.js'),
+    import('./store/sqlite/file/backup.js'),
+  ]);
+  await checkBackup(file);
+  await backUp(file, sqlitePathOf(store));
+  return openSqliteStore(store);
+}
+
+/**
+ * Reads a whole backup before anything is made of it.
+ *
+ * @throws Error where it is none of Kiln, or of a newer one, or damaged
+ */
+export async function checkBackup(file: string): Promise<void> {
+  const [{ checkIntegrity }, { checkOwner }] = await Promise.all([
     import('./store/sqlite/file/backup.js'),
     import('./store/sqlite/file/check-owner.js'),
   ]);
   checkOwner(file);
-  await backUp(file, sqlitePathOf(store));
-  return openSqliteStore(store);
+  await checkIntegrity(file);
 }
 
 /** XML; its reader and writer are loaded on first use. */

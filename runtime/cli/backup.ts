@@ -54,6 +54,10 @@ export async function runRestore(file: string, flags: Flags, terminal: Terminal)
   try {
     if (!(await stat(file).catch(() => undefined))?.size) throw new Error(`there is no backup at ${file}`);
     if (isMongoUrl(config.store)) {
+      const { checkBackup } = await import('../server.js');
+      await checkBackup(file).catch((error: unknown) => {
+        throw new Error(`${file} was not restored: ${messageOf(error)}`, { cause: error });
+      });
       return await runCopy({ from: `sqlite:${file}`, to: config.store, isRestore: true }, {}, terminal);
     }
     const path = sqlitePathOf(config.store);

@@ -144,10 +144,21 @@ describe('kiln backup', { timeout: 120_000 }, () => {
       bytes.fill(0xff, 4096, 3 * 4096);
       writeFileSync(damaged, bytes);
       writeFileSync(join(folder, 'nothing'), '');
+      const truncated = join(folder, 'truncated.db');
+      writeFileSync(truncated, readFileSync(join(folder, 'of-made.db')).subarray(0, -4096));
+      const foreign = join(folder, 'foreign.db');
+      new Database(foreign).exec('CREATE TABLE other (x)').close();
+      // SQLite copies the rows and makes the index anew, so that only a check finds this.
+      const bent = join(folder, 'bent.db');
+      copyFileSync(join(folder, 'of-made.db'), bent);
+      bend(bent);
       const target = join(folder, 'never.db');
       for (const [file, message] of [
         [text, /text was not restored: .*not a database/],
-        [damaged, /damaged|malformed|cannot be read|not a database|corrupt/i],
+        [damaged, /damaged.db was not restored: .*damaged.db is damaged, take another backup: /],
+        [truncated, /truncated.db was not restored: .*truncated.db is cut off: \d+ of its \d+ bytes are there/],
+        [foreign, /foreign.db was not restored: .*is a SQLite file of another program/],
+        [bent, /bent.db is damaged, take another backup: .*index/],
         [join(folder, 'nothing'), /there is no backup at/],
         [join(folder, 'missing'), /there is no backup at/],
       ] as const) {
@@ -156,6 +167,17 @@ describe('kiln backup', { timeout: 120_000 }, () => {
         expect(result.err).toMatch(message);
         expect(existsSync(target)).toBe(false);
       }
+    });
+
+    it('leaves the store that is there as it was, and MongoDB untouched', async () => {
+      const there = join(folder, 'there-already.db');
+      writeFileSync(there, 'as it was');
+      const damaged = join(folder, 'damaged.db');
+      expect((await restore(damaged, there)).code).toBe(1);
+      expect(readFileSync(there, 'utf8')).toBe('as it was');
+      // Nothing listens there: it is refused before a connection is tried.
+      const { code, err } = await run('restore', damaged, '--store', 'mongodb://127.0.0.1:1/never');
+      expect([code, err]).toEqual([1, expect.stringContaining('damaged.db is damaged, take another backup')]);
     });
 
     it('has contents whose hashes are right, or says which is not', async () => {
@@ -170,3 +192,16 @@ describe('kiln backup', { timeout: 120_000 }, () => {
     });
   });
 });
+
+/** Takes an index entry away behind the back of SQLite: the page of an index gets one cell less. */
+function bend(file: string): void {
+  const db = new Database(file);
+  const page = db.prepare("SELECT rootpage FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'blob_piece'").pluck().get() as number; // prettier-ignore
+  const size = db.pragma('page_size', { simple: true }) as number;
+  db.close();
+  const bytes = readFileSync(file);
+  const cells = (page - 1) * size + 3;
+  expect(bytes.readUInt16BE(cells)).toBeGreaterThan(0);
+  bytes.writeUInt16BE(bytes.readUInt16BE(cells) - 1, cells);
+  writeFileSync(file, bytes);
+}

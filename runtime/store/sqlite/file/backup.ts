@@ -1,4 +1,15 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 import { FhirError } from '../../../fhir/errors.js';
@@ -11,6 +22,43 @@ import { startWorker } from '../threads/start-thread.js';
 export interface BackupOperations {
   /** Writes one snapshot of the file into a new one. */
   copy(to: string): void;
+  /** Faults of the file, as SQLite words them: a few at most. */
+  check(): string[];
+}
+
+/** Where the header of a file has the size of a page, and their number. https://www.sqlite.org/fileformat2.html#the_database_header */
+const HEADER = { size: 100, pageSize: 16, pages: 28 };
+
+/**
+ * Reads a whole SQLite file and compares its tables with their indexes.
+ *
+ * @throws Error saying that it is cut off or damaged
+ */
+export async function checkIntegrity(file: string): Promise<void> {
+  const { size, wanted } = sizesOf(file);
+  if (size < wanted) throw new Error(`${file} is cut off: ${size} of its ${wanted} bytes are there`);
+  const thread = openThread<BackupOperations>(() => startWorker('backup-worker', { file }));
+  try {
+    const faults = await thread.request('check', []);
+    if (faults.length > 0) throw new Error(`${file} is damaged, take another backup: ${faults.join('; ')}`);
+  } finally {
+    await thread.close();
+  }
+}
+
+function sizesOf(file: string): { readonly size: number; readonly wanted: number } {
+  const header = Buffer.alloc(HEADER.size);
+  const handle = openSync(file, 'r');
+  try {
+    readSync(handle, header);
+    const { size } = fstatSync(handle);
+    // 1 means 65,536, which 16 bits do not hold. What is no file of SQLite is refused when SQLite opens it.
+    const page = header.readUInt16BE(HEADER.pageSize);
+    const isSqlite = header.toString('latin1', 0, 6) === 'SQLite';
+    return { size, wanted: isSqlite ? (page === 1 ? 65_536 : page) * header.readUInt32BE(HEADER.pages) : 0 };
+  } finally {
+    closeSync(handle);
+  }
 }
 
 /**

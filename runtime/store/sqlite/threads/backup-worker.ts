@@ -21,7 +21,7 @@ function withoutDeliveries(copy: string): void {
   }
 }
 
-function answer({ id, args }: Request): Answer {
+function copy({ id, args }: Request): Answer {
   const db = new Database(file, { timeout: 10_000, fileMustExist: true });
   try {
     db.pragma('cache_size = -4096');
@@ -36,7 +36,26 @@ function answer({ id, args }: Request): Answer {
   }
 }
 
+/** What SQLite finds wrong with the file. */
+function check({ id }: Request): Answer {
+  let db: Database.Database | undefined;
+  try {
+    db = new Database(file, { timeout: 10_000, fileMustExist: true });
+    const found = db.pragma(`integrity_check(${MOST})`) as { integrity_check: string }[];
+    const faults = found.map((row) => row.integrity_check).filter((text) => text !== 'ok');
+    return { id, value: faults };
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) return { id, failure: packError(error) };
+    return { id, value: [error.message] };
+  } finally {
+    db?.close();
+  }
+}
+
+/** Faults that are looked for. */
+const MOST = 3;
+
 port.on('message', (request: Request) => {
   if (request.kind === 'close') port.close();
-  else port.postMessage([answer(request)]);
+  else port.postMessage([request.kind === 'check' ? check(request) : copy(request)]);
 });
