@@ -14,10 +14,19 @@ const KEPT = 'kiln-token';
 const mayKeep =
   document.querySelector('[data-forget]') !== null && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(location.hostname);
 
+/** Absent where the browser is set to store nothing. */
+function storage() {
+  try {
+    return sessionStorage;
+  } catch {
+    return undefined;
+  }
+}
+
 /** What a tab kept while it was allowed goes as soon as it is not. */
 function restoreToken() {
-  if (!mayKeep) return sessionStorage.removeItem(KEPT);
-  token = sessionStorage.getItem(KEPT) ?? '';
+  if (!mayKeep) return storage()?.removeItem(KEPT);
+  token = storage()?.getItem(KEPT) ?? '';
   const form = document.getElementById('token-form');
   form.elements.keep.checked = token !== '';
   for (const part of form.querySelectorAll('[data-token-kept]')) part.hidden = false;
@@ -25,7 +34,7 @@ function restoreToken() {
 
 function forgetToken() {
   token = '';
-  sessionStorage.removeItem(KEPT);
+  storage()?.removeItem(KEPT);
   location.reload();
 }
 
@@ -235,8 +244,8 @@ document.addEventListener('submit', (event) => {
     const field = document.getElementById('token');
     token = field.value.trim();
     field.value = '';
-    if (mayKeep && form.elements.keep.checked) sessionStorage.setItem(KEPT, token);
-    else sessionStorage.removeItem(KEPT);
+    if (mayKeep && form.elements.keep.checked) storage()?.setItem(KEPT, token);
+    else storage()?.removeItem(KEPT);
     void visit(location.href, {}, true);
   } else if (token !== '' && !event.defaultPrevented) {
     event.preventDefault();

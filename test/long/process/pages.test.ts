@@ -446,6 +446,21 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     }
   });
 
+  it('takes a token where the browser is set to store nothing', async () => {
+    const { page, faults, close } = await windowOf(1280, 'light');
+    await page.addInitScript(
+      "Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('no', 'SecurityError'); } })",
+    );
+    for (const { url } of [guarded, keeping]) {
+      await page.goto(`${url}/fhir/Patient/ada`);
+      await page.fill('#token', tokenOf('system/Patient.rs'));
+      await page.click('#token-form >> text=Use');
+      await page.waitForSelector('h1:has-text("Patient/ada")');
+    }
+    expect(faults).toEqual([]);
+    await close();
+  });
+
   it('takes uploaded content for no page of this server', async () => {
     const evil = '<main id="main"><h1>Sign in</h1></main>';
     await open.send('PUT', '/Binary/evil', evil, { 'content-type': 'text/html' });
@@ -478,6 +493,7 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
         code: { text: 'fill in' },
       });
       await page.click('text=Outline');
+      await page.locator('.outline button', { hasText: 'code' }).waitFor();
       expect(await page.locator('.outline button').allTextContents()).toEqual(['resourceType', 'status', 'code']);
       await page.click('.outline >> text=code');
       expect(await page.evaluate('getSelection().toString()')).toContain('"code"');
@@ -528,7 +544,7 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
       await expect.poll(() => page.inputValue('#edit-text')).toContain('after');
       await page.click('summary >> text=Delete');
       await page.click('text=Outline');
-      expect(await page.locator('.outline li', { hasText: /^valueQuantity \d+$/ }).count()).toBe(1);
+      await page.locator('.outline li', { hasText: /^valueQuantity \d+$/ }).waitFor();
       await inspect(page, named('4-delete'));
       await page.click('text=Delete it');
       await page.waitForURL(/_history$/);
