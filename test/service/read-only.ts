@@ -128,6 +128,19 @@ export function itIsReadOnly(newStore: () => string): void {
       expect(accepted.status).toBe(202);
       const place = accepted.headers.get('content-location')!;
       await expect.poll(async () => (await fetch(place)).status, { timeout: 60_000 }).toBe(200);
+      const view = {
+        ...{ resourceType: 'ViewDefinition', status: 'active', resource: 'Patient' },
+        select: [{ column: [{ name: 'id', path: 'id' }] }],
+      };
+      const subject = { name: 'subject', part: [{ name: 'subjectResource', resource: view }] };
+      const tables = await fetch(`${base}/$sql-export`, {
+        method: 'POST',
+        headers: { 'content-type': FHIR, accept: FHIR, prefer: 'respond-async' },
+        body: JSON.stringify({ resourceType: 'Parameters', parameter: [subject] }),
+      });
+      expect(tables.status).toBe(202);
+      const status = tables.headers.get('content-location')!;
+      await expect.poll(async () => (await fetch(status)).status, { timeout: 60_000 }).toBe(200);
     });
   });
 }

@@ -66,6 +66,15 @@ export function shippedDefinitions(store: Store): void {
       expect(idsOf(await get(`/${type}?url=${encodeURIComponent(url)}&status=retired`))).toEqual([]);
     });
 
+    it('have the views of this server, by canonicals below it', async () => {
+      const read = await get('/ViewDefinition/patient-demographics');
+      const { url, name } = read.json() as { url: string; name: string };
+      expect([read.status, name, new URL(url).pathname]).toEqual([200, 'patient_demographics', '/fhir/ViewDefinition/patient-demographics']); // prettier-ignore
+      expect(idsOf(await get(`/ViewDefinition?url=${url}`))).toEqual(['patient-demographics']);
+      const table = await get(`/$sql-run?subjectCanonical=${url}&_format=csv`);
+      expect([table.status, table.text.split(',')[0]]).toEqual([200, 'patient_id']);
+    });
+
     it('say in the form of a search what parameters and codes are about', async () => {
       const form = async (from: typeof server) => (await from.raw('GET', '/ui/search/Observation')).text;
       const text = await form(server);
