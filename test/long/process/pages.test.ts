@@ -689,6 +689,8 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     await page.click('main >> text=Save');
     await page.locator('#edit-state', { hasText: '403' }).waitFor();
     await inspect(page, 'edit-refused');
+    // What is there is the text of the page before.
+    await page.fill('#edit-text', '');
     await page.fill('#token', tokenOf('system/Patient.cruds'));
     await page.click('#token-form >> text=Use');
     await expect.poll(() => page.inputValue('#edit-text')).toContain('Lovelace');
