@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { readConfig } from '../../../runtime/config/read-config.js';
+import { span } from '../../../runtime/core/trace/spans.js';
 import { SILENT } from '../../../runtime/observe/log.js';
 import { startServer, type RunningServer } from '../../../runtime/start-server.js';
 import { EVENTUALLY } from '../../eventually.js';
@@ -118,6 +119,11 @@ export function spans(newStore: () => string | Promise<string>, isMongo: boolean
     const request = refused.find(({ kind }) => kind === 1);
     expect(request).toMatchObject({ attributes: { 'kiln.status': '4xx' }, status: undefined });
     expect(JSON.stringify(refused)).not.toContain('first');
+  });
+
+  it('leaves out a type that the server has no definition of', async () => {
+    const found = await since(() => Promise.resolve(span('job', { job: 'request', type: `${CANARY}Type` }, () => {})));
+    expect(found.map(({ attributes }) => attributes)).toEqual([{ 'kiln.job': 'request' }]);
   });
 
   it('has spans for jobs and for notifications', async () => {
