@@ -23,7 +23,7 @@ export interface SpanFacts {
   readonly notification?: string;
 }
 
-/** What is known of a request when it was answered. */
+/** Facts of a request that was answered. */
 export interface RequestFacts extends Pick<SpanFacts, 'type' | 'interaction'> {
   /** One of `knownMethod`. */
   readonly method: string;
