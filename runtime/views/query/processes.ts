@@ -9,6 +9,9 @@ const MOST = { running: 2, waiting: 20, wait: 10_000 };
 /** How long a process is kept that no query has taken, in milliseconds. */
 const KEPT = 60_000;
 
+/** How long after a query the next process is started, in milliseconds. */
+const SOON = 50;
+
 let running = 0;
 const waiting: (() => void)[] = [];
 let spare: { readonly child: ChildProcess; readonly timer: NodeJS.Timeout } | undefined;
@@ -28,15 +31,18 @@ export async function* withProcess(signal: AbortSignal | undefined): AsyncGenera
   } finally {
     signal?.removeEventListener('abort', kill);
     kill();
-    running--;
-    waiting.shift()?.();
+    const next = waiting.shift();
+    if (next === undefined) running--;
+    else next();
+    setTimeout(prepare, SOON).unref();
   }
 }
 
-/** Waits until fewer queries run. */
+/** Waits until fewer queries run; one that ends gives its turn to the next. */
 async function turn(signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
-  if (running >= MOST.running) {
+  if (running < MOST.running) running++;
+  else {
     if (waiting.length >= MOST.waiting) throw new FhirError('server-busy', 'Too many queries run at the moment; try again'); // prettier-ignore
     await new Promise<void>((resolve, reject) => {
       const leave = (error: unknown): void => {
@@ -58,23 +64,28 @@ async function turn(signal: AbortSignal | undefined): Promise<void> {
       signal?.addEventListener('abort', onAbort, { once: true });
     });
   }
-  running++;
 }
 
-/** Takes the process that is ready, or a new one, and lets the next one start. */
+/** Takes the process that is ready, or a new one. */
 function take(): ChildProcess {
   const ready = spare?.child;
   if (spare !== undefined) clearTimeout(spare.timer);
+  spare = undefined;
   const child = ready?.connected === true ? ready : start();
   child.ref();
   child.channel?.ref();
-  const next = start();
-  const timer = setTimeout(() => {
-    if (spare?.child === next) spare = undefined;
-    next.kill('SIGKILL');
-  }, KEPT);
-  spare = { child: next, timer: timer.unref() };
   return child;
+}
+
+/** Starts the next process, where none is ready. To start one holds this thread up for some milliseconds, which a query need not wait for. */
+function prepare(): void {
+  if (spare !== undefined) return;
+  const child = start();
+  const timer = setTimeout(() => {
+    if (spare?.child === child) spare = undefined;
+    child.kill('SIGKILL');
+  }, KEPT);
+  spare = { child, timer: timer.unref() };
 }
 
 /** Starts a process that keeps nothing from ending. */
