@@ -11,7 +11,17 @@ import type { Services } from './services.js';
 /** The services that a server may leave to their defaults. */
 export type DefaultServices = Omit<
   Services,
-  'tables' | 'store' | 'extract' | 'scopeRows' | 'pages' | 'feeds' | 'entries' | 'wired' | 'operations' | 'formats'
+  | 'tables'
+  | 'store'
+  | 'extract'
+  | 'switches'
+  | 'scopeRows'
+  | 'pages'
+  | 'feeds'
+  | 'entries'
+  | 'wired'
+  | 'operations'
+  | 'formats'
 >;
 
 /** Services that apply where no setting says otherwise. */

@@ -291,6 +291,8 @@ export interface SettingServices {
 
 /** Capabilities of the server: the router, `Allow`, `/metadata` and the scope check read them. */
 export interface CapabilityServices {
+  /** Settings that switch interactions on, and operations by their id. */
+  readonly switches: ReadonlyMap<string, string>;
   /** What interactions require of a token. */
   readonly scopeRows: ScopeRows;
   /** Interactions that are wired. */

@@ -93,7 +93,7 @@ export function createServices(
     ...DEFAULT_SERVICES,
     ...{ findCodes, validateByProfiles, knownSystems },
     ...pick(options, Object.keys(DEFAULT_SERVICES) as (keyof DefaultServices)[]),
-    ...{ tables, store, extract, limits },
+    ...{ tables, store, extract, limits, switches: SWITCHES },
     search: { ...DEFAULT_SERVICES.search, ...options.search },
     scopeRows: indexScopeRows(tables.scopes),
     pages: createPageLinks(store.maps),

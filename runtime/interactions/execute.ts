@@ -37,8 +37,8 @@ export function checkAllowed(call: Call, services: Services): void {
 }
 
 /** What the configuration does not allow; the scopes of the token are checked before. */
-function switchedOff(name: string, { isReadOnly, tables }: Services): FhirError {
+function switchedOff(name: string, { isReadOnly, tables, switches }: Services): FhirError {
   if (isReadOnly && isWrite(name, tables)) throw new FhirError('read-only', undefined, { headers: { Allow: '' } });
-  const text = `${name} is switched off here; the configuration allows it (admin.expunge, exchange.documents)`;
+  const text = `${name} is switched off here; the setting ${switches.get(name) ?? 'of it'} allows it`;
   return new FhirError('method-not-allowed', text, { headers: { Allow: '' } });
 }

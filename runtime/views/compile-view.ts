@@ -237,6 +237,13 @@ class Compiler {
     const type = definition.type ?? pathType;
     const kind = kindOf(type ?? 'string', (each) => this.index.isPrimitive(each));
     const isOpen = type === undefined;
+    if (
+      definition.type !== undefined &&
+      kind === 'object' &&
+      !definition.type.includes('/') &&
+      !this.index.isType(type!)
+    )
+      this.fault(path.place.replace(/path$/, 'type'), `${definition.type} is no type of FHIR`);
     if (definition.type === undefined && kind === 'object')
       this.fault(
         path.place,

@@ -295,6 +295,7 @@ export function publications(store: Store): void {
     it('is not offered', async () => {
       const answer = await without.as('system/*.rs', 'reader').send('GET', '/$bulk-publish');
       expect(answer.status).toBe(405);
+      expect(answer.text).toContain('the setting publish.types allows it');
       expect((await without.all.send('GET', '/metadata')).text).not.toContain('bulk-publish');
       expect((await server.all.send('GET', '/metadata')).text).toContain('bulk-publish');
     });

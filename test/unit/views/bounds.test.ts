@@ -50,3 +50,12 @@ describe('one resource', () => {
     expect(rowsOf(select, { name: names(40) })).toHaveLength(64_000);
   });
 });
+
+describe('a column', () => {
+  it('has a type of FHIR, or is refused before a run', () => {
+    const select = (type: string) => [{ column: [{ name: 'born', path: 'birthDate', type }] }];
+    expect(() => rowsOf(select('datum'), {})).toThrow(/datum is no type of FHIR/);
+    for (const type of ['date', 'string', 'http://hl7.org/fhirpath/System.String'])
+      expect(rowsOf(select(type), { birthDate: '1815-12-10' })).toEqual([['1815-12-10']]);
+  });
+});
