@@ -11,6 +11,9 @@ const MAX_SIZE = 16 * 1024 * 1024;
 /** Greatest depth of a manifest. */
 const MAX_DEPTH = 32;
 
+/** Characters of an address, at most: the job keeps those of all files. */
+const MAX_URL = 8192;
+
 /** What a manifest says that is of use here. */
 export interface ReadManifest {
   readonly files: readonly ImportFile[];
@@ -48,7 +51,7 @@ export async function readManifest(
   const files: ImportFile[] = [];
   const faults: string[] = [];
   for (const { type, url: file } of objectsOf(manifest['output'])) {
-    const fault = typeof file !== 'string' ? 'has no url' : (faultOfType(type, types) ?? fetchFile.fault(file));
+    const fault = typeof file !== 'string' ? 'has no url' : (faultOfType(type, types) ?? faultOfLength(file) ?? fetchFile.fault(file)); // prettier-ignore
     if (fault === undefined) files.push({ url: String(file), type: String(type) });
     else faults.push(`The file ${quote(String(file).slice(0, 200))} ${fault}`);
   }
@@ -56,6 +59,8 @@ export async function readManifest(
     faults.push('What the manifest lists as deleted is not deleted here; delete it by requests');
   }
   const next = objectsOf(manifest['link']).find(({ relation }) => relation === 'next')?.['url'];
+  if (typeof next === 'string' && next.length > MAX_URL)
+    throw wrong(`The address of the next manifest ${faultOfLength(next)}`);
   return { files, faults, ...(typeof next === 'string' && !next.startsWith('#') && { next }) };
 }
 
@@ -65,6 +70,10 @@ function parse(text: string): JsonValue {
   } catch {
     throw wrong('The manifest is no JSON');
   }
+}
+
+function faultOfLength(url: string): string | undefined {
+  return url.length > MAX_URL ? `has more than ${MAX_URL} characters` : undefined;
 }
 
 function faultOfType(type: JsonValue | undefined, types: readonly string[]): string | undefined {

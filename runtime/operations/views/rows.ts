@@ -10,8 +10,8 @@ import type { ExportPart } from '../../jobs/export/export-input.js';
 import { versionsAt } from '../../jobs/export/versions-at.js';
 import type { CompiledView, ViewRow } from '../../views/compile-view.js';
 
-/** Rows that are written together. */
-const WRITTEN = 1000;
+/** Rows that are written together, and their characters. */
+const WRITTEN = { rows: 1000, characters: 4 * 1024 * 1024 };
 
 /** How long a run may take, in milliseconds. */
 export const LONGEST = 60_000;
@@ -57,6 +57,7 @@ export async function* rowsOf(
   let left = limit;
   if (left === 0) return;
   let batch: ViewRow[] = [];
+  let size = 0;
   for await (const resources of source) {
     for (const resource of resources) {
       await pace();
@@ -67,9 +68,10 @@ export async function* rowsOf(
       const { resourceType, id } = resource;
       reads?.about(resourceType, typeof id === 'string' ? id : undefined, resource);
       for (const row of rows) {
-        if (batch.push(row) < WRITTEN) continue;
+        size += sizeOf(row);
+        if (batch.push(row) < WRITTEN.rows && size < WRITTEN.characters) continue;
         yield batch;
-        batch = [];
+        [batch, size] = [[], 0];
         await pace();
       }
       left -= rows.length;
@@ -79,6 +81,16 @@ export async function* rowsOf(
     }
   }
   yield batch;
+}
+
+/** Characters of the texts of a row, about. */
+function sizeOf(row: ViewRow): number {
+  let size = 0;
+  for (const cell of row) {
+    if (typeof cell === 'string') size += cell.length;
+    else if (typeof cell === 'object' && cell !== null) size += JSON.stringify(cell).length;
+  }
+  return size;
 }
 
 /** The first rows of batches. */

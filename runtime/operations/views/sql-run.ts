@@ -108,7 +108,7 @@ async function openQuery({ subject, found, resources, limit, now, reads, call, s
   artifacts.finish();
   const { runQuery } = await import('../../views/query/run-query.js');
   return async function* () {
-    const { signal } = call;
+    const { signal, stop } = withLongest(call.signal);
     const instant = await instantOf(services.store);
     const end = performance.now() + LONGEST;
     const views = plan.views.map(({ compiled, part }) => ({
@@ -121,8 +121,20 @@ async function openQuery({ subject, found, resources, limit, now, reads, call, s
     } catch (error) {
       if (!(error instanceof FhirError) || error.code !== 'view-invalid') throw error;
       throw error.map((issue) => ({ expression: subject.parameter, ...issue }));
+    } finally {
+      stop();
     }
   };
+}
+
+/** A signal that also ends a run which takes too long, as with a client that does not read on: others wait for its process. */
+function withLongest(signal: AbortSignal | undefined): { readonly signal: AbortSignal; readonly stop: () => void } {
+  const own = new AbortController();
+  const text = `The query takes more than ${LONGEST / 1000} s with the time in which its rows are read; export it by $sql-export`;
+  const timer = setTimeout(() => own.abort(new FhirError('too-costly', text)), LONGEST);
+  timer.unref();
+  const both = signal === undefined ? own.signal : AbortSignal.any([signal, own.signal]);
+  return { signal: both, stop: () => clearTimeout(timer) };
 }
 
 async function* write(
@@ -173,10 +185,17 @@ async function heldBack(pieces: AsyncGenerator<string | Uint8Array>): Promise<As
     first.push(next.value);
     size += next.value.length;
   }
-  return (async function* () {
+  const all = (async function* () {
     yield* first;
     yield* pieces;
   })();
+  const end = async (): Promise<IteratorReturnResult<undefined>> => {
+    await all.return(undefined);
+    // A generator that was never asked for anything does not run what it has to do at its end.
+    await pieces.return(undefined);
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next: () => all.next(), return: end }) };
 }
 
 async function parameters(tables: AsyncIterable<QueryResult>): Promise<JsonObject> {

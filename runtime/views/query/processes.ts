@@ -25,16 +25,24 @@ export async function* withProcess(signal: AbortSignal | undefined): AsyncGenera
   await turn(signal);
   const child = take();
   const kill = (): void => void child.kill('SIGKILL');
+  let isHeld = true;
+  // When the process has ended, too: who asked for rows may never come back.
+  const leave = (): void => {
+    if (!isHeld) return;
+    isHeld = false;
+    const next = waiting.shift();
+    if (next === undefined) running--;
+    else next();
+    setTimeout(prepare, SOON).unref();
+  };
   signal?.addEventListener('abort', kill, { once: true });
+  child.once('exit', leave);
   try {
     yield child;
   } finally {
     signal?.removeEventListener('abort', kill);
     kill();
-    const next = waiting.shift();
-    if (next === undefined) running--;
-    else next();
-    setTimeout(prepare, SOON).unref();
+    leave();
   }
 }
 

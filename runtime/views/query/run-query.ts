@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { parseExact } from '../../core/parse-stored.js';
 import { Decimal } from '../../fhir/decimal.js';
 import { FhirError } from '../../fhir/errors.js';
-import type { JsonValue } from '../../fhir/resource.js';
+import { isObject, type JsonValue } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
 import type { Column } from '../column-kind.js';
 import type { ViewRow } from '../compile-view.js';
@@ -15,8 +15,8 @@ import { withProcess } from './processes.js';
 /** How long the statements of a query may take together, in milliseconds. */
 const LONGEST = 10_000;
 
-/** Rows of the tables that a message has. */
-const MESSAGE = 500;
+/** Rows of the tables that a message has, and characters of their texts, about. */
+const MESSAGE = { rows: 500, characters: 4 * 1024 * 1024 };
 
 /** A view below a query. */
 export interface QueryView {
@@ -77,10 +77,16 @@ export async function checkQuery(
 /** Sends the rows of a view until there are no more. */
 async function sendRows(view: QueryView | undefined, talk: Talk): Promise<FromProcess> {
   for await (const rows of view?.open() ?? []) {
-    for (let i = 0; i < rows.length; i += MESSAGE) {
-      const part = rows.slice(i, i + MESSAGE).map((row) => row.map((cell, at) => toSql(cell, view?.columns[at])));
+    let part: SqlRow[] = [];
+    let size = 0;
+    for (const row of rows) {
+      const cells = row.map((cell, at) => toSql(cell, view?.columns[at]));
+      for (const cell of cells) if (typeof cell === 'string') size += cell.length;
+      if (part.push(cells) < MESSAGE.rows && size < MESSAGE.characters) continue;
       await talk.say({ rows: part });
+      [part, size] = [[], 0];
     }
+    if (part.length > 0) await talk.say({ rows: part });
   }
   return talk.say({ rows: [] });
 }
@@ -169,9 +175,20 @@ function toCell(value: SqlValue, column: Column | undefined): JsonValue {
     return 'integer' in value ? new Decimal(value.integer) : value.bytes;
   }
   if (column === undefined || column.type === '') return value;
-  if (column.isCollection || column.kind === 'object') return typeof value === 'string' ? parseExact(value) : value;
+  if (column.isCollection || column.kind === 'object') return readWhole(value, column);
   if (column.kind === 'boolean' && (value === 0 || value === 1)) return value === 1;
   if (column.kind === 'integer64' && typeof value === 'string')
     throw new RowError(`the column ${column.name} has a text`);
   return value;
+}
+
+/** The list or object that a text is. In a compound SELECT anything may be in its column; what that is, no log may have. @throws RowError */
+function readWhole(value: string | number, { name, isCollection }: Column): JsonValue {
+  try {
+    const found = parseExact(String(value));
+    if (isCollection ? Array.isArray(found) : isObject(found)) return found;
+  } catch {
+    // As below.
+  }
+  throw new RowError(`the column ${name} has a value that is no ${isCollection ? 'list' : 'object'}`);
 }

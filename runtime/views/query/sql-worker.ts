@@ -10,6 +10,9 @@ const MOST = { rows: 1_000_000, row: 16_000_000, pages: 98_304 };
 /** Greatest size of a message: rows, and characters. */
 const MESSAGE = { rows: 500, characters: 256 * 1024 };
 
+/** Failures for which a query needs too much. */
+const COSTLY: ReadonlySet<unknown> = new Set(['SQLITE_NOMEM', 'SQLITE_FULL', 'SQLITE_TOOBIG']);
+
 /** Affinities of SQLite. Decimals keep 15 digits. https://www.sqlite.org/datatype3.html */
 const DECLARED: Readonly<Record<ColumnKind, string>> = {
   ...{ boolean: 'BOOLEAN', integer: 'INT', integer64: 'BIGINT', decimal: 'NUMERIC' },
@@ -44,6 +47,9 @@ interface PreparedTable {
   readonly query?: Prepared;
 }
 
+/** Whether the tables may have rows. */
+let hasData = false;
+
 let receive: (message: ToProcess) => void = () => {};
 process.on('message', (message: ToProcess) => receive(message));
 process.on('disconnect', () => process.exit());
@@ -70,6 +76,7 @@ async function run(first: ToProcess): Promise<void> {
   if (!('query' in first)) return;
   const prepared = prepare(first.query, first.views);
   await ask({ columns: prepared.columns });
+  hasData = true;
   await fill(prepared);
   let rows: SqlRow[] = [];
   let size = 0;
@@ -177,10 +184,14 @@ function sizeOf(value: SqlValue): number {
   return typeof value === 'object' && value !== null && 'bytes' in value ? value.bytes.length : 1;
 }
 
-/** What is wrong, in the words of SQLite, which name what the statement names. */
+/**
+ * What is wrong, in the words of SQLite, which name what the statement names. When tables have rows they may quote values, which no log
+ * may have.
+ */
 function describe(error: unknown): FromProcess {
   if (error instanceof QueryFailure) return { failure: error.message, isCostly: error.isCostly };
-  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-  const isCostly = code === 'SQLITE_NOMEM' || code === 'SQLITE_FULL' || error === undefined;
-  return { failure: String(message).slice(0, 500), isCostly };
+  const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+  const isCostly = error === undefined || COSTLY.has(code);
+  const text = String(message).slice(0, 500);
+  return { failure: hasData ? text.replace(/['"][^]*$/, '…') : text, isCostly };
 }

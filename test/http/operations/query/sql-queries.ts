@@ -371,6 +371,42 @@ export function sqlQueries(store: Store): void {
     });
   });
 
+  it('gives its process back after HEAD, which reads no rows', async () => {
+    const endless = 'WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x) SELECT n, printf(\'%.*c\', 500, \'x\') AS t FROM x'; // prettier-ignore
+    const { status, text } = await server.all.send('PUT', '/Library/endless', library(endless, {}, { id: 'endless' }), {
+      'content-type': 'application/fhir+json',
+    });
+    expect(status, text).toBe(201);
+    for (let i = 0; i < 3; i++) {
+      const head = await server.all.send('HEAD', '/$sql-run?subjectReference=Library/endless');
+      expect(head.status).toBe(200);
+    }
+    expect(await ask('SELECT count(*) AS n FROM p')).toEqual([{ n: 3 }]);
+  });
+
+  it('refuses what is no list in a column of lists, and quotes no value that SQLite cannot use', async () => {
+    for (const [sql, format] of [
+      ["SELECT given FROM p UNION ALL SELECT 'Zoe'", 'ndjson'],
+      ['SELECT given FROM p UNION ALL SELECT 5', 'parquet'],
+      ["SELECT json_extract('{}', gender) FROM p", 'ndjson'],
+    ] as const) {
+      const answer = await run([subject(library(sql, PEOPLE)), { name: '_format', valueCode: format }]);
+      expectRefusal(answer, 422, 'view-invalid');
+      expect(answer.text).not.toMatch(/female|Zoe/);
+    }
+  });
+
+  it('reads rows with long texts, some at a time', async () => {
+    const text = 'x'.repeat(1_000_000);
+    const codes = ['l1', 'l2', 'l3', 'l4', 'l5', 'l6'];
+    for (const id of codes)
+      await server.all.send('PUT', `/Basic/${id}`, { resourceType: 'Basic', id, code: { text } }, { 'content-type': 'application/fhir+json' }); // prettier-ignore
+    const long = view('Basic', { id: 'id', text: 'code.text' }, { url: 'urn:long' });
+    const sql = 'SELECT count(*) AS n, sum(length(text)) AS length FROM l';
+    expect(await ask(sql, { l: 'urn:long' }, context(long))).toEqual([{ n: 6, length: 6_000_000 }]);
+    expect(rowsOf(await run([subject(long)])).map(({ id }) => id)).toEqual(codes);
+  });
+
   it('is of one instant, and a Binary in a batch', async () => {
     const resource = {
       resourceType: 'Parameters',
