@@ -13,7 +13,7 @@ const PAUSE = 5000;
 /** The type whose contents are files of their own, which no export holds. */
 const BINARY = 'Binary';
 
-/** What the configuration publishes; undefined: nothing. @throws ConfigError */
+/** Returns the types that the configuration publishes; undefined: none. @throws ConfigError */
 export function publishSettings(
   config: Config,
   { resourceTypes }: Pick<Tables, 'resourceTypes'>,

@@ -23,7 +23,7 @@ export interface FormerFiles {
   readonly until: number;
 }
 
-/** What a server publishes: a snapshot, and what changed since. Times are milliseconds since the epoch. */
+/** A snapshot that a server publishes, and the changes since. Times are milliseconds since the epoch. */
 export interface Publication {
   readonly types: readonly string[];
   /** Instant of the snapshot; absent: none is made yet. */

@@ -248,7 +248,7 @@ export interface SubscriptionChecks {
   checkDelete(type: string, id: string): Promise<void>;
 }
 
-/** What a server publishes. */
+/** Types that a server publishes, and how often. */
 export interface PublishSettings {
   readonly types: readonly string[];
   /** How often changes are added, in milliseconds. */

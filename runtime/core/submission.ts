@@ -17,7 +17,7 @@ export interface SubmittedManifest {
   readonly replacedBy?: string;
 }
 
-/** What a client has submitted under one name. */
+/** Manifests that a client has submitted under one name. */
 export interface Submission {
   readonly id: string;
   readonly owner: JobOwner;
@@ -38,7 +38,7 @@ export interface SubmissionRow {
 
 const MAP = 'submission';
 
-/** What a submission is found by: the client, and the names that it has given. */
+/** Returns the key of a submission: the client, and the names that it has given. */
 export function submissionKey(
   { clientId, registration = '' }: Principal,
   submitter: object,

@@ -4,7 +4,7 @@ export interface ViewFault {
   readonly text: string;
 }
 
-/** What is wrong with a view; it has no rows. The message names all faults with their places. */
+/** Refuses a view, which has no rows then. The message names all faults with their places. */
 export class ViewError extends Error {
   constructor(readonly faults: readonly ViewFault[]) {
     super(faults.map(({ place, text }) => `${place}: ${text}`).join('; '));

@@ -6,7 +6,7 @@ import { IDENTIFIER_TYPES, PROFILES } from '../mhd.js';
 export const REPLACES =
   'A document that replaces another is published by its DocumentReference, whose relatesTo names that';
 
-/** What the header of a structured document says of it. Absent: the header is silent. */
+/** Facts that the header of a structured document states. Absent: the header is silent. */
 export interface DocumentHeader {
   /** Labels and tags of the document itself. */
   readonly meta?: JsonValue | undefined;

@@ -22,7 +22,7 @@ export interface BulkInput {
 /** A version that a job is about to change: type, id and number. */
 export type PlannedChange = readonly [type: string, id: string, version: number];
 
-/** What became of the resources. */
+/** Numbers of resources by what became of them. */
 export interface BulkCounts {
   readonly done: number;
   /** Others have changed them meanwhile. */

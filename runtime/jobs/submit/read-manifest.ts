@@ -14,7 +14,7 @@ const MAX_DEPTH = 32;
 /** Characters of an address, at most: the job keeps those of all files. */
 const MAX_URL = 8192;
 
-/** What a manifest says that is of use here. */
+/** Parts of a manifest that a submission uses. */
 export interface ReadManifest {
   readonly files: readonly ImportFile[];
   /** Address of the one that follows. */

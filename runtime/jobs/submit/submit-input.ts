@@ -44,5 +44,5 @@ export function notesKey(job: string): string {
   return `submit-notes/${job}/`;
 }
 
-/** What a list of outcomes holds, by the end of its name. */
+/** End of the name of a list of outcomes that sums up. */
 export const SUMMARY = '-summary';
