@@ -237,13 +237,11 @@ class Compiler {
     const type = definition.type ?? pathType;
     const kind = kindOf(type ?? 'string', (each) => this.index.isPrimitive(each));
     const isOpen = type === undefined;
-    if (
-      definition.type !== undefined &&
-      kind === 'object' &&
-      !definition.type.includes('/') &&
-      !this.index.isType(type!)
-    )
-      this.fault(path.place.replace(/path$/, 'type'), `${definition.type} is no type of FHIR`);
+    const declared = definition.type ?? '';
+    if (kind === 'object' && declared !== '' && !declared.includes('/') && !this.index.isType(declared)) {
+      const meant = pathType === undefined ? '' : `; did you mean ${pathType}?`;
+      this.fault(path.place.replace(/path$/, 'type'), `there is no type ${declared}${meant}`);
+    }
     if (definition.type === undefined && kind === 'object')
       this.fault(
         path.place,
