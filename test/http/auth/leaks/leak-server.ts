@@ -100,14 +100,18 @@ export function twinOn(
       });
   const normal = (text: string): string => {
     const ids: string[] = [];
-    return text
-      .replace(/"meta":\{"lastUpdated":"[^"]+"\},"type":"(searchset|history)"/g, '"type":"$1"')
-      .replace(INSTANT, (instant) => names.get(instant.replaceAll('%3A', ':')) ?? 'later')
-      .replace(/W\/"[\w-]{22}"/g, 'digest')
-      .replace(/_page=[\w-]+/g, '_page=some')
-      .replace(/_cursor=[\w.-]+/g, '_cursor=some')
-      .replace(/Duration: [\d.]+ s| \(\d+ per second\)/g, '')
-      .replace(ASSIGNED, (id) => `id${ids.includes(id) ? ids.indexOf(id) : ids.push(id) - 1}`);
+    return (
+      text
+        // A batch has what is no resource as a Binary: a manifest has times, which are names below.
+        .replace(/"data":"(eyJ[\w+/=]+)"/g, (_, data: string) => Buffer.from(data, 'base64').toString())
+        .replace(/"meta":\{"lastUpdated":"[^"]+"\},"type":"(searchset|history)"/g, '"type":"$1"')
+        .replace(INSTANT, (instant) => names.get(instant.replaceAll('%3A', ':')) ?? 'later')
+        .replace(/W\/\\?"[\w-]{22}\\?"/g, 'digest')
+        .replace(/_page=[\w-]+/g, '_page=some')
+        .replace(/_cursor=[\w.-]+/g, '_cursor=some')
+        .replace(/Duration: [\d.]+ s| \(\d+ per second\)/g, '')
+        .replace(ASSIGNED, (id) => `id${ids.includes(id) ? ids.indexOf(id) : ids.push(id) - 1}`)
+    );
   };
   /** Uploads the lines of an import. @returns the name of the Binary */
   const upload = async (who: Pick<ToyServer, 'send'>, lines: string): Promise<string> => {
