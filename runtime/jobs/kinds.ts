@@ -1,6 +1,6 @@
 import { EXPORT, IMPORT, SUBMIT, VIEW_EXPORT } from '../core/export-files.js';
-import { discardPublished, PUBLISH } from '../core/publication.js';
-import { SUBMISSION_KEPT } from '../core/submission.js';
+import { discardPublished, PUBLISH } from '../core/bulk-data/publication.js';
+import { SUBMISSION_KEPT } from '../core/bulk-data/submission.js';
 import { BULK } from './bulk/bulk-input.js';
 import type { JobKind } from './engine/job-kind.js';
 import { REQUEST } from './request/request-input.js';

@@ -1,5 +1,4 @@
 import type { Call } from '../../core/call.js';
-import { sendAudited } from '../../core/call-audit.js';
 import { fileKey, removeFiles } from '../../core/export-files.js';
 import type { Job } from '../../core/jobs.js';
 import { readStored } from '../../core/read-stored.js';
@@ -9,6 +8,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { setQueryBudget } from '../../store/query-budget.js';
 import type { ChunkContext, ChunkResult } from '../engine/job-kind.js';
+import { writeOne } from '../write-one.js';
 import { clearLedger, openLedger } from '../request/stored-ledger.js';
 import {
   BULK,
@@ -135,23 +135,10 @@ async function changeOne(
   context: ChunkContext,
 ): Promise<'done' | 'skipped' | FhirError> {
   const { services, signal } = context;
-  const { audit, limits } = services;
   const call = await callFor([type, id, version], ledger, input, context);
   if (call === undefined) return 'skipped';
-  try {
-    const reply = await services.entries.handle(call, { ...services, limits: { ...limits, answerTime: Infinity } });
-    await sendAudited(audit, call, reply, async () => {});
-    return 'done';
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof FhirError) || error.status >= 500) throw error;
-    audit.failed(call, error);
-    return CHANGED.has(error.status) ? 'skipped' : error;
-  }
+  return writeOne(call, services, signal);
 }
-
-/** Statuses of a write whose resource is not any more what it was. */
-const CHANGED: ReadonlySet<number> = new Set([404, 410, 412]);
 
 /** The request that makes a change, or undoes it; undefined: the resource is not any more what it was. */
 async function callFor(

@@ -84,7 +84,7 @@ class Engine implements JobEngine {
   private readonly clock: Clock;
   private readonly kinds: ReadonlyMap<string, JobKind>;
   private readonly runs = new Map<string, Run>();
-  /** Those of them that may have ended processes: none is begun beside one of them until a step of it is done. */
+  /** Jobs among them that may have ended processes: none is begun beside one of them until a step of it is done. */
   private readonly suspects = new Set<string>();
   private readonly closing = new AbortController();
   private looping: Promise<void> = Promise.resolve();

@@ -64,6 +64,6 @@ export interface ExportInput {
   readonly isPartial?: true;
   /** Files hold blocks, each of all that belongs to one patient. */
   readonly organizedBy?: 'Patient';
-  /** Of a publication: keys of the files that list what was deleted since its snapshot. */
+  /** Keys of the files that list the deletions since the snapshot of a publication. */
   readonly deletions?: readonly string[];
 }

@@ -1,5 +1,5 @@
 import type { ExportFile } from '../../core/export-files.js';
-import { discardPublished, readPublication } from '../../core/publication.js';
+import { discardPublished, readPublication } from '../../core/bulk-data/publication.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import type { ChunkContext, ChunkResult } from '../engine/job-kind.js';
 import type { ExportInput } from './export-input.js';

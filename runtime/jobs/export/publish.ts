@@ -12,7 +12,7 @@ import {
   type Publication,
   type PublicationRow,
   type PublishedFile,
-} from '../../core/publication.js';
+} from '../../core/bulk-data/publication.js';
 import type { PublishSettings } from '../../core/services.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import type { Store } from '../../store/store.js';

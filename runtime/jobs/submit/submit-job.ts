@@ -1,7 +1,7 @@
 import { removeFiles, type ExportFile, fileKey } from '../../core/export-files.js';
 import { ENDED, type Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
-import { SUBMISSION_KEPT } from '../../core/submission.js';
+import { SUBMISSION_KEPT } from '../../core/bulk-data/submission.js';
 import { FhirError } from '../../fhir/errors.js';
 import { errorOutcome, told } from '../../fhir/operation-outcome.js';
 import type { JsonObject } from '../../fhir/resource.js';

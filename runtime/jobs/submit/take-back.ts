@@ -3,13 +3,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import { BINARY } from '../../core/binary/binary-content.js';
 import { openBinaries } from '../../core/binary/with-data.js';
 import type { Call } from '../../core/call.js';
-import { sendAudited } from '../../core/call-audit.js';
 import { readStored } from '../../core/read-stored.js';
 import type { Services } from '../../core/services.js';
-import { FhirError } from '../../fhir/errors.js';
+import type { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import type { Store } from '../../store/store.js';
 import type { ChunkContext } from '../engine/job-kind.js';
+import { writeOne } from '../write-one.js';
 import { notesKey, type SubmitCheckpoint, type SubmitInput } from './submit-input.js';
 
 /** A write: of which resource, and the number of the version that it found; 0: none. */
@@ -103,7 +103,7 @@ async function restore(
   { services, principal, signal }: ChunkContext,
 ): Promise<'done' | 'skipped' | FhirError> {
   const [type = '', id = ''] = name.split('/');
-  const { store, audit, limits } = services;
+  const { store } = services;
   const current = await store.read(type, id);
   if (current?.json === undefined) return 'skipped';
   let version = current.version;
@@ -118,16 +118,7 @@ async function restore(
     before?.json === undefined
       ? { ...plain, interaction: 'delete' }
       : { ...plain, interaction: 'update', body: await contentOf(type, before.json, services) };
-  try {
-    const reply = await services.entries.handle(call, { ...services, limits: { ...limits, answerTime: Infinity } });
-    await sendAudited(audit, call, reply, async () => {});
-    return 'done';
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!(error instanceof FhirError) || error.status >= 500) throw error;
-    audit.failed(call, error);
-    return CHANGED.has(error.status) ? 'skipped' : error;
-  }
+  return writeOne(call, services, signal);
 }
 
 /** A version as a client would send it. */
@@ -135,9 +126,6 @@ async function contentOf(type: string, json: string, services: Services): Promis
   const resource = await readStored(json, services);
   return type === BINARY ? openBinaries(services.store.blobs)(resource) : resource;
 }
-
-/** Statuses of a write whose resource is not any more what it was. */
-const CHANGED: ReadonlySet<number> = new Set([404, 410, 412]);
 
 async function* bytesOf(text: string): AsyncIterable<Uint8Array> {
   yield Buffer.from(text);
