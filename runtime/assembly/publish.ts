@@ -1,7 +1,7 @@
 import type { Tables } from '../contract/tables.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Config } from '../config/settings.js';
-import { endPublication } from '../core/publication.js';
+import { endPublication } from '../core/bulk-data/publication.js';
 import type { PublishSettings } from '../core/services.js';
 import { publishOn, type PublishParts } from '../jobs/export/publish.js';
 import type { Log } from '../observe/log.js';

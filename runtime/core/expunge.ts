@@ -3,7 +3,7 @@ import type { Resource } from '../fhir/resource.js';
 import type { Expunge, Store } from '../store/store.js';
 import { BINARY, blobKey, pointerOf } from './binary/binary-content.js';
 import { isReferred } from './binary/referred-content.js';
-import { forgetPublished } from './publication.js';
+import { forgetPublished } from './bulk-data/publication.js';
 
 /** Versions that one step removes, so that other writes get their turn in between. */
 const STEP = 1000;

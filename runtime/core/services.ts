@@ -271,7 +271,7 @@ export interface SettingServices {
   readonly integrity: Integrity | undefined;
   /** Opens a file of another server for an import; undefined: the configuration allows no server. */
   readonly fetchFile: FetchFile | undefined;
-  /** What is published for `$bulk-publish`; undefined: nothing. */
+  /** Types that `$bulk-publish` gives, and how often; undefined: none. */
   readonly publish: PublishSettings | undefined;
   /** Whether clients may write nothing. */
   readonly isReadOnly: boolean;

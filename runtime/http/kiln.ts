@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { scopeTargetOf } from '../auth/access/scope-rows.js';
 import { OPEN_ACCESS, type Principal } from '../auth/scopes/principal.js';
 import { FhirError } from '../fhir/errors.js';
-import { knownMethod } from '../fhir/known-method.js';
+import { knownMethod } from '../observe/known-method.js';
 import { parseQuery } from '../fhir/parse-query.js';
 import { asksForResource, namedType, negotiate, PAGE_HINT, releaseOf, type Negotiated } from '../format/negotiate.js';
 import type { Call, Trace } from '../core/call.js';
@@ -149,7 +149,7 @@ class Exchange {
   }
 }
 
-/** What a trace says of a request. */
+/** Handles a request within its span, with the facts that a trace has of it. */
 function handleInSpan(exchange: Exchange, context: Context): Promise<void> {
   const facts = (): RequestFacts => {
     const { destination, method, res } = exchange;

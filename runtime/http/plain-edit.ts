@@ -22,7 +22,7 @@ type Place = Pick<Call, 'principal' | 'base' | 'trace'>;
 /** Limits of a page: so many issues, and so many characters of the line that each is about. */
 const SHOWN = { issues: 200, source: 200 };
 
-/** What a form that is too large is called. Longer ones would be read and parsed while other requests wait. */
+/** Name of a form in the error for one that is too large. Longer ones would be read and parsed while other requests wait. */
 const WHAT = 'A form (a longer resource needs the script of the page, or PUT)';
 
 /** `OperationRow.id` of `$validate`. */
@@ -129,7 +129,7 @@ export async function editPlainly(
   }
 }
 
-/** What a form asks for, as the audit names it. */
+/** Returns the interaction or operation that a form asks for, as the audit names it. */
 function aimOf(action: string, isNew: boolean): Pick<FailedCall, 'interaction' | 'operation'> {
   if (action === 'check') return { interaction: 'operation', operation: VALIDATE };
   if (action === 'delete') return { interaction: 'delete' };

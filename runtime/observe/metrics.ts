@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-import { knownMethod } from '../fhir/known-method.js';
+import { knownMethod } from './known-method.js';
 import { expose, gauge, histogram } from './exposition.js';
 import type { RequestRecord } from './log.js';
 

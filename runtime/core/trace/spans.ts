@@ -41,7 +41,7 @@ interface Tracing {
 /** Where every copy of the API, of any version 1.x, finds what an SDK has registered. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
-/** Of the process, as what an SDK registers; undefined: nothing is traced. */
+/** Tracer of the process, which an SDK registers for it; undefined: nothing is traced. */
 let tracing: Tracing | undefined;
 
 /**

@@ -4,7 +4,13 @@ import type { Call, Reply } from '../../core/call.js';
 import { exportFileId, filesOf, NDJSON } from '../../core/export-files.js';
 import { ENDED, type Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
-import { readSubmission, removeSubmission, standingTo, submissionKey, type Submission } from '../../core/submission.js';
+import {
+  readSubmission,
+  removeSubmission,
+  standingTo,
+  submissionKey,
+  type Submission,
+} from '../../core/bulk-data/submission.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { told } from '../../fhir/operation-outcome.js';

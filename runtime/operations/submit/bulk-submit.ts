@@ -11,7 +11,7 @@ import {
   submissionKey,
   type Submission,
   type SubmissionRow,
-} from '../../core/submission.js';
+} from '../../core/bulk-data/submission.js';
 import { FhirError } from '../../fhir/errors.js';
 import { told } from '../../fhir/operation-outcome.js';
 import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';

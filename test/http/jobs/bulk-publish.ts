@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { endPublication, PUBLISH, readPublication } from '../../../runtime/core/publication.js';
+import { endPublication, PUBLISH, readPublication } from '../../../runtime/core/bulk-data/publication.js';
 import { publishOn } from '../../../runtime/jobs/export/publish.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { LAB } from '../auth/support.js';

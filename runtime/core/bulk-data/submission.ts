@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-import { standingOf, type JobOwner } from '../auth/access/owner.js';
-import type { Principal } from '../auth/scopes/principal.js';
-import type { Store } from '../store/store.js';
-import type { Services } from './services.js';
+import { standingOf, type JobOwner } from '../../auth/access/owner.js';
+import type { Principal } from '../../auth/scopes/principal.js';
+import type { Store } from '../../store/store.js';
+import type { Services } from '../services.js';
 
 /** How long a submission and what became of it is kept after its last request, in milliseconds. */
 export const SUBMISSION_KEPT = 7 * 24 * 3_600_000;

@@ -1,11 +1,11 @@
-import { neededOn, uniteNeeded } from '../auth/access/needed-scopes.js';
-import { scopeMissing } from '../auth/access/refuse.js';
-import type { Access } from '../auth/scopes/access.js';
-import type { Store } from '../store/store.js';
-import { SYSTEM_MAPS } from '../store/system-maps.js';
-import type { Call, Reply } from './call.js';
-import { exportFileId, fileKey, removeFiles, replyOf, type ExportFile } from './export-files.js';
-import type { Services } from './services.js';
+import { neededOn, uniteNeeded } from '../../auth/access/needed-scopes.js';
+import { scopeMissing } from '../../auth/access/refuse.js';
+import type { Access } from '../../auth/scopes/access.js';
+import type { Store } from '../../store/store.js';
+import { SYSTEM_MAPS } from '../../store/system-maps.js';
+import type { Call, Reply } from '../call.js';
+import { exportFileId, fileKey, removeFiles, replyOf, type ExportFile } from '../export-files.js';
+import type { Services } from '../services.js';
 
 /** The type of jobs that make the files of a publication. */
 export const PUBLISH = 'publish';
@@ -32,7 +32,7 @@ export interface Publication {
   readonly time: number;
   /** How often something was added to the snapshot. */
   readonly steps: number;
-  /** Those of the snapshot first, in the order in which clients have to take them. */
+  /** Files of the snapshot first, in the order in which clients have to take them. */
   readonly files: readonly PublishedFile[];
   /** The job that makes what comes next. */
   readonly next?: string;
