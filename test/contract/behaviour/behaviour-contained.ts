@@ -269,6 +269,19 @@ export function containedBehaviour(on: Subject): void {
     }
   });
 
+  it('equal matches stay in their order when the index is built anew', async () => {
+    const contained = [within('m1', 'x')];
+    await store.write([order('a', 0, contained), order('b', 0, contained), order('c', 0, contained)]);
+    const sorted = query(containedType('Drug'), { sort: [key('string', false, 'name')], count: 1 });
+    const before = await walk(store, sorted);
+    expect([...before].sort()).toEqual(['Order/a#m1', 'Order/b#m1', 'Order/c#m1']);
+    const again = { type: 'Order', version: 1, entries: [of('state', token('open'))] };
+    await store.reindex([{ ...again, id: 'a', contained: [...contained, within('m0', 'y')] }]);
+    expect((await walk(store, sorted)).filter((id) => id !== 'Order/a#m0')).toEqual(before);
+    await store.write([order('b', 1, contained)]);
+    expect((await walk(store, sorted)).filter((id) => id !== 'Order/a#m0')).toEqual(before);
+  });
+
   it('a page has as many as are asked for within a large one, beside large ones of others', async () => {
     const large = (id: string, count: number): Put => {
       const contained = Array.from({ length: count }, (_, n) => within(`m${n}`, 'x'));

@@ -85,8 +85,7 @@ export function openVersionAppender(db: Database, dictionary: Dictionary, fault:
       if (type === undefined || row?.version !== version || row.deleted === 1) return false;
       if ((row.amended ?? 0) !== amended) return false;
       index.replace(row.key, type, placeEntries({ type: name, id }, contained)(entries));
-      members.clear(row.key);
-      members.add({ ...row, type: name, id }, contained);
+      members.replace({ ...row, type: name, id }, contained);
       return true;
     },
     remove(key) {
@@ -105,8 +104,9 @@ export function openVersionAppender(db: Database, dictionary: Dictionary, fault:
       const placed = placeEntries({ type: name, id }, contained)(entries);
       if (before === undefined) index.add(key, type, placed);
       else index.replace(key, type, placed);
-      if (before !== undefined) members.clear(key);
-      members.add({ key, type: name, id, seq, version, updated }, contained);
+      const container = { key, type: name, id, seq, version, updated };
+      if (before === undefined) members.add(container, contained);
+      else members.replace(container, contained);
       fault('entries');
     },
   };

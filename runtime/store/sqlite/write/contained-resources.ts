@@ -23,6 +23,18 @@ export interface ContainedWriter {
   clear(container: number): void;
   /** Adds members to a resource that has none. */
   add(container: Container, contained: readonly Contained[]): void;
+  /**
+   * Writes the members of a resource that may have others. One that stays keeps its key, which decides the order of equal
+   * matches: an index that is built anew does not move it to another page.
+   */
+  replace(container: Container, contained: readonly Contained[]): void;
+}
+
+/** A member as it is in the store. */
+interface MemberRow {
+  readonly key: number;
+  readonly type: number;
+  readonly id: string;
 }
 
 /** Prepares the statements that write members. */
@@ -32,36 +44,55 @@ export function openContainedWriter(
   index: IndexWriter,
   giveKey: KeyGiver,
 ): ContainedWriter {
-  const select = db.prepare<[number], number>('SELECT resource FROM member WHERE container = ?').pluck();
-  const clear = db.prepare<[number]>('DELETE FROM member WHERE container = ?');
+  const select = db.prepare<[number], MemberRow>(
+    'SELECT r.key, r.type, r.id FROM member m JOIN resource r ON r.key = m.resource WHERE m.container = ?',
+  );
+  const clear = db.prepare<[number, number]>('DELETE FROM member WHERE container = ? AND resource = ?');
   const remove = db.prepare<[number]>('DELETE FROM resource WHERE key = ?');
   const insert = db.prepare<[number, number]>('INSERT INTO member (container, resource) VALUES (?, ?)');
   const insertResource = db.prepare<[number, number, string, number, number, number]>(
     'INSERT INTO resource (key, type, id, seq, version, updated, deleted) VALUES (?, ?, ?, ?, ?, ?, 0)',
   );
-  return {
-    clear(container) {
-      const old = select.all(container);
-      if (old.length === 0) return;
-      for (const key of old) {
-        index.clear(key);
-        remove.run(key);
-      }
-      clear.run(container);
-    },
-    add(container, contained) {
-      const { seq, version, updated } = container;
-      for (const [name, members] of byType(containedIn(container, contained))) {
-        const type = dictionary.term(name);
-        for (const { id, entries } of members) {
+  const update = db.prepare<[number, number, number, number]>(
+    'UPDATE resource SET seq = ?, version = ?, updated = ? WHERE key = ?',
+  );
+  const drop = (container: number, { key }: MemberRow): void => {
+    index.clear(key);
+    remove.run(key);
+    clear.run(container, key);
+  };
+  const write = (container: Container, contained: readonly Contained[], old: readonly MemberRow[]): void => {
+    const { seq, version, updated } = container;
+    const left = new Map(old.map((row) => [nameOf(row), row]));
+    for (const [name, members] of byType(containedIn(container, contained))) {
+      const type = dictionary.term(name);
+      for (const { id, entries } of members) {
+        const kept = left.get(nameOf({ type, id }));
+        if (kept === undefined) {
           const key = giveKey();
           insertResource.run(key, type, id, seq, version, updated);
           insert.run(container.key, key);
           index.add(key, type, entries);
+        } else {
+          left.delete(nameOf(kept));
+          update.run(seq, version, updated, kept.key);
+          index.replace(kept.key, type, entries);
         }
       }
-    },
+    }
+    for (const row of left.values()) drop(container.key, row);
   };
+  return {
+    clear(container) {
+      for (const row of select.all(container)) drop(container, row);
+    },
+    add: (container, contained) => write(container, contained, []),
+    replace: (container, contained) => write(container, contained, select.all(container.key)),
+  };
+}
+
+function nameOf({ type, id }: Pick<MemberRow, 'type' | 'id'>): string {
+  return `${type}:${id}`;
 }
 
 /** Those of each type, by id. */
