@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import type { Call, Reply } from '../../core/call.js';
 import { exportFileId, NDJSON } from '../../core/export-files.js';
 import { checkMayRead, readPublication, type Publication } from '../../core/bulk-data/publication.js';
@@ -35,7 +36,12 @@ export async function bulkPublish(call: Call, services: Services): Promise<Reply
   return { status: 200, versionId, headers, body: { contentType: 'application/json', content, isJson: true } };
 }
 
-function manifestOf({ time, files }: Publication, epoch: number, { base }: Call, { publish }: Services): object {
+function manifestOf(
+  { time, files }: Publication,
+  epoch: number,
+  { base, principal }: Call,
+  { publish }: Services,
+): object {
   const items = files.map(({ job, at, type, count, isOfDeleted }) => {
     return { isOfDeleted, item: { type, url: `${base}/Binary/${exportFileId(job, at)}`, count } };
   });
@@ -45,7 +51,7 @@ function manifestOf({ time, files }: Publication, epoch: number, { base }: Call,
     epochStartTime: formatInstant(epoch),
     ...(publish !== undefined && { updateCadence: `PT${publish.every / 1000}S` }),
     request: `${base}/$bulk-publish`,
-    requiresAccessToken: true,
+    requiresAccessToken: principal.access !== OPEN_ACCESS,
     outputFormat: NDJSON,
     output: items.filter(({ isOfDeleted }) => isOfDeleted !== true).map(({ item }) => item),
     deleted: items.filter(({ isOfDeleted }) => isOfDeleted === true).map(({ item }) => item),

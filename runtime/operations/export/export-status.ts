@@ -1,3 +1,4 @@
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import type { Call, Reply } from '../../core/call.js';
 import { EXPORT, exportFileId, filesOf, NDJSON } from '../../core/export-files.js';
 import type { Job } from '../../core/jobs.js';
@@ -55,7 +56,7 @@ function showFiles(
   job: Job,
   { from, to }: { readonly from: number; readonly to: number },
   next: string | undefined,
-  { base }: Call,
+  { base, principal }: Call,
 ): Reply {
   const { transactionTime, request, exportId, organizedBy } = job.input as unknown as ExportInput;
   const items = filesOf(job)
@@ -71,7 +72,7 @@ function showFiles(
   const manifest = {
     transactionTime: formatInstant(transactionTime),
     request,
-    requiresAccessToken: true,
+    requiresAccessToken: principal.access !== OPEN_ACCESS,
     outputFormat: NDJSON,
     ...(organizedBy !== undefined && { outputOrganizedBy: organizedBy }),
     output,

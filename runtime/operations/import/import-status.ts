@@ -1,3 +1,4 @@
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { told } from '../../fhir/operation-outcome.js';
 import type { Call, Reply } from '../../core/call.js';
 import { exportFileId, filesOf, IMPORT } from '../../core/export-files.js';
@@ -33,13 +34,13 @@ export async function importStatus(call: Call, services: Services): Promise<Repl
   return { status: 200, headers, body: { contentType: 'application/json', content, isJson: true } };
 }
 
-function resultOf(job: Job, { base }: Call): object {
+function resultOf(job: Job, { base, principal }: Call): object {
   const { files, request } = job.input as unknown as ImportInput;
   const counts = (job.result?.['counts'] ?? []) as unknown as readonly ImportCounts[];
   return {
     transactionTime: formatInstant(job.created),
     request,
-    requiresAccessToken: true,
+    requiresAccessToken: principal.access !== OPEN_ACCESS,
     output: files.map(({ url, type }, i) => ({
       inputUrl: url,
       ...(type !== undefined && { type }),

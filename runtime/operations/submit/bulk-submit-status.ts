@@ -1,5 +1,6 @@
 import { neededOn } from '../../auth/access/needed-scopes.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import type { Call, Reply } from '../../core/call.js';
 import { exportFileId, filesOf, NDJSON } from '../../core/export-files.js';
 import { ENDED, type Job } from '../../core/jobs.js';
@@ -95,13 +96,13 @@ function worksOf({ manifests, undoing }: Submission): readonly { readonly url: s
 function manifestOf(
   { submissionId }: Submission,
   work: readonly { readonly url: string; readonly job: Job | undefined }[],
-  { base }: Call,
+  { base, principal }: Call,
 ): object {
   return {
     submissionId,
     manifestType: MANIFEST_TYPE,
     transactionTime: formatInstant(Date.now()),
-    requiresAccessToken: true,
+    requiresAccessToken: principal.access !== OPEN_ACCESS,
     outputFormat: NDJSON,
     output: [],
     deleted: [],
