@@ -12,15 +12,13 @@ import type { Store } from '../store/store.js';
 import { showProgress } from './load/progress.js';
 import { stopOnSignal, stoppedOrFailed } from './stop-on-signal.js';
 import { EXIT, type Terminal } from './terminal.js';
+import { LONG_QUERY_TIME } from '../fhir/limits.js';
 
 /** Options of `kiln check references` besides the settings. */
 export interface CheckFlags {
   readonly type?: string;
   readonly csv?: true;
 }
-
-/** To find a page of the largest store; in milliseconds. */
-const QUERY_TIME = 600_000;
 
 /** Resources that one query reads. */
 const PAGE = 500;
@@ -48,7 +46,7 @@ export async function runCheckReferences({ type, csv }: CheckFlags, flags: Flags
       const hint = didYouMean(type, RESOURCE_TYPES);
       throw new ConfigError(`--type ${JSON.stringify(type)}: there is no such resource type${hint}`);
     }
-    const core = await openCore({ ...config, 'limits.query.time': QUERY_TIME }, { existing: true });
+    const core = await openCore({ ...config, 'limits.query.time': LONG_QUERY_TIME }, { existing: true });
     const { store, tables, own, shipped } = core;
     const parts: IntegrityParts = {
       ...{ tables, own },

@@ -11,6 +11,7 @@ import { describeComparison, describeDifferences, type Comparison } from './copy
 import { identify, isSameStore } from './copy/identify.js';
 import { stopOnSignal, stoppedOrFailed } from './stop-on-signal.js';
 import { EXIT, type Terminal } from './terminal.js';
+import { LONG_QUERY_TIME } from '../fhir/limits.js';
 
 /** Options of `kiln copy` besides the settings. */
 export interface CopyFlags {
@@ -19,9 +20,6 @@ export interface CopyFlags {
   /** Whether the target is a store of its own once it is equal: no later copy goes on there. */
   readonly isRestore?: true;
 }
-
-/** To count the versions of the largest store; in milliseconds. */
-const QUERY_TIME = 600_000;
 
 /** One copy under way. */
 interface Job extends CopyJob {
@@ -45,7 +43,7 @@ export async function runCopy(options: CopyFlags, flags: Flags, terminal: Termin
   const closers: (() => Promise<void>)[] = [];
   try {
     const server = await import('../server.js');
-    const patient = { ...config, 'limits.query.time': QUERY_TIME };
+    const patient = { ...config, 'limits.query.time': LONG_QUERY_TIME };
     const source = await server.openCore({ ...patient, store: from }, { existing: true });
     closers.push(() => source.store.close());
     const target = await server.openCore({ ...patient, store: to }, { own: source.own });

@@ -12,6 +12,7 @@ import { persist } from './copy/persist.js';
 import { showProgress } from './load/progress.js';
 import { stopOnSignal, stoppedOrFailed } from './stop-on-signal.js';
 import { EXIT, type Terminal } from './terminal.js';
+import { LONG_QUERY_TIME } from '../fhir/limits.js';
 
 /** Options of `kiln reindex` besides the settings. */
 export interface ReindexFlags {
@@ -20,9 +21,6 @@ export interface ReindexFlags {
 
 /** Resources that contain what searches will not find are named up to this number. */
 const MAX_NAMED = 20;
-
-/** To find a page of the largest store; in milliseconds. */
-const QUERY_TIME = 600_000;
 
 /**
  * `kiln reindex`: makes the index entries of all resources, or of one type, anew by the definitions of this program, while
@@ -46,7 +44,7 @@ export async function runReindex({ type }: ReindexFlags, flags: Flags, terminal:
     }
     if (!isMongoUrl(config.store) && !storeExists(config.store))
       throw new Error(`there is no store at ${config.store}`);
-    const core = await openCore({ ...config, 'limits.query.time': QUERY_TIME } satisfies Config);
+    const core = await openCore({ ...config, 'limits.query.time': LONG_QUERY_TIME } satisfies Config);
     close = () => core.store.close();
     const { extract, refit, record } = await agree(core, stop.signal);
     const before = describeStaleIndex(await core.indexStatus.notCurrent());

@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS } from '../fhir/limits.js';
+import { DEFAULT_LIMITS, LONG_QUERY_TIME } from '../fhir/limits.js';
 import type { JsonObject } from '../fhir/resource.js';
 import { JOBS_PER_CLIENT } from '../core/jobs.js';
 import { DEFAULT_SEARCH } from '../core/search/search-settings.js';
@@ -187,14 +187,14 @@ export const SETTINGS = {
   }),
   'limits.jobs.queryTime': duration(10, 24 * HOUR, {
     help: 'time of a query of a request that is answered later (Prefer: respond-async)',
-    initial: 600_000,
+    initial: LONG_QUERY_TIME,
   }),
   'limits.jobs.answer': size(1024 * 1024, 4096 * MB, {
     help: 'size of an answer that is kept for later; its state shows a quarter of it at most',
     initial: 256 * MB,
   }),
   'import.allow': words({
-    help: 'hosts, or host:port, of servers that $import may fetch files from',
+    help: 'hosts, or host:port, of servers that $import and $bulk-submit may fetch files from',
     initial: [],
   }),
   'publish.types': words({

@@ -36,6 +36,9 @@ export interface Limits {
   readonly keepAliveTime: number;
 }
 
+/** Time of a query for which no request waits, in milliseconds: the largest store is counted within it. */
+export const LONG_QUERY_TIME = 600_000;
+
 /** The limits where the configuration says nothing. */
 export const DEFAULT_LIMITS: Limits = {
   body: 50 * 1024 * 1024,

@@ -5,9 +5,7 @@ import type { Terminal } from '../terminal.js';
 import { compareMaps } from './compare-others.js';
 import { sumVersions, VersionSum } from './compare-versions.js';
 import { copyAll, withProgress } from './copy-all.js';
-
-/** To count the versions of the largest store; in milliseconds. */
-const QUERY_TIME = 600_000;
+import { LONG_QUERY_TIME } from '../../fhir/limits.js';
 
 /**
  * Copies a MongoDB store, as it is at one moment, into a new SQLite file, reads that and compares it with what was copied. Servers may
@@ -23,7 +21,7 @@ export async function backUpMongo(
 ): Promise<void> {
   const server = await import('../../server.js');
   const copy = `${file}.${process.pid}.copy`;
-  const patient = { ...config, 'limits.query.time': QUERY_TIME };
+  const patient = { ...config, 'limits.query.time': LONG_QUERY_TIME };
   const closers: (() => Promise<void>)[] = [];
   try {
     const { store, own } = await server.openCore(patient, { existing: true });

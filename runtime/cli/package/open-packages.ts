@@ -10,6 +10,7 @@ import { tellNewStore } from '../new-store.js';
 import type { Terminal } from '../terminal.js';
 import type { PackageSource } from './package-entries.js';
 import type { PackageReader } from './read-package.js';
+import { LONG_QUERY_TIME } from '../../fhir/limits.js';
 
 /** A store, and what packages are read with. */
 export interface OpenPackages {
@@ -20,9 +21,6 @@ export interface OpenPackages {
 
 /** No client waits for a write; in milliseconds. */
 const WRITE_TIME = 120_000;
-
-/** To find a page of the largest store; in milliseconds. */
-const QUERY_TIME = 600_000;
 
 /** Part of the limit on resources above which is looked at what a store makes of one before any is stored. */
 const LARGE = 1 / 15;
@@ -52,7 +50,7 @@ export async function openPackages(
     ...given,
     ...(access !== 'write' && !exists && { store: 'sqlite::memory:' }),
     'mongo.operationTime': Math.max(given['mongo.operationTime'], WRITE_TIME),
-    'limits.query.time': QUERY_TIME,
+    'limits.query.time': LONG_QUERY_TIME,
   };
   // A package is stored whole: what cannot take effect is named.
   const isStoredAnyway = () => 'after-others' as const;

@@ -20,6 +20,7 @@ import {
   type RequestResult,
 } from './request-input.js';
 import { clearLedger, openLedger } from './stored-ledger.js';
+import { LONG_QUERY_TIME } from '../../fhir/limits.js';
 
 /** The job has the answer, and only removes what it needed for it. */
 interface RequestCheckpoint {
@@ -29,9 +30,6 @@ interface RequestCheckpoint {
 
 /** So often a request whose store is out of order is made again before that is its answer. */
 const RETRIES = 3;
-
-/** Time of the queries of a job where the configuration says nothing, in milliseconds. */
-const QUERY_TIME = 600_000;
 
 /** No job is kept for so long, in milliseconds: what is older was left by a process that died before the job was there. */
 const ABANDONED = 7 * 24 * 3_600_000;
@@ -63,7 +61,7 @@ export async function requestChunk(context: ChunkContext): Promise<ChunkResult> 
 async function answer(context: ChunkContext): Promise<RequestResult> {
   const { job, services, principal, signal } = context;
   const { store, limits, audit } = services;
-  const time = limits.jobQueryTime ?? QUERY_TIME;
+  const time = limits.jobQueryTime ?? LONG_QUERY_TIME;
   setQueryBudget(signal, time);
   const ledger = await openLedger(job, store, context);
   const stored = await readCall(job.input as unknown as RequestInput, store.blobs, limits.nesting);
