@@ -78,10 +78,16 @@ async function open(
       (answer) => {
         if (answer.statusCode === 200) return resolve(answer);
         answer.resume();
-        reject(new Error(`${url.host} answered ${answer.statusCode} to the request for a file`));
+        const text = `${url.host} answered ${answer.statusCode} to the request for a file`;
+        reject(isRefusal(answer.statusCode) ? new FhirError('parameter-invalid', text) : new Error(text));
       },
     );
     call.on('timeout', () => call.destroy(new Error(`${url.host} sent nothing for too long`)));
     call.on('error', reject);
   });
+}
+
+/** Whether another try has the same answer: https://www.rfc-editor.org/rfc/rfc9110#name-client-error-4xx */
+function isRefusal(status = 0): boolean {
+  return status >= 400 && status < 500 && ![408, 425, 429].includes(status);
 }

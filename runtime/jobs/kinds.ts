@@ -40,6 +40,7 @@ export const JOB_KINDS: readonly JobKind[] = [
   },
   {
     type: SUBMIT,
+    secret: 'headers',
     writes: true,
     retention: SUBMISSION_KEPT,
     schemas: async () => (await import('./schemas.js')).SUBMIT_SCHEMAS,

@@ -7,7 +7,7 @@ import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Store } from '../../store/store.js';
 import { SYSTEM_CLOCK, type Clock } from './clock.js';
-import type { JobKind } from './job-kind.js';
+import { endedJob, type JobKind } from './job-kind.js';
 import { openJobRows, type JobRow, type JobRows } from './job-rows.js';
 import { MAX_FAILURES, runJob, TIMES, type Run, type Stop } from './run-job.js';
 
@@ -135,7 +135,8 @@ class Engine implements JobEngine {
       const row = await this.rows.get(id);
       if (row === undefined || ENDED.has(row.job.state)) return false;
       // The lease stays: it tells whether a process may be at work still.
-      const next = await this.rows.replace(row, { ...row.job, state: 'cancelled', ended: this.clock.now() });
+      const ended = endedJob({ ...row.job, state: 'cancelled' }, this.kinds.get(row.job.type) ?? {}, this.clock.now());
+      const next = await this.rows.replace(row, ended);
       if (next === undefined) continue;
       const run = this.runs.get(id);
       run?.stop('cancelled');
@@ -251,7 +252,7 @@ class Engine implements JobEngine {
     if (failures >= MAX_FAILURES) {
       const { lease: _lease, ...rest } = job;
       const failure = `The processes that worked on it ended ${failures} times at the same step`;
-      const failed: Job = { ...rest, failures, state: 'failed', ended: now, failure };
+      const failed = endedJob({ ...rest, failures, state: 'failed', failure }, kind, now);
       if ((await this.rows.replace(row, failed)) === undefined) return;
       this.report('failed', failed);
       await this.discard(failed);

@@ -29,6 +29,13 @@ export interface ChunkContext {
   readonly report: (progress: JobProgress) => void;
 }
 
+/** A job that ends now, without the secret of its input. */
+export function endedJob(job: Job, { secret }: Pick<JobKind, 'secret'>, ended: number): Job {
+  if (secret === undefined) return { ...job, ended };
+  const { [secret]: _secret, ...input } = job.input;
+  return { ...job, ended, input };
+}
+
 /** Result of a chunk. */
 export interface ChunkResult {
   /** For the next chunk: plain JSON. Absent: as it was. */
@@ -49,6 +56,8 @@ export interface JobKind {
   readonly type: string;
   /** What its documents have to be; absent: that is not checked. Asked when a process takes up a job. */
   readonly schemas?: () => Promise<JobSchemas>;
+  /** Member of its input that is removed when a job ends. */
+  readonly secret?: string;
   /** It changes resources, or their index entries. */
   readonly writes?: true;
   /** How long a job is kept after its end, in milliseconds. */

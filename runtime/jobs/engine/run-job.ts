@@ -6,7 +6,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { Clock } from './clock.js';
 import { createBreath, type Surroundings } from './breathe.js';
 import { jobFaults, type JobSchemas } from './check-job.js';
-import type { ChunkContext, JobKind } from './job-kind.js';
+import { endedJob, type ChunkContext, type JobKind } from './job-kind.js';
 import type { JobRow, JobRows } from './job-rows.js';
 import { createStepSize, type StepSize } from './step-size.js';
 
@@ -143,15 +143,17 @@ class JobRun {
         report: (shown) => void (this.shown = shown),
       };
       const { checkpoint, progress, state, result } = await span('job', { job: kind.type }, () => kind.chunk(context));
-      await this.save(({ lease, failures: _failures, ...rest }) => ({
-        ...rest,
-        failures: 0,
-        state: state ?? 'in-progress',
-        ...(checkpoint !== undefined && { checkpoint }),
-        ...(progress !== undefined && { progress }),
-        ...(result === undefined && lease !== undefined && { lease: this.newLease() }),
-        ...(result !== undefined && { result, state: 'completed' as const, ended: clock.now() }),
-      }));
+      await this.save(({ lease, failures: _failures, ...rest }) => {
+        const next: Job = {
+          ...rest,
+          failures: 0,
+          state: state ?? 'in-progress',
+          ...(checkpoint !== undefined && { checkpoint }),
+          ...(progress !== undefined && { progress }),
+        };
+        if (result !== undefined) return endedJob({ ...next, result, state: 'completed' }, kind, clock.now());
+        return { ...next, ...(lease !== undefined && { lease: this.newLease() }) };
+      });
       if (this.why === undefined) this.shown = undefined;
     } catch (error) {
       if (end.signal.aborted) return;
@@ -165,14 +167,14 @@ class JobRun {
     const isFinal = error instanceof FhirError && error.status < 500;
     parts.onFailure({ ...this.row.job, failures }, error);
     if (isFinal || failures >= MAX_FAILURES) {
-      await this.save(({ lease: _lease, ...rest }) => ({
-        ...rest,
+      const failure = {
         failures,
-        state: 'failed',
-        ended: parts.clock.now(),
         failure: describeFailure(error, failures),
         ...(error instanceof FhirError && { failureCode: error.code }),
-      }));
+      };
+      await this.save(({ lease: _lease, ...rest }) =>
+        endedJob({ ...rest, ...failure, state: 'failed' }, this.kind, parts.clock.now()),
+      );
       return;
     }
     await this.save((job) => ({ ...job, failures }));

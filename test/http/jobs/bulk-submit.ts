@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 
 import { createFetchFile } from '../../../runtime/assembly/fetch-file.js';
 import { SUBMIT } from '../../../runtime/core/export-files.js';
+import { FhirError } from '../../../runtime/fhir/errors.js';
 import type { JobKind } from '../../../runtime/jobs/engine/job-kind.js';
 import { JOB_KINDS } from '../../../runtime/jobs/kinds.js';
 import type { Store } from '../../../runtime/store/store.js';
@@ -30,7 +31,10 @@ export function submissions(store: Store): void {
   ): Promise<AsyncIterable<Uint8Array>> => {
     asked.push([url, headers]);
     const text = elsewhere.get(url);
-    if (text === undefined && allowed.fault(url) === undefined) throw new Error('it answered 404');
+    if (text === undefined && allowed.fault(url) === undefined) {
+      const words = 'files.example answered 404 to the request for a file';
+      throw url.endsWith('.ndjson') ? new FhirError('parameter-invalid', words) : new Error(words);
+    }
     return text === undefined ? allowed(url, signal) : Readable.from([Buffer.from(text)]);
   };
   /** After so many writes the process dies. */
@@ -186,6 +190,8 @@ export function submissions(store: Store): void {
     expect(asked.map(([url]) => url.slice(home.length + 1))).toEqual(['one', 'more', 'one-0.ndjson', 'more-0.ndjson']);
     for (const [, headers] of asked) expect(headers).toEqual({ 'x-key': 'secret' });
     expect(JSON.stringify(told)).not.toContain('secret');
+    // Nor does the store keep it with the job.
+    expect(JSON.stringify(await server.jobs.list())).not.toContain('secret');
   });
 
   it('reports manifests and files that cannot be had, and takes in the others', async () => {
@@ -211,7 +217,7 @@ export function submissions(store: Store): void {
       await server.finish().catch((error: unknown) => expect(String(error)).toContain('404'));
     const { status, told } = await look();
     expect(status).toBe(200);
-    expect(told['one']).toMatch(/missing\.ndjson: its server did not answer/);
+    expect(told['one']).toMatch(/missing\.ndjson: files\.example answered 404/);
     expect(told['one']).toMatch(/elsewhere\.example\/x\.ndjson.* is on no server/);
     expect(told['one']).toMatch(/is of \\"Nothing\\"/);
     expect(told['one']).toMatch(/lists as deleted is not deleted here/);

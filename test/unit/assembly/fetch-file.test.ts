@@ -5,6 +5,7 @@ import https from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createFetchFile } from '../../../runtime/assembly/fetch-file.js';
+import { FhirError } from '../../../runtime/fhir/errors.js';
 import { makeCertificate } from '../transport/make-certificate.js';
 
 const TEXT = '{"resourceType":"Patient"}\n'.repeat(3);
@@ -21,6 +22,7 @@ describe('a file of another server', () => {
       asked.push(req.url ?? '');
       if (req.url === '/moved') return res.writeHead(302, { location: '/file' }).end();
       if (req.url === '/none') return res.writeHead(404).end();
+      if (req.url === '/later') return res.writeHead(429).end();
       return res.end(TEXT);
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -56,13 +58,16 @@ describe('a file of another server', () => {
     await expect(fetchFrom(`https://localhost:${port}/file`, 'localhost')).rejects.toThrow('port');
     await expect(fetchFrom(`https://127.0.0.1:${port}/file`, `localhost:${port}`)).rejects.toThrow('import.allow');
     expect(asked.length).toBe(before);
-    for (const [path, status] of [
-      ['moved', 302],
-      ['none', 404],
+    for (const [path, status, isFinal] of [
+      ['moved', 302, false],
+      ['none', 404, true],
+      ['later', 429, false],
     ] as const) {
       const moved = trusting(() => fetchFrom(`https://localhost:${port}/${path}`, `localhost:${port}`));
       await expect(moved).rejects.toThrow(`answered ${status}`);
+      // What a server refuses is not asked for again.
+      expect((await moved.catch((error: unknown) => error)) instanceof FhirError).toBe(isFinal);
     }
-    expect(asked.slice(before)).toEqual(['/moved', '/none']);
+    expect(asked.slice(before)).toEqual(['/moved', '/none', '/later']);
   });
 });

@@ -24,6 +24,7 @@ interface World {
   readonly discarded: string[];
   readonly events: string[];
   readonly errors: unknown[];
+  chunk(context: ChunkContext): Promise<ChunkResult>;
   process(holder: string, options?: Partial<JobEngineOptions>): JobEngine;
 }
 
@@ -39,6 +40,7 @@ function createWorld(chunk: (context: ChunkContext, world: World, holder: string
     discarded: [],
     events: [],
     errors: [],
+    chunk: (context) => chunk(context, world, ''),
     process(holder, options = {}) {
       const kind: JobKind = {
         type: 'count',
@@ -287,6 +289,23 @@ describe('a chunk that fails', () => {
       failure: 'The processes that worked on it ended 6 times at the same step',
     });
   });
+});
+
+it.each(['completed', 'failed', 'cancelled'])('keeps no secret of a job that is %s', async (end) => {
+  const world = createWorld(async ({ job, sleep }) => {
+    expect(job.input).toEqual({ to: 1, headers: { key: 'secret' } });
+    await sleep(1000);
+    if (end === 'failed') throw new FhirError('parameter-invalid', 'no');
+    return { result: {} };
+  });
+  const kind: JobKind = { type: 'sealed', secret: 'headers', retention: DAY, chunk: (context) => world.chunk(context) };
+  const a = world.process('a', { kinds: [kind] });
+  const { id } = await a.start('sealed', { to: 1, headers: { key: 'secret' } }, OWNER, NONE_NEEDED);
+  await settled();
+  if (end === 'cancelled') await a.cancel(id);
+  await world.clock.advance(2000);
+  expect(await stored(world, id)).toMatchObject({ state: end, input: { to: 1 } });
+  expect(JSON.stringify(await stored(world, id))).not.toContain('secret');
 });
 
 describe('cancelling', () => {
