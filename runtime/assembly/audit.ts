@@ -1,14 +1,14 @@
 import { dirname, join } from 'node:path';
 
-import type { RestRecord } from '../auth/audit/audit.js';
-import { createAudit, type Audit } from '../auth/audit/create-audit.js';
-import { createClients } from '../auth/audit/clients.js';
+import type { RestRecord } from '../audit/audit.js';
+import { createAudit, type Audit } from '../audit/create-audit.js';
+import { createClients } from '../audit/clients.js';
 import { argumentsOf } from './audited-arguments.js';
-import { createPatientFinder, type PatientList } from '../auth/audit/patients.js';
-import { openFileTarget, ROTATION } from '../auth/audit/sinks/file.js';
-import { createLineSink, type LineTarget, type LineTroubles } from '../auth/audit/sinks/lines.js';
-import { storeTarget } from '../auth/audit/sinks/store.js';
-import { streamTarget } from '../auth/audit/sinks/stream.js';
+import { createPatientFinder, type PatientList } from '../audit/patients.js';
+import { openFileTarget, ROTATION } from '../audit/sinks/file.js';
+import { createLineSink, type LineTarget, type LineTroubles } from '../audit/sinks/lines.js';
+import { storeTarget } from '../audit/sinks/store.js';
+import { streamTarget } from '../audit/sinks/stream.js';
 import { ANONYMOUS, OPEN_ACCESS, type Principal } from '../auth/scopes/principal.js';
 import { maskParameter, maskTokens } from '../auth/server/mask-tokens.js';
 import type { Config } from '../config/settings.js';

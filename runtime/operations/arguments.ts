@@ -10,7 +10,7 @@ import { compilePrimitives } from '../validate/compile-primitives.js';
 import type { PrimitiveTest } from '../validate/plan.js';
 import { memoizeWeak } from '../fhir/memory/memoize.js';
 import { quote } from '../fhir/quote.js';
-import { valueKey } from '../path/diff/diff-value.js';
+import { valueKey } from '../patch/diff/diff-value.js';
 
 /** One argument of an operation: a value or a resource, or the arguments of its parts. */
 export type Argument = { readonly value: JsonValue } | { readonly parts: Arguments };

@@ -4,8 +4,8 @@ import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import type { Resource } from '../fhir/resource.js';
 import { yieldUntil } from '../fhir/yield-until.js';
-import type { Misshape } from '../path/diff/diff-shape.js';
-import type { PatchModel } from '../path/patch/fhirpath/fhirpath-model.js';
+import type { Misshape } from '../patch/diff/diff-shape.js';
+import type { PatchModel } from '../patch/fhirpath/fhirpath-model.js';
 import { readArguments, valueOf, type Arguments } from './arguments.js';
 import { parseNamed, readNamed, type NamedResource, type ReadResource } from './read-argument.js';
 
@@ -24,8 +24,8 @@ export async function diff(call: Call, services: Services): Promise<Reply> {
   if (from === undefined) return { status: 200, resource: insertionOf(to.resource), about };
   const pace = yieldUntil(call.signal);
   const [{ attempts }, { findMisshape, withoutCommon }, model] = await Promise.all([
-    import('../path/diff/diff.js'),
-    import('../path/diff/diff-shape.js'),
+    import('../patch/diff/diff.js'),
+    import('../patch/diff/diff-shape.js'),
     modelOf(services),
   ]);
   const [before, after] = withoutCommon(comparable(from.resource, hasMeta), comparable(to.resource, hasMeta), model);
@@ -141,7 +141,7 @@ const models = new WeakMap<object, Promise<PatchModel>>();
 function modelOf({ tables }: Services): Promise<PatchModel> {
   const made = models.get(tables.types);
   if (made !== undefined) return made;
-  const model = import('../path/patch/fhirpath/fhirpath-model.js').then((module) => module.createPatchModel(tables));
+  const model = import('../patch/fhirpath/fhirpath-model.js').then((module) => module.createPatchModel(tables));
   models.set(tables.types, model);
   return model;
 }

@@ -1,6 +1,6 @@
 import { readTree } from '../../format/xml/read-tree.js';
 import { writeTree } from '../../format/xml/write-tree.js';
-import { patchTree, type XmlPatchLimits } from '../../path/patch/xml/xml-patch.js';
+import { patchTree, type XmlPatchLimits } from '../../patch/xml/xml-patch.js';
 
 /**
  * Applies an XML Patch to the XML text of a resource. Text that the patch does not touch keeps every character.

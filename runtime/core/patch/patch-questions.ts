@@ -24,7 +24,7 @@ export async function asksContent(patch: SentPatch): Promise<boolean> {
 
 /** Whether a path has more than names and positions. */
 async function asksByPath({ parameter }: Resource): Promise<boolean> {
-  const { isPlainPath } = await import('../../path/patch/fhirpath/fhirpath-path.js');
+  const { isPlainPath } = await import('../../patch/fhirpath/fhirpath-path.js');
   const operations = Array.isArray(parameter) ? parameter.filter(isObject) : [];
   const parts = operations.flatMap(({ part }) => (Array.isArray(part) ? part.filter(isObject) : []));
   const paths = parts.filter(({ name }) => name === 'path').flatMap((part) => Object.values(part));
@@ -36,7 +36,7 @@ async function asksBySelector(text: string): Promise<boolean> {
   const [{ checkXmlPatchSize }, { readTree }, { readXmlOperations }] = await Promise.all([
     import('./xml-patch-size.js'),
     import('../../format/xml/read-tree.js'),
-    import('../../path/patch/xml/xml-operation.js'),
+    import('../../patch/xml/xml-operation.js'),
   ]);
   try {
     checkXmlPatchSize(null, text);

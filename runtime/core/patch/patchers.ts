@@ -25,7 +25,7 @@ export type Patchers = { readonly [F in SentPatch['format']]?: Patcher<F> };
 /** JSON Patch, which needs no tables. Like those of the other formats, its module is loaded on first use. */
 export const JSON_PATCHER: Patchers = {
   async json(resource, { patch }, { nesting, resource: size }) {
-    const { applyJsonPatch } = await import('../../path/patch/json/json-patch.js');
+    const { applyJsonPatch } = await import('../../patch/json/json-patch.js');
     return applyJsonPatch(resource, patch, { maxDepth: nesting, maxCopied: size, hasFhirLists: true });
   },
 };
@@ -66,8 +66,8 @@ const POSITION = /^Line [0-9]+, column [0-9]+: /;
 
 async function loadFhirPath(tables: Pick<Tables, 'types' | 'primitives'>) {
   const [{ applyFhirPathPatch }, { createPatchModel }] = await Promise.all([
-    import('../../path/patch/fhirpath/fhirpath-patch.js'),
-    import('../../path/patch/fhirpath/fhirpath-model.js'),
+    import('../../patch/fhirpath/fhirpath-patch.js'),
+    import('../../patch/fhirpath/fhirpath-model.js'),
   ]);
   const model = createPatchModel(tables);
   return (resource: Resource, patch: Resource) => applyFhirPathPatch(resource, patch, model);

@@ -1,7 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonValue } from '../../fhir/resource.js';
 import { PATCH_TYPES } from '../../format/patch-types.js';
-import { MAX_XML_ELEMENTS } from '../../path/patch/patch-limits.js';
+import { MAX_XML_ELEMENTS } from '../../patch/patch-limits.js';
 
 /**
  * Checks the sizes of a resource and an XML Patch before either is converted, so that the patch cannot block the event

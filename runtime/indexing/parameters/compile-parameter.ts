@@ -4,7 +4,7 @@ import { compileBranch } from '../../path/expression/compile.js';
 import { ExpressionError } from '../../path/expression/expression-error.js';
 import { toPathRow } from '../../path/expression/path-rows.js';
 import { checkExpression } from '../../path/expression/check.js';
-import { scanPath } from '../../path/patch/fhirpath/fhirpath-scan.js';
+import { scanPath } from '../../path/expression/scan-path.js';
 import type { NamedParameter, ParameterContext } from './parameter-context.js';
 import { ParameterError, STORED_LIMITS } from './stored-parameter.js';
 import { memoize } from '../../fhir/memory/memoize.js';

@@ -11,7 +11,7 @@ import { contentToStore } from '../../core/write/content-to-store.js';
 import { resourceToWrite } from '../../core/write/before-write.js';
 import { patchResource } from './patch-resource.js';
 import { liveVersion } from '../../core/write/preconditions.js';
-import { MAX_PATCH_OPERATIONS } from '../../path/patch/patch-limits.js';
+import { MAX_PATCH_OPERATIONS } from '../../patch/patch-limits.js';
 import { replyPut } from './reply-put.js';
 import { readStored } from '../../core/read-stored.js';
 import { atPlace, patchTypes } from '../../core/patch/sent-patch.js';

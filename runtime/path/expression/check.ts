@@ -1,7 +1,7 @@
 import { didYouMean } from '../../fhir/nearest.js';
 import { memoize } from '../../fhir/memory/memoize.js';
-import { PatchFault } from '../patch/fhirpath/fhirpath-fault.js';
-import { PathTooLarge, scanPath } from '../patch/fhirpath/fhirpath-scan.js';
+import { PathFault } from './path-fault.js';
+import { PathTooLarge, scanPath } from './scan-path.js';
 import { ExpressionError } from './expression-error.js';
 import { FUNCTIONS, REFUSALS } from './functions.js';
 import { parseExpression, type Expression, type TypeName } from './parse.js';
@@ -54,12 +54,12 @@ export const parseLimited = memoize((text: string): Expression => {
   return expression;
 }, KEPT);
 
-function scanFault(text: string): PatchFault | undefined {
+function scanFault(text: string): PathFault | undefined {
   try {
     scanPath(text);
     return undefined;
   } catch (error) {
-    if (error instanceof PatchFault) return error;
+    if (error instanceof PathFault) return error;
     throw error;
   }
 }

@@ -7,8 +7,8 @@ import type { Resource } from '../../../runtime/fhir/resource.js';
 import { readXml } from '../../../runtime/format/xml/read-xml.js';
 import { writeXml } from '../../../runtime/format/xml/write-xml.js';
 import { diff } from './diff.js';
-import { Budget } from '../../../runtime/path/patch/fhirpath/fhirpath-budget.js';
-import { createFinder } from '../../../runtime/path/patch/fhirpath/fhirpath-find.js';
+import { Budget } from '../../../runtime/patch/fhirpath/fhirpath-budget.js';
+import { createFinder } from '../../../runtime/patch/fhirpath/fhirpath-find.js';
 import {
   childNodes,
   contentPath,
@@ -16,8 +16,8 @@ import {
   rootNode,
   typeOf,
   type Node,
-} from '../../../runtime/path/patch/fhirpath/fhirpath-node.js';
-import { applyFhirPathPatch } from '../../../runtime/path/patch/fhirpath/fhirpath-patch.js';
+} from '../../../runtime/patch/fhirpath/fhirpath-node.js';
+import { applyFhirPathPatch } from '../../../runtime/patch/fhirpath/fhirpath-patch.js';
 import { createRandom, seedOfRun } from '../../contract/random.js';
 import { patchOf } from './fhirpath-patch.js';
 import { FOUND_IN, PATHS } from './fhirpath-paths.js';

@@ -6,7 +6,7 @@ import type { JsonValue, Resource } from '../../../runtime/fhir/resource.js';
 import { readJson } from '../../../runtime/format/read-json.js';
 import { writeJson } from '../../../runtime/format/write-json.js';
 import { diff } from './diff.js';
-import { applyFhirPathPatch } from '../../../runtime/path/patch/fhirpath/fhirpath-patch.js';
+import { applyFhirPathPatch } from '../../../runtime/patch/fhirpath/fhirpath-patch.js';
 import { createValidator } from '../../../runtime/validate/create-validator.js';
 import { createRandom } from '../../contract/random.js';
 import { collectParts, model, mutate, readVersions, tidy } from './patch-versions.js';

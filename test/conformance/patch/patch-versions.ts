@@ -2,7 +2,7 @@ import { tables } from '../../../generated/tables.js';
 import { Decimal } from '../../../runtime/fhir/decimal.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../../runtime/fhir/resource.js';
 import { readJson } from '../../../runtime/format/read-json.js';
-import { createPatchModel, type PatchType } from '../../../runtime/path/patch/fhirpath/fhirpath-model.js';
+import { createPatchModel, type PatchType } from '../../../runtime/patch/fhirpath/fhirpath-model.js';
 import type { Random } from '../../contract/random.js';
 import { exampleFiles, readExample } from '../formats/examples.js';
 

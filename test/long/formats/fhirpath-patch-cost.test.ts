@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
 import type { JsonObject, Resource } from '../../../runtime/fhir/resource.js';
-import { createPatchModel } from '../../../runtime/path/patch/fhirpath/fhirpath-model.js';
-import { applyFhirPathPatch } from '../../../runtime/path/patch/fhirpath/fhirpath-patch.js';
+import { createPatchModel } from '../../../runtime/patch/fhirpath/fhirpath-model.js';
+import { applyFhirPathPatch } from '../../../runtime/patch/fhirpath/fhirpath-patch.js';
 import { atMost } from '../../at-most.js';
 import { patchOf } from '../../conformance/patch/fhirpath-patch.js';
 import type { Step } from '../../conformance/patch/fhirpath-patch-cases.js';

@@ -6,14 +6,14 @@ import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
-import type { AuditEvent, RestRecord } from '../../../runtime/auth/audit/audit.js';
-import { createPatientFinder } from '../../../runtime/auth/audit/patients.js';
-import { createRestEvents } from '../../../runtime/auth/audit/rest-event.js';
-import { appendWhole } from '../../../runtime/auth/audit/sinks/append-whole.js';
-import { compressFile } from '../../../runtime/auth/audit/sinks/compress-file.js';
-import { openFileTarget } from '../../../runtime/auth/audit/sinks/file.js';
-import { createLineSink, type LineTarget } from '../../../runtime/auth/audit/sinks/lines.js';
-import { tokenEvent } from '../../../runtime/auth/audit/token-event.js';
+import type { AuditEvent, RestRecord } from '../../../runtime/audit/audit.js';
+import { createPatientFinder } from '../../../runtime/audit/patients.js';
+import { createRestEvents } from '../../../runtime/audit/rest-event.js';
+import { appendWhole } from '../../../runtime/audit/sinks/append-whole.js';
+import { compressFile } from '../../../runtime/audit/sinks/compress-file.js';
+import { openFileTarget } from '../../../runtime/audit/sinks/file.js';
+import { createLineSink, type LineTarget } from '../../../runtime/audit/sinks/lines.js';
+import { tokenEvent } from '../../../runtime/audit/token-event.js';
 import { createValidator } from '../../../runtime/validate/create-validator.js';
 
 const BASE = 'https://kiln.example/fhir';

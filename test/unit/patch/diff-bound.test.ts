@@ -4,9 +4,9 @@ import { tables } from '../../../generated/tables.js';
 import { equalJson } from '../../../runtime/fhir/equal.js';
 import type { JsonObject, Resource } from '../../../runtime/fhir/resource.js';
 import { diff } from '../../conformance/patch/diff.js';
-import { createPatchModel } from '../../../runtime/path/patch/fhirpath/fhirpath-model.js';
-import { applyFhirPathPatch } from '../../../runtime/path/patch/fhirpath/fhirpath-patch.js';
-import { MAX_PATCH_OPERATIONS } from '../../../runtime/path/patch/patch-limits.js';
+import { createPatchModel } from '../../../runtime/patch/fhirpath/fhirpath-model.js';
+import { applyFhirPathPatch } from '../../../runtime/patch/fhirpath/fhirpath-patch.js';
+import { MAX_PATCH_OPERATIONS } from '../../../runtime/patch/patch-limits.js';
 import { createRandom, seedOfRun, type Random } from '../../contract/random.js';
 
 const model = createPatchModel(tables);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { FhirError } from '../../../runtime/fhir/errors.js';
 import type { JsonValue } from '../../../runtime/fhir/resource.js';
-import { applyJsonPatch } from '../../../runtime/path/patch/json/json-patch.js';
+import { applyJsonPatch } from '../../../runtime/patch/json/json-patch.js';
 import { freeze } from './freeze.js';
 import { escape, get, naivePatch, pointers, type Operation } from './json-naive.js';
 

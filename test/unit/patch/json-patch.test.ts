@@ -5,7 +5,7 @@ import { FhirError } from '../../../runtime/fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue } from '../../../runtime/fhir/resource.js';
 import { readJson } from '../../../runtime/format/read-json.js';
 import { writeJson } from '../../../runtime/format/write-json.js';
-import { applyJsonPatch } from '../../../runtime/path/patch/json/json-patch.js';
+import { applyJsonPatch } from '../../../runtime/patch/json/json-patch.js';
 import { processorTime } from '../../processor-time.js';
 import { freeze } from './freeze.js';
 

@@ -7,8 +7,8 @@ import type { JsonObject, Resource } from '../../../runtime/fhir/resource.js';
 import { readJson } from '../../../runtime/format/read-json.js';
 import { writeJson } from '../../../runtime/format/write-json.js';
 import { diff } from '../../conformance/patch/diff.js';
-import { createPatchModel } from '../../../runtime/path/patch/fhirpath/fhirpath-model.js';
-import { applyFhirPathPatch } from '../../../runtime/path/patch/fhirpath/fhirpath-patch.js';
+import { createPatchModel } from '../../../runtime/patch/fhirpath/fhirpath-model.js';
+import { applyFhirPathPatch } from '../../../runtime/patch/fhirpath/fhirpath-patch.js';
 import { patchOf } from '../../conformance/patch/fhirpath-patch.js';
 import type { Step } from '../../conformance/patch/fhirpath-patch-cases.js';
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../../fhir/resource.js';
-import { canonicalText } from '../../../path/diff/diff-canonical.js';
+import { canonicalText } from '../../../patch/diff/diff-canonical.js';
 
 /** One place where two versions of a resource differ. */
 export interface Difference {

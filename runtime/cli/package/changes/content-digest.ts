@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { isObject, type JsonValue, type Resource } from '../../../fhir/resource.js';
-import { canonicalText } from '../../../path/diff/diff-canonical.js';
+import { canonicalText } from '../../../patch/diff/diff-canonical.js';
 
 /** Members of `meta` that the server sets, or that clients may add to a resource without changing its statement. */
 const BESIDE: ReadonlySet<string> = new Set(['versionId', 'lastUpdated', 'tag', 'security']);

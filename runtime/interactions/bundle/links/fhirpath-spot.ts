@@ -1,6 +1,6 @@
 import type { Expression } from '../../../path/expression/parse.js';
-import { PatchFault } from '../../../path/patch/fhirpath/fhirpath-fault.js';
-import { readPath } from '../../../path/patch/fhirpath/fhirpath-path.js';
+import { PathFault } from '../../../path/expression/path-fault.js';
+import { readPath } from '../../../patch/fhirpath/fhirpath-path.js';
 import { childSpot, NOTHING, UNKNOWN, type Spot } from './link-spot.js';
 import { placeOfType } from './link-plan.js';
 import type { LinkFinder } from './links.js';
@@ -57,7 +57,7 @@ export function fhirPathSpot(
     return { spot: spotOf(expression, suffix), name: expression.kind === 'name' ? expression.name : '' };
   } catch (error) {
     // Applying the patch reports the fault.
-    if (error instanceof PatchFault) return { spot: NOTHING, name: '' };
+    if (error instanceof PathFault) return { spot: NOTHING, name: '' };
     throw error;
   }
 }

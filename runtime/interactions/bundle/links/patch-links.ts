@@ -32,9 +32,9 @@ async function findXmlPatchLinks(
       import('../../../core/patch/xml-patch-size.js'),
       import('../../../format/xml/read-tree.js'),
       import('../../../format/xml/write-tree.js'),
-      import('../../../path/patch/xml/xml-operation.js'),
+      import('../../../patch/xml/xml-operation.js'),
       import('./xml-patch-links.js'),
-      import('../../../path/patch/patch-limits.js'),
+      import('../../../patch/patch-limits.js'),
     ]);
   const read = () => {
     checkXmlPatchSize('', patch.text);

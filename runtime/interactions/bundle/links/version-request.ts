@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../fhir/resource.js';
 import type { XmlNode } from '../../../fhir/xml/xml-tree.js';
-import { removeNode } from '../../../path/patch/xml/xml-edit.js';
+import { removeNode } from '../../../patch/xml/xml-edit.js';
 
 /** https://hl7.org/fhir/extensions/StructureDefinition-resolve-as-version-specific.html */
 const RESOLVE = 'http://hl7.org/fhir/StructureDefinition/resolve-as-version-specific';

@@ -1,7 +1,7 @@
 import type { XmlElement, XmlNode } from '../../../fhir/xml/xml-tree.js';
-import { touch } from '../../../path/patch/xml/xml-edit.js';
-import type { XmlOperation } from '../../../path/patch/xml/xml-operation.js';
-import type { XmlStep } from '../../../path/patch/xml/xml-selector.js';
+import { touch } from '../../../patch/xml/xml-edit.js';
+import type { XmlOperation } from '../../../patch/xml/xml-operation.js';
+import type { XmlStep } from '../../../patch/xml/xml-selector.js';
 import { childSpot, NOTHING, rootSpot, spotTarget, UNKNOWN, type Spot } from './link-spot.js';
 import { findWithRest, pushLink, type Link, type LinkFinder } from './links.js';
 import { takeXmlVersionRequest } from './version-request.js';
