@@ -4,26 +4,30 @@
 // What each room of runtime/ may import besides itself, `contract` and `fhir`. A room missing here may import all.
 const port = 'store/[^/]+$'; // the port and what stands beside it, not the stores in its folders
 const access = 'auth/(?:access|scopes)/'; // access decisions, as data and pure functions
-const below = ['format', 'path', 'validate', 'indexing', 'search', port, access]; // all that the kernel builds on
+const below = ['format', 'path', 'patch', 'validate', 'indexing', 'search', port, access]; // all that the kernel builds on
+const kernel = [...below, 'core', 'search-execution'];
+const shared = 'operations/(?:common|export)/'; // arguments, jobs and filters, for operations that live in the room of their subject
 const rooms = {
   format: [],
   path: [],
+  patch: ['path', 'format'],
   validate: ['path'],
   indexing: ['path'],
   search: ['path', 'indexing'],
   store: ['indexing', 'search'],
-  core: below,
-  exchange: [...below, 'core'],
-  interactions: [...below, 'core', 'exchange'],
-  subscriptions: [...below, 'core'],
-  terminology: [...below, 'core'],
-  jobs: [...below, 'core', 'views'],
-  graphql: [...below, 'core'],
-  hfql: [...below, 'core'],
-  views: [...below, 'core'],
+  core: [...below, 'observe'],
+  'search-execution': [...below, 'core'],
+  exchange: kernel,
+  interactions: [...kernel, 'exchange', 'observe'],
+  subscriptions: [...kernel, shared, 'observe'],
+  terminology: [...kernel, shared],
+  jobs: [...kernel, 'views', 'observe'],
+  graphql: [...kernel, shared],
+  hfql: [...kernel, shared],
+  views: [...kernel, shared, 'interactions', 'jobs'],
+  identity: [...kernel, shared, 'interactions', 'jobs'],
   operations: [
-    ...below,
-    'core',
+    ...kernel,
     'exchange',
     'interactions',
     'jobs',
@@ -32,13 +36,28 @@ const rooms = {
     'graphql',
     'hfql',
     'views',
+    'identity',
   ],
   auth: ['path', 'indexing', 'search', port],
-  'body-workers': ['format', 'path', 'validate', 'indexing', 'search', port, 'core', 'exchange', 'interactions'],
+  audit: ['auth'],
+  'body-workers': [...kernel, 'exchange', 'interactions'],
   observe: [],
-  pages: [...below, 'core'],
-  openapi: [...below, 'core', 'interactions'],
-  http: ['core', 'interactions', 'operations', 'openapi', 'pages', 'auth', 'format', 'observe'],
+  pages: kernel,
+  openapi: [...kernel, 'interactions'],
+  http: [
+    'core',
+    'patch',
+    'subscriptions',
+    'terminology',
+    'search-execution',
+    'interactions',
+    'operations',
+    'openapi',
+    'pages',
+    'auth',
+    'format',
+    'observe',
+  ],
 };
 
 // Entry files of worker threads are composition roots: they may live in any room, and see what server.ts sees.
@@ -67,15 +86,14 @@ function only(place, name, ...names) {
   );
 }
 
-const NAMES = { [port]: 'the store port', [access]: 'auth/access and auth/scopes' };
+const NAMES = {
+  [port]: 'the store port',
+  [access]: 'auth/access and auth/scopes',
+  [shared]: 'operations/common and operations/export',
+};
 
 const roomRules = Object.entries(rooms).map(([room, others]) => {
-  const allowed = [
-    'contract/',
-    'fhir/',
-    `${room}/`,
-    ...others.map((other) => (other === port || other === access ? other : `${other}/`)),
-  ];
+  const allowed = ['contract/', 'fhir/', `${room}/`, ...others.map((other) => (other in NAMES ? other : `${other}/`))];
   const list = others.map((other) => NAMES[other] ?? other).join(', ');
   return forbid(
     `room-${room}`,
@@ -143,7 +161,7 @@ const runtimeRules = [
     'no-transport-or-driver-in-the-middle',
     'The middle of the server knows neither Express nor a database driver.',
     {
-      path: '^runtime/(?:core|exchange|interactions|operations|jobs|subscriptions|terminology|graphql|hfql|views|indexing|search|validate)/',
+      path: '^runtime/(?:core|search-execution|identity|patch|audit|exchange|interactions|operations|jobs|subscriptions|terminology|graphql|hfql|views|indexing|search|validate)/',
       pathNot: worker,
     },
     { path: packages('express', 'mongodb', 'better-sqlite3') },
@@ -151,19 +169,19 @@ const runtimeRules = [
   forbid(
     'runtime-without-generator',
     'The runtime ships without generator and definitions.',
-    { path: '^runtime/', pathNot: '^runtime/cli/' },
+    { path: '^runtime/', pathNot: '^runtime/(?:cli|packages|conformance|doctor)/' },
     { path: '^(?:generator|definitions)/' },
   ),
   forbid(
     'cli-loads-generator-when-asked',
     'Only `generate` and `explain` need the generator, and it is absent where Kiln is installed: use `await import()`.',
-    { path: '^runtime/cli/' },
+    { path: '^runtime/(?:cli|packages|conformance|doctor)/' },
     { path: '^generator/', dynamic: false },
   ),
   forbid(
     'cli-without-definitions',
     'The generator reads the definitions.',
-    { path: '^runtime/cli/' },
+    { path: '^runtime/(?:cli|packages|conformance|doctor)/' },
     { path: '^definitions/' },
   ),
   forbid(
@@ -221,8 +239,8 @@ const searchRules = phases.slice(0, -1).map((phase, i) => {
   return forbid(
     `search-${phase}`,
     `A search runs in phases: ${phases.join(', ')}. What one phase needs of a later one belongs into the earlier one.`,
-    { path: `^runtime/core/search/${phase}/` },
-    { path: `^runtime/core/search/(?:${later.join('|')})/` },
+    { path: `^runtime/search-execution/${phase}/` },
+    { path: `^runtime/search-execution/(?:${later.join('|')})/` },
   );
 });
 

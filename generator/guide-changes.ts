@@ -1,4 +1,4 @@
-import { changeOf, describeChanges, MOST_LINES } from '../runtime/cli/package/changes/describe-changes.js';
+import { changeOf, describeChanges, MOST_LINES } from '../runtime/packages/changes/describe-changes.js';
 import type { Resource } from '../runtime/fhir/resource.js';
 import type { GuidePin } from './load/definitions.js';
 import { pinnedSource, readDefinitions } from './load/guide-sources.js';

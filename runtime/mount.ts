@@ -149,7 +149,7 @@ async function openMounted(config: Config, { proxies, hooks, baseUrl }: MountedP
     import('./server.js'),
     import('./indexing/extraction-throttle.js'),
     import('./assembly/application.js'),
-    import('./core/trace/spans.js'),
+    import('./observe/trace/spans.js'),
   ]);
   const log = createLog(process.stderr, config['log.level']);
   let core: Core | undefined;

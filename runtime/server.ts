@@ -19,9 +19,9 @@ import { readIndexRecord, type IndexStatus } from './core/definitions/index-stat
 import { openDefinitions, type Definitions } from './core/definitions/definitions.js';
 import { SHIPPED } from './core/shipped/shipped-resources.js';
 import { createStoredProfiles } from './core/validation/stored-profiles.js';
-import { createPatchers } from './core/patch/patchers.js';
-import type { SearchServices } from './core/search/parse/search-context.js';
-import type { SearchSettings } from './core/search/search-settings.js';
+import { createPatchers } from './patch/apply/patchers.js';
+import type { SearchServices } from './search-execution/parse/search-context.js';
+import type { SearchSettings } from './core/search-settings.js';
 import type { ProfileServices, Services, View } from './core/services.js';
 import { actorsOf } from './exchange/actors.js';
 import { OwnBases } from './path/own-bases.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ownBasesOf } from './config/exposure.js';
 import type { Config } from './config/settings.js';
-import { hasSpans, startSpans } from './core/trace/spans.js';
+import { hasSpans, startSpans } from './observe/trace/spans.js';
 import { createExtractionThrottle } from './indexing/extraction-throttle.js';
 import { collectWhenIdle } from './observe/collect-when-idle.js';
 import type { Log } from './observe/log.js';

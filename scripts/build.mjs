@@ -151,7 +151,7 @@ async function buildOpenApiTypes(tell) {
   const [{ tables }, { createServices }, { createPatchers }, { makeWhole }] = await Promise.all([
     load('generated/tables.js'),
     load('runtime/http/create-services.js'),
-    load('runtime/core/patch/patchers.js'),
+    load('runtime/patch/apply/patchers.js'),
     load('runtime/openapi/documents.js'),
   ]);
   // No store, no codec and no view is called to make a document.

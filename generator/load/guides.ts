@@ -1,8 +1,8 @@
-import { PackageRefused } from '../../runtime/cli/package/package-fault.js';
-import { planPackages } from '../../runtime/cli/package/plan.js';
-import { readPackage, type PackageReader } from '../../runtime/cli/package/read-package.js';
-import { readRequest } from '../../runtime/cli/package/read-request.js';
-import { resolvePackages } from '../../runtime/cli/package/resolve.js';
+import { PackageRefused } from '../../runtime/packages/package-fault.js';
+import { planPackages } from '../../runtime/packages/plan.js';
+import { readPackage, type PackageReader } from '../../runtime/packages/read-package.js';
+import { readRequest } from '../../runtime/packages/read-request.js';
+import { resolvePackages } from '../../runtime/packages/resolve.js';
 import { GeneratorError } from '../generator-error.js';
 import type { GuidePin, PackagePin } from './definitions.js';
 import type { OperationDefinition, SearchParameter, StructureDefinition } from './fhir-json.js';

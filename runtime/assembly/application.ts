@@ -9,7 +9,7 @@ import { describeStaleIndex } from '../core/definitions/index-status.js';
 import type { Job } from '../core/jobs.js';
 import { FhirError } from '../fhir/errors.js';
 import type { AfterRead } from '../core/read-hook.js';
-import { endedSpan, hasSpans, span } from '../core/trace/spans.js';
+import { endedSpan, hasSpans, span } from '../observe/trace/spans.js';
 import type { BeforeWrite } from '../core/write/write-hooks.js';
 import { readOnlyStore } from '../core/read-only-store.js';
 import { isServable } from '../core/release-needs.js';

@@ -5,7 +5,7 @@ import { writeJson } from '../format/write-json.js';
 import { decodeUtf8 } from '../format/utf8.js';
 import { patchResource } from '../interactions/write/patch-resource.js';
 import type { TextForm } from '../core/write/large-bodies.js';
-import type { Patchers } from '../core/patch/patchers.js';
+import type { Patchers } from '../patch/apply/patchers.js';
 import { STORED_DEPTH } from '../core/read-stored.js';
 import type { Answer, BodyWorkerSettings, Job, Whole } from './messages.js';
 import { unpackPatch } from './patch-text.js';

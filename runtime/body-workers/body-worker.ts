@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { createPatchers } from '../core/patch/patchers.js';
+import { createPatchers } from '../patch/apply/patchers.js';
 import { linkPlans } from '../interactions/bundle/links/link-plan.js';
 import { OwnBases } from '../path/own-bases.js';
 import { createExtractor } from '../indexing/extract.js';

@@ -1,7 +1,7 @@
 import type { Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { writeJson } from '../format/write-json.js';
-import type { SentPatch } from '../core/call.js';
+import type { SentPatch } from '../patch/sent-patch.js';
 import { STORED_DEPTH } from '../core/read-stored.js';
 
 /** A patch on its way to a thread: trees may hold numbers that cannot be cloned. */

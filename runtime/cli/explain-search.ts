@@ -1,12 +1,16 @@
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { DEFAULT_SERVICES } from '../core/default-services.js';
-import { explainSearch, type ExplainedQuery, type ExplainedSearch } from '../core/search/explain/explain-search.js';
-import { printEstimate, printWay } from '../core/search/explain/print-plan.js';
-import { printInclude } from '../core/search/explain/print-include.js';
-import { SEARCH_URL_HELP, splitSearch, type SearchUrl } from '../core/search/explain/search-url.js';
-import { readSearchRequest } from '../core/search/parse/search-request.js';
-import { scopeOf } from '../core/search/parse/scope.js';
+import {
+  explainSearch,
+  type ExplainedQuery,
+  type ExplainedSearch,
+} from '../search-execution/explain/explain-search.js';
+import { printEstimate, printWay } from '../search-execution/explain/print-plan.js';
+import { printInclude } from '../search-execution/explain/print-include.js';
+import { SEARCH_URL_HELP, splitSearch, type SearchUrl } from '../search-execution/explain/search-url.js';
+import { readSearchRequest } from '../search-execution/parse/search-request.js';
+import { scopeOf } from '../search-execution/parse/scope.js';
 import { printCondition, printSort } from '../search/query/print.js';
 import type { Core } from '../server.js';
 import { EXIT, failed, printable, type Terminal } from './terminal.js';
@@ -56,7 +60,7 @@ async function explain({ segments, query }: SearchUrl, core: Core): Promise<Expl
   const { store, extract, tables } = core;
   const [{ searchServices }, { findCodes }] = await Promise.all([
     import('../server.js'),
-    import('../operations/terminology/search-codes.js'),
+    import('../terminology/operations/search-codes.js'),
   ]);
   const services = searchServices(core);
   const [type, id, member] = segments;

@@ -6,14 +6,14 @@ import { PRODUCT } from '../fhir/product.js';
 import { ALL_SETTINGS, LATER, optionOf, variableOf } from '../config/settings.js';
 import { addAuthCommands } from './auth/auth-commands.js';
 import type { CheckFlags } from './check-references.js';
-import type { ConformanceFlags } from './conformance/conformance.js';
+import type { ConformanceFlags } from '../conformance/conformance.js';
 import type { CopyFlags } from './copy.js';
 import type { GenerateOptions } from './development.js';
 import type { HfqlFlags } from './hfql.js';
 import type { ExportFlags } from './jobs/export.js';
 import type { JobsFlags } from './jobs/jobs.js';
 import { ADDRESS_SETTINGS, type LoadFlags } from './load/load-options.js';
-import { addPackageCommands } from './package/package-commands.js';
+import { addPackageCommands } from '../packages/package-commands.js';
 import type { ReindexFlags } from './reindex.js';
 import type { ViewFlags } from './view.js';
 import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
@@ -147,7 +147,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   )
     .option('--sharding', 'also explain which requests ask how many shards, and judge the keys of a cluster')
     .action(async ({ sharding, ...options }: { readonly sharding?: true }) => {
-      const { runDoctor } = await import('./doctor/doctor.js');
+      const { runDoctor } = await import('../doctor/doctor.js');
       await run(runDoctor(flagsOf(options), terminal, sharding));
     });
 
@@ -215,7 +215,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     )
     .option('--failures', 'print only what fails or could not be asked')
     .action(async (from: string, options: ConformanceFlags) => {
-      const { runConformance } = await import('./conformance/conformance.js');
+      const { runConformance } = await import('../conformance/conformance.js');
       await run(runConformance(from, options, terminal));
     });
 

@@ -4,6 +4,7 @@ import type { Principal } from '../auth/scopes/principal.js';
 import type { Interaction, Level } from '../contract/index.js';
 import type { FhirError } from '../fhir/errors.js';
 import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
+import type { SentPatch } from '../patch/sent-patch.js';
 
 /** Conditions that a client sets with headers. https://hl7.org/fhir/R5/http.html#concurrency */
 export interface Conditions {
@@ -42,15 +43,6 @@ export interface SentContent {
   /** What it was, once an operation has read it as a text. */
   text?: string;
 }
-
-/** A patch as a client sends it. https://hl7.org/fhir/R5/http.html#patch */
-export type SentPatch =
-  /** RFC 6902. */
-  | { readonly format: 'json'; readonly patch: JsonValue }
-  /** RFC 5261. */
-  | { readonly format: 'xml'; readonly text: string }
-  /** https://hl7.org/fhir/R5/fhirpatch.html */
-  | { readonly format: 'fhirpath'; readonly parameters: Resource };
 
 /** Where a request comes from, for audit and log. */
 export interface Trace {

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type Resource } from '../fhir/resource.js';
 import type { FhirError } from '../fhir/errors.js';
 import { checkedView } from '../core/access/checked-view.js';
 import type { Call } from '../core/call.js';
-import { matchCriteria, readCriteria } from '../core/search/criteria.js';
+import { matchCriteria, readCriteria } from '../search-execution/criteria.js';
 import type { Services } from '../core/services.js';
 import type { WriteTarget, WriteView } from '../core/write/write-plan.js';
 import { escapeValue } from '../search/parse/parse-value.js';

@@ -1,5 +1,5 @@
 import type { Call, Reply } from '../core/call.js';
-import { withinBudget } from '../core/search/execute/search-budget.js';
+import { withinBudget } from '../search-execution/execute/search-budget.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import type { JsonObject, JsonValue } from '../fhir/resource.js';

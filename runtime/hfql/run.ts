@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 
 import type { Call } from '../core/call.js';
-import { withinBudget } from '../core/search/execute/search-budget.js';
+import { withinBudget } from '../search-execution/execute/search-budget.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import { yieldToEventLoop } from '../fhir/yield-to-event-loop.js';

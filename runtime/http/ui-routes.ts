@@ -5,7 +5,7 @@ import type { Principal } from '../auth/scopes/principal.js';
 import type { Call, Reply } from '../core/call.js';
 import type { FailedCall } from '../core/call-audit.js';
 import { isOwnJob } from '../core/own-job.js';
-import { SEARCH_URL_HELP } from '../core/search/explain/search-url.js';
+import { SEARCH_URL_HELP } from '../search-execution/explain/search-url.js';
 import type { Services } from '../core/services.js';
 import { SUBSCRIPTION } from '../core/write/content-to-store.js';
 import { FhirError } from '../fhir/errors.js';
@@ -292,7 +292,7 @@ export function uiRoutes(needs: UiNeeds): Router {
       if (!servicesNow().operations.has(STATUS)) return false;
       const asked = { interaction: 'operation', operation: STATUS, level: 'type' } as const;
       const call = await subscriptionCall(req, ownId, asked);
-      const { listSubscriptions } = await import('../operations/subscriptions/list.js');
+      const { listSubscriptions } = await import('../subscriptions/operations/list.js');
       const services = servicesNow();
       const listed = await audited(call, services, () => listSubscriptions(call, services), ok);
       const { subscriptionsPage } = await import('../pages/tools/subscriptions-page.js');
@@ -305,7 +305,7 @@ export function uiRoutes(needs: UiNeeds): Router {
     answer(async ({ req, res, id: ownId, name }) => {
       if (!servicesNow().operations.has(STATUS) || !isId(name)) return false;
       const call = await subscriptionCall(req, ownId, { interaction: 'update', id: name });
-      const { retrySubscription } = await import('../operations/subscriptions/list.js');
+      const { retrySubscription } = await import('../subscriptions/operations/list.js');
       const services = servicesNow();
       await audited(call, services, () => retrySubscription(call, services), ok);
       seeOther(res, ownId, `${paths.ui}/subscriptions`);

@@ -1,8 +1,8 @@
 import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import { FhirError } from '../fhir/errors.js';
-import { authorize } from '../core/access/authorize.js';
+import { authorize } from '../search-execution/authorize/authorize.js';
 import type { Call, Reply } from '../core/call.js';
-import { span } from '../core/trace/spans.js';
+import { span } from '../observe/trace/spans.js';
 import { callToWrite } from '../core/write/before-write.js';
 import { findInteraction, isWrite } from './registry.js';
 import type { InteractionHandler, Services } from '../core/services.js';

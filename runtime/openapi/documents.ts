@@ -1,5 +1,5 @@
 import type { RouteRow, TypeRow } from '../contract/index.js';
-import { patchTypes } from '../core/patch/sent-patch.js';
+import { patchTypes } from '../interactions/write/sent-patch.js';
 import type { Services } from '../core/services.js';
 import { MEDIA_TYPES } from '../format/negotiate.js';
 import { PRODUCT } from '../fhir/product.js';

@@ -3,16 +3,16 @@ import { scopeMissing } from '../auth/access/refuse.js';
 import { visibleTypes } from '../auth/access/visible.js';
 import { isJudged, visibleVersions } from '../core/access/visibility.js';
 import type { Call, Reply } from '../core/call.js';
-import type { PageBinding, PageState } from '../core/search/pages/page-link.js';
-import { writeLink } from '../core/search/pages/page-walk.js';
-import { renderPage } from '../core/search/present/render-page.js';
+import type { PageBinding, PageState } from '../core/page-links/page-link.js';
+import { writeLink } from '../search-execution/pages/page-walk.js';
+import { renderPage } from '../search-execution/present/render-page.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import { writeHistoryBundle } from '../interactions/history/history-bundle.js';
 import { dateInterval } from '../indexing/values/date-interval.js';
 import type { StoredVersion } from '../store/store.js';
 import type { LoggedVersion } from '../store/version-log.js';
-import { readArguments, valueOf, valuesOf, type Arguments } from './arguments.js';
+import { readArguments, valueOf, valuesOf, type Arguments } from './common/arguments.js';
 
 /** Versions in an answer, where the client does not say, and at most. */
 const COUNT = { usual: 100, most: 1000 };

@@ -1,13 +1,13 @@
 import type { Call, Reply } from '../core/call.js';
-import { withinBudget } from '../core/search/execute/search-budget.js';
+import { withinBudget } from '../search-execution/execute/search-budget.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import type { Resource } from '../fhir/resource.js';
 import { yieldUntil } from '../fhir/yield-until.js';
 import type { Misshape } from '../patch/diff/diff-shape.js';
 import type { PatchModel } from '../patch/fhirpath/fhirpath-model.js';
-import { readArguments, valueOf, type Arguments } from './arguments.js';
-import { parseNamed, readNamed, type NamedResource, type ReadResource } from './read-argument.js';
+import { readArguments, valueOf, type Arguments } from './common/arguments.js';
+import { parseNamed, readNamed, type NamedResource, type ReadResource } from './common/read-argument.js';
 
 /**
  * `$diff`: a FHIRPath Patch that makes one version of a resource another, or one resource another of its type. Identity and

@@ -1,6 +1,6 @@
 import type { Call, Reply } from '../core/call.js';
 import { expungeVersions } from '../core/expunge.js';
-import { findAll } from '../core/search/execute/find-all.js';
+import { findAll } from '../core/find-all.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../interactions/history/delete-history.js';
 import { expecting } from '../store/store.js';
 import { SubscriptionRows } from '../subscriptions/engine/rows.js';
-import { readArguments, valueOf } from './arguments.js';
+import { readArguments, valueOf } from './common/arguments.js';
 
 /** Versions that one call removes where the client does not say. */
 const LIMIT = 1000;

@@ -2,7 +2,7 @@ import type { Call } from '../core/call.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import type { Resource } from '../fhir/resource.js';
-import { findFirst } from './find-matches.js';
+import { findFirst } from './common/find-matches.js';
 
 /**
  * The stored resource that a canonical names: of the version that it names, or of the greatest version.

@@ -2,8 +2,8 @@ import type { Call, Reply } from '../core/call.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import { isObject, type Resource } from '../fhir/resource.js';
-import { readArguments, valueOf } from './arguments.js';
-import { findMatches } from './find-matches.js';
+import { readArguments, valueOf } from './common/arguments.js';
+import { findMatches } from './common/find-matches.js';
 
 /** The functional lists, which are found by their code. https://hl7.org/fhir/R5/lifecycle.html#lists */
 const NAMES = ['current-problems', 'current-medications', 'current-allergies', 'current-drug-allergies'] as const;

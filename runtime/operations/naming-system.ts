@@ -4,8 +4,8 @@ import { FhirError } from '../fhir/errors.js';
 import { formatInstant } from '../fhir/instant.js';
 import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
 import { dateInterval, type Interval } from '../indexing/values/date-interval.js';
-import { readArguments, valueOf } from './arguments.js';
-import { findMatches } from './find-matches.js';
+import { readArguments, valueOf } from './common/arguments.js';
+import { findMatches } from './common/find-matches.js';
 import { quote } from '../fhir/quote.js';
 
 /**

@@ -6,9 +6,9 @@ import { snapshotOf } from '../core/validation/snapshot-of.js';
 import { FhirError } from '../fhir/errors.js';
 import type { JsonValue, Resource } from '../fhir/resource.js';
 import { ProfileFault, type StructureDefinition } from '../validate/profiles/definition/structure-definition.js';
-import { readArguments, rowOf, valueOf } from './arguments.js';
+import { readArguments, rowOf, valueOf } from './common/arguments.js';
 import { findCanonical } from './find-canonical.js';
-import { readNamed } from './read-argument.js';
+import { readNamed } from './common/read-argument.js';
 
 const TYPE = 'StructureDefinition';
 

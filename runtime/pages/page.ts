@@ -1,4 +1,4 @@
-import type { ExplainedSearch } from '../core/search/explain/explain-search.js';
+import type { ExplainedSearch } from '../search-execution/explain/explain-search.js';
 import type { JsonObject } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { bundlePage, bundleTitle } from './bundle-page.js';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
 import { greatest } from '../fhir/lists.js';
-import type { ExplainedQuery, ExplainedSearch } from '../core/search/explain/explain-search.js';
-import { printEstimate, printWay } from '../core/search/explain/print-plan.js';
-import { printInclude } from '../core/search/explain/print-include.js';
+import type { ExplainedQuery, ExplainedSearch } from '../search-execution/explain/explain-search.js';
+import { printEstimate, printWay } from '../search-execution/explain/print-plan.js';
+import { printInclude } from '../search-execution/explain/print-include.js';
 import { PRODUCT } from '../fhir/product.js';
 import { printCondition, printSort } from '../search/query/print.js';
 import { ASSETS_FOLDER } from './assets.js';

@@ -8,7 +8,7 @@ import { expecting, type Change, type StoredVersion } from '../../store/store.js
 import type { Call } from '../call.js';
 import { checkEffects } from './check-parameters.js';
 import { checkedView, checkContent, lettersOf } from './checked-view.js';
-import { asksContent } from '../patch/patch-questions.js';
+import { asksContent } from '../../patch/apply/patch-questions.js';
 import { hideTargets, leadsToNothing } from '../references/hidden-targets.js';
 import { sentNames } from '../references/sent-names.js';
 import { composePut } from '../write/compose-change.js';

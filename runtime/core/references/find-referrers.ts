@@ -1,5 +1,5 @@
 import { describeStaleIndex } from '../definitions/index-status.js';
-import { findAll } from '../search/execute/find-all.js';
+import { findAll } from '../find-all.js';
 import type { Services } from '../services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { compareText } from '../../search/query/compare-text.js';

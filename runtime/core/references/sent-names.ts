@@ -1,6 +1,6 @@
 import type { XmlParent } from '../../fhir/xml/xml-tree.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
-import type { SentPatch } from '../call.js';
+import type { SentPatch } from '../../patch/sent-patch.js';
 
 /** Slashes between two looks at the time. */
 const AT_ONCE = 1000;

@@ -14,7 +14,7 @@ import { liveVersion } from './preconditions.js';
 import { fitUnlessFitted, parsedIndexEntries } from './parsed-entries.js';
 import { parsedBodyOf, type ParsedContent } from './parsed-bodies.js';
 import { STORED_DEPTH } from '../read-stored.js';
-import { span } from '../trace/spans.js';
+import { span } from '../../observe/trace/spans.js';
 import type { Services } from '../services.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { JsonValue, Resource } from '../../fhir/resource.js';
 import type { FormatName } from '../../format/negotiate.js';
-import type { SentPatch } from '../call.js';
+import type { SentPatch } from '../../patch/sent-patch.js';
 
 /** Bodies of more bytes than this are parsed by worker threads, so that they do not block the event loop. */
 export const LARGE_BODY = 256 * 1024;

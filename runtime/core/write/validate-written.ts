@@ -3,7 +3,7 @@ import { SEARCH_PARAMETER } from '../../indexing/parameters/stored-parameter.js'
 import { locateFaults } from '../../validate/locate-faults.js';
 import type { Call } from '../call.js';
 import type { Services } from '../services.js';
-import { span } from '../trace/spans.js';
+import { span } from '../../observe/trace/spans.js';
 import { parsedBodyOf } from './parsed-bodies.js';
 import { validateProfiles, type ProfileValidation, type ValidatedCall } from './validate-profiles.js';
 import { refuse, validateResource } from './validate-resource.js';

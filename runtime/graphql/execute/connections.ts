@@ -1,5 +1,5 @@
-import { scoresOf } from '../../core/search/present/scores.js';
-import type { PageBinding } from '../../core/search/pages/page-link.js';
+import { scoresOf } from '../../search-execution/present/scores.js';
+import type { PageBinding } from '../../core/page-links/page-link.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject } from '../../fhir/resource.js';

@@ -1,6 +1,6 @@
 import type { SearchRow } from '../../contract/search.js';
-import { findPage } from '../../core/search/execute/find-page.js';
-import { searchContext } from '../../core/search/parse/search-context.js';
+import { findPage } from '../../search-execution/execute/find-page.js';
+import { searchContext } from '../../search-execution/parse/search-context.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';

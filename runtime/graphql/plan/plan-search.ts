@@ -1,8 +1,8 @@
 import type { SearchRow } from '../../contract/search.js';
 import type { Call } from '../../core/call.js';
-import { constrainSearch, type SearchBounds } from '../../core/search/authorize/constrain-search.js';
-import type { SentParameter } from '../../core/search/parse/search-context.js';
-import { readSearchRequest, type SearchRequest } from '../../core/search/parse/search-request.js';
+import { constrainSearch, type SearchBounds } from '../../search-execution/authorize/constrain-search.js';
+import type { SentParameter } from '../../search-execution/parse/search-context.js';
+import { readSearchRequest, type SearchRequest } from '../../search-execution/parse/search-request.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { FILTER } from '../../search/filter/read-filter.js';

@@ -2,7 +2,7 @@ import { uniteNeeded, type NeededScopes } from '../../auth/access/needed-scopes.
 import { scopeMissing } from '../../auth/access/refuse.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { FhirError } from '../../fhir/errors.js';
-import { missingScopes } from '../../core/access/authorize.js';
+import { missingScopes } from '../../search-execution/authorize/authorize.js';
 import type { Call } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { typeOfCriteria } from './links/conditional-reference.js';

@@ -1,6 +1,6 @@
 import type { Call } from '../../core/call.js';
 import { formOfResource } from '../../core/form.js';
-import { patchOfResource, placeOfPatch } from '../../core/patch/sent-patch.js';
+import { patchOfResource, placeOfPatch } from '../write/sent-patch.js';
 import { Phase, type Entry } from './entry.js';
 
 /** The call that an entry makes, as if it had come by itself. @throws FhirError where its patch is none */

@@ -15,8 +15,8 @@ import {
   type SearchKind,
 } from '../../search/control-parameters.js';
 import { codesOf } from '../../search/parse/unknown-parameter.js';
-import { rootOf } from '../../core/search/parse/search-context.js';
-import type { Includable } from '../../core/search/parse/read-include.js';
+import { rootOf } from '../../search-execution/parse/search-context.js';
+import type { Includable } from '../../search-execution/parse/read-include.js';
 import type { Services } from '../../core/services.js';
 
 /** Types whose values take prefixes. https://hl7.org/fhir/R5/search.html#prefix */

@@ -1,5 +1,5 @@
 import { isAssignedId } from '../../fhir/id.js';
-import { writeMeta } from '../../core/search/present/search-bundle.js';
+import { writeMeta } from '../../search-execution/present/search-bundle.js';
 import { formatInstant } from '../../fhir/instant.js';
 import type { StoredVersion } from '../../store/store.js';
 import type { VisiblePage } from './history-visibility.js';

@@ -6,7 +6,7 @@ import type { Reach } from '../../auth/scopes/reach.js';
 import type { HistoryPage, HistoryQuery } from '../../store/store.js';
 import type { Call } from '../../core/call.js';
 import { countVisible, fillPage, type HistoryWalk } from './history-walk.js';
-import { withinBudget } from '../../core/search/execute/search-budget.js';
+import { withinBudget } from '../../search-execution/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import { isJudged, isVisible, visibleVersions } from '../../core/access/visibility.js';
 

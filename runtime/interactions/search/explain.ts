@@ -1,6 +1,6 @@
-import { authorize } from '../../core/access/authorize.js';
+import { authorize } from '../../search-execution/authorize/authorize.js';
 import type { Call } from '../../core/call.js';
-import { explainSearch, type ExplainedSearch } from '../../core/search/explain/explain-search.js';
+import { explainSearch, type ExplainedSearch } from '../../search-execution/explain/explain-search.js';
 import type { Services } from '../../core/services.js';
 import { authorizeSearch, parseSearch } from './search.js';
 

@@ -1,16 +1,23 @@
 import { disclosedTimestamp } from '../../core/access/disclosed-timestamp.js';
 import type { Call, Reply } from '../../core/call.js';
-import { constrainSearch, type SearchBounds } from '../../core/search/authorize/constrain-search.js';
-import { checkContainedScope, cutContained } from '../../core/search/contained/contained-search.js';
-import { findPage, readTargets } from '../../core/search/execute/find-page.js';
-import { openGraph } from '../../core/search/graph/include-graph.js';
-import { checkEffect, checkForm, nextLink, openWalk, selfLink, type Walk } from '../../core/search/pages/page-walk.js';
-import { readMembership, scopeOf, TYPES, type SearchScope } from '../../core/search/parse/scope.js';
-import { readSearchRequest, type SearchRequest } from '../../core/search/parse/search-request.js';
-import { includeViews, matchViews, renderPage } from '../../core/search/present/render-page.js';
-import { scoresOf } from '../../core/search/present/scores.js';
-import { replySearchBundle } from '../../core/search/present/search-bundle.js';
-import { searchWarnings } from '../../core/search/present/warnings.js';
+import { constrainSearch, type SearchBounds } from '../../search-execution/authorize/constrain-search.js';
+import { checkContainedScope, cutContained } from '../../search-execution/contained/contained-search.js';
+import { findPage, readTargets } from '../../search-execution/execute/find-page.js';
+import { openGraph } from '../../search-execution/graph/include-graph.js';
+import {
+  checkEffect,
+  checkForm,
+  nextLink,
+  openWalk,
+  selfLink,
+  type Walk,
+} from '../../search-execution/pages/page-walk.js';
+import { readMembership, scopeOf, TYPES, type SearchScope } from '../../search-execution/parse/scope.js';
+import { readSearchRequest, type SearchRequest } from '../../search-execution/parse/search-request.js';
+import { includeViews, matchViews, renderPage } from '../../search-execution/present/render-page.js';
+import { scoresOf } from '../../search-execution/present/scores.js';
+import { replySearchBundle } from '../../search-execution/present/search-bundle.js';
+import { searchWarnings } from '../../search-execution/present/warnings.js';
 import type { Services } from '../../core/services.js';
 import { shippedMatches } from '../../core/shipped/shipped-matches.js';
 import { SHIPPED_TYPES } from '../../core/shipped/shipped-pack.js';

@@ -3,7 +3,7 @@ import { expecting, type Deletion, type StoredVersion } from '../../store/store.
 import { MAX_DELETED, several } from './write-target.js';
 import { criteriaOf, updateResolver } from './target-resolver.js';
 import type { Call, Reply } from '../../core/call.js';
-import { matchCriteria, type Criteria } from '../../core/search/criteria.js';
+import { matchCriteria, type Criteria } from '../../search-execution/criteria.js';
 import { checkParameters } from '../../core/parameters.js';
 import { checkWrite, liveVersion } from '../../core/write/preconditions.js';
 import type { Services } from '../../core/services.js';

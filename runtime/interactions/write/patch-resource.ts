@@ -2,8 +2,8 @@ import { FhirError } from '../../fhir/errors.js';
 import type { Limits } from '../../fhir/limits.js';
 import { withMeta } from '../../fhir/meta.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
-import type { SentPatch } from '../../core/call.js';
-import { applyPatch } from '../../core/patch/patchers.js';
+import type { SentPatch } from '../../patch/sent-patch.js';
+import { applyPatch } from '../../patch/apply/patchers.js';
 import type { Services } from '../../core/services.js';
 import { validatePatched } from './validate-patch.js';
 

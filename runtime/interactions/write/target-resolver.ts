@@ -2,7 +2,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { newId } from '../../fhir/id.js';
 import { targetById, targetByCriteria, targetForCreate } from './write-target.js';
 import type { Call } from '../../core/call.js';
-import { readCriteria, splitQuery, type Criteria } from '../../core/search/criteria.js';
+import { readCriteria, splitQuery, type Criteria } from '../../search-execution/criteria.js';
 import { readEtags } from '../../core/write/preconditions.js';
 import type { Services } from '../../core/services.js';
 import { targetOf, typeOf } from '../../core/target.js';

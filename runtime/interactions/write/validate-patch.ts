@@ -1,6 +1,6 @@
 import { FhirError, type Issue } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
-import type { SentPatch } from '../../core/call.js';
+import type { SentPatch } from '../../patch/sent-patch.js';
 import type { Services } from '../../core/services.js';
 import { validateResource } from '../../core/write/validate-resource.js';
 import { validateProfiles, type ProfileValidation, type ValidatedCall } from '../../core/write/validate-profiles.js';

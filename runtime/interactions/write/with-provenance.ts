@@ -1,4 +1,4 @@
-import { authorize } from '../../core/access/authorize.js';
+import { authorize } from '../../search-execution/authorize/authorize.js';
 import { createCallOf } from '../../core/create-call.js';
 import type { Call } from '../../core/call.js';
 import type { Services } from '../../core/services.js';

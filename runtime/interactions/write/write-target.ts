@@ -1,7 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { Precondition } from '../../store/store.js';
 import type { Conditions } from '../../core/call.js';
-import { matchCriteria, type Criteria } from '../../core/search/criteria.js';
+import { matchCriteria, type Criteria } from '../../search-execution/criteria.js';
 import { checkWrite, liveVersion } from '../../core/write/preconditions.js';
 import type { WriteTarget, Target, WriteView } from '../../core/write/write-plan.js';
 import { clip } from '../../fhir/quote.js';

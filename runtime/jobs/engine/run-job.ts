@@ -1,7 +1,7 @@
 import type { Principal } from '../../auth/scopes/principal.js';
 import { ENDED, type Job, type JobProgress } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
-import { span } from '../../core/trace/spans.js';
+import { span } from '../../observe/trace/spans.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Clock } from './clock.js';
 import { createBreath, type Surroundings } from './breathe.js';

@@ -1,4 +1,4 @@
-import { ITSELF } from '../../core/search/parse/scope.js';
+import { ITSELF } from '../../search-execution/parse/scope.js';
 import type { Services } from '../../core/services.js';
 import { isObject, type Resource } from '../../fhir/resource.js';
 import type { IndexEntry } from '../../indexing/entry.js';

@@ -1,5 +1,5 @@
 import type { Call } from '../../core/call.js';
-import { withinBudget } from '../../core/search/execute/search-budget.js';
+import { withinBudget } from '../../search-execution/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import { commit, type Committed, type Decision } from '../../core/write/commit.js';
 import type { ResourceKey } from '../../store/store.js';

@@ -1,7 +1,7 @@
 import { neededOn, uniteNeeded, type NeededScopes } from '../../auth/access/needed-scopes.js';
 import { constraintsMissed, scopeMissing } from '../../auth/access/refuse.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
-import { neededFor } from '../../core/access/authorize.js';
+import { neededFor } from '../../search-execution/authorize/authorize.js';
 import { checkContent } from '../../core/access/checked-view.js';
 import { isVisible } from '../../core/access/visibility.js';
 import type { Call } from '../../core/call.js';

@@ -6,9 +6,9 @@ import { FhirError } from '../../fhir/errors.js';
 import { told } from '../../fhir/operation-outcome.js';
 import { BULK } from '../../jobs/bulk/bulk-input.js';
 import { REQUEST, type RequestInput } from '../../jobs/request/request-input.js';
-import { readArguments, valueOf } from '../arguments.js';
-import { describeProgress, pauseBefore } from '../job-progress.js';
-import { askedJob, endJob, expiryOf, jobsOf, statusUrl } from '../jobs.js';
+import { readArguments, valueOf } from '../common/arguments.js';
+import { describeProgress, pauseBefore } from '../common/job-progress.js';
+import { askedJob, endJob, expiryOf, jobsOf, statusUrl } from '../common/jobs.js';
 import { bundledReply, joinedReply, ordinaryReply } from './job-answer.js';
 import { openPollLimit } from './poll-limit.js';
 

@@ -11,7 +11,7 @@ import { JSON_TYPE } from '../../format/negotiate.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
 import { largestAnswer, openBody, readBody, type RequestResult } from '../../jobs/request/request-input.js';
-import { statusUrl } from '../jobs.js';
+import { statusUrl } from '../common/jobs.js';
 
 /** Shares of the largest answer that is kept: no larger one is held in memory as a whole. */
 const IN_MEMORY = 1 / 4;

@@ -11,7 +11,7 @@ import { newId } from '../../fhir/id.js';
 import { told } from '../../fhir/operation-outcome.js';
 import { isObject, type JsonObject, type Resource } from '../../fhir/resource.js';
 import { REQUEST, storeCall } from '../../jobs/request/request-input.js';
-import { endJob, jobsOf, statusUrl } from '../jobs.js';
+import { endJob, jobsOf, statusUrl } from '../common/jobs.js';
 import { judgeCall } from './judge-call.js';
 import { fitsInMemory, joinedReply } from './job-answer.js';
 

@@ -1,19 +1,19 @@
 import type { Content } from '../../auth/access/content.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
-import { neededFor } from '../../core/access/authorize.js';
+import { neededFor } from '../../search-execution/authorize/authorize.js';
 import type { Call, Reply } from '../../core/call.js';
-import { splitQuery } from '../../core/search/criteria.js';
+import { splitQuery } from '../../search-execution/criteria.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { told } from '../../fhir/operation-outcome.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
 import { countMatches } from '../../jobs/bulk/bulk-job.js';
 import { BULK, type BulkInput } from '../../jobs/bulk/bulk-input.js';
-import { readArguments, valueOf, valuesOf } from '../arguments.js';
+import { readArguments, valueOf, valuesOf } from '../common/arguments.js';
 import { keptScopes } from '../async/start-request.js';
 import { instantOf } from '../../jobs/export/export-instant.js';
 import { readFilter } from '../export/read-filter.js';
-import { askedJob, jobsOf, statusUrl } from '../jobs.js';
+import { askedJob, jobsOf, statusUrl } from '../common/jobs.js';
 
 /** `$bulk-delete`: deletes what searches find, by a job. @throws FhirError as `startChange` */
 export function bulkDelete(call: Call, services: Services): Promise<Reply> {

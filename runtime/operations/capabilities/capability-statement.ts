@@ -4,7 +4,7 @@ import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import { capabilities } from '../../interactions/capabilities/capabilities.js';
-import { readArguments, valueOf, valuesOf, type Arguments } from '../arguments.js';
+import { readArguments, valueOf, valuesOf, type Arguments } from '../common/arguments.js';
 import {
   checkSizeOf,
   formatsMissing,
@@ -15,7 +15,7 @@ import {
   type Missing,
 } from './capability-compare.js';
 import { findCanonical } from '../find-canonical.js';
-import { readNamed } from '../read-argument.js';
+import { readNamed } from '../common/read-argument.js';
 
 const TYPE = 'CapabilityStatement';
 

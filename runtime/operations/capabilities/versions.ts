@@ -1,6 +1,6 @@
 import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
-import { readArguments } from '../arguments.js';
+import { readArguments } from '../common/arguments.js';
 
 /**
  * `[base]/$versions`: the FHIR versions that the server speaks, as major and minor numbers.

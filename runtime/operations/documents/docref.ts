@@ -1,13 +1,13 @@
 import type { Call, Reply } from '../../core/call.js';
-import { writeLink } from '../../core/search/pages/page-walk.js';
+import { writeLink } from '../../search-execution/pages/page-walk.js';
 import { FORM } from '../../search/control-parameters.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { execute } from '../../interactions/execute.js';
-import { readArguments, valueOf } from '../arguments.js';
-import { findFirst, searchCall } from '../find-matches.js';
+import { readArguments, valueOf } from '../common/arguments.js';
+import { findFirst, searchCall } from '../common/find-matches.js';
 
 /**
  * `DocumentReference/$docref`: the documents about a patient, of a type, whose period of care meets `start` to `end`; without both

@@ -4,7 +4,7 @@ import { ANSWER_ROOM, openAnswerRoom } from '../../core/answer-room.js';
 import { joinBundle, replyBundle, type Call, type Reply, type ReplyBundle } from '../../core/call.js';
 import { createCallOf } from '../../core/create-call.js';
 import { readStored } from '../../core/read-stored.js';
-import { withinBudget } from '../../core/search/execute/search-budget.js';
+import { withinBudget } from '../../search-execution/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
@@ -12,9 +12,9 @@ import { yieldUntil } from '../../fhir/yield-until.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
 import { execute } from '../../interactions/execute.js';
-import { readArguments, valueOf } from '../arguments.js';
+import { readArguments, valueOf } from '../common/arguments.js';
 import { followGraph, readVersion } from './graph.js';
-import { readNamed, type NamedResource } from '../read-argument.js';
+import { readNamed, type NamedResource } from '../common/read-argument.js';
 
 /** Resources that one document holds. */
 const MOST = 1000;

@@ -9,7 +9,7 @@ import { newId } from '../../fhir/id.js';
 import type { Resource } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
 import { execute } from '../../interactions/execute.js';
-import { readArguments, valueOf } from '../arguments.js';
+import { readArguments, valueOf } from '../common/arguments.js';
 
 const REFERENCE = 'DocumentReference';
 const WHOLE = { return: 'representation' } as const;

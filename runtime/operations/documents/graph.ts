@@ -1,13 +1,13 @@
 import type { Call, Reply } from '../../core/call.js';
-import { openGraph } from '../../core/search/graph/include-graph.js';
-import { writeLink } from '../../core/search/pages/page-walk.js';
-import { renderPage } from '../../core/search/present/render-page.js';
-import { replySearchBundle } from '../../core/search/present/search-bundle.js';
+import { openGraph } from '../../search-execution/graph/include-graph.js';
+import { writeLink } from '../../search-execution/pages/page-walk.js';
+import { renderPage } from '../../search-execution/present/render-page.js';
+import { replySearchBundle } from '../../search-execution/present/search-bundle.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { read } from '../../interactions/read/read.js';
 import type { StoredVersion } from '../../store/store.js';
-import { readArguments, valueOf } from '../arguments.js';
+import { readArguments, valueOf } from '../common/arguments.js';
 
 /**
  * `[type]/[id]/$graph`: a resource and all that a GraphDefinition leads to from it, as far as the token may see it.

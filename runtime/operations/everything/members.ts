@@ -1,6 +1,6 @@
 import { append } from '../../fhir/lists.js';
-import { membersOf } from '../../core/search/parse/scope.js';
-import { searchContext } from '../../core/search/parse/search-context.js';
+import { membersOf } from '../../search-execution/parse/scope.js';
+import { searchContext } from '../../search-execution/parse/search-context.js';
 import type { Services, ServiceTables } from '../../core/services.js';
 import type { SearchRow } from '../../contract/search.js';
 import { searchDefinitions } from '../../indexing/definitions.js';

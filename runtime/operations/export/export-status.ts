@@ -6,9 +6,9 @@ import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import type { ExportInput } from '../../jobs/export/export-input.js';
-import { readArguments, valueOf } from '../arguments.js';
-import { describeProgress, pauseBefore } from '../job-progress.js';
-import { askedJob, endExport, expiryOf, statusUrl } from '../jobs.js';
+import { readArguments, valueOf } from '../common/arguments.js';
+import { describeProgress, pauseBefore } from '../common/job-progress.js';
+import { askedJob, endExport, expiryOf, statusUrl } from '../common/jobs.js';
 import { manifestRange } from './manifest-range.js';
 
 /**

@@ -1,11 +1,11 @@
 import type { Call } from '../../core/call.js';
 import { describeStaleIndex, staleParameters } from '../../core/definitions/index-status.js';
-import { constrainSearch } from '../../core/search/authorize/constrain-search.js';
-import { splitQuery } from '../../core/search/criteria.js';
-import { readTargets } from '../../core/search/execute/find-page.js';
+import { constrainSearch } from '../../search-execution/authorize/constrain-search.js';
+import { splitQuery } from '../../search-execution/criteria.js';
+import { readTargets } from '../../search-execution/execute/find-page.js';
 import { FORM, RESULT_PARAMETERS } from '../../search/control-parameters.js';
-import { isInclude } from '../../core/search/parse/read-include.js';
-import { readSearchRequest } from '../../core/search/parse/search-request.js';
+import { isInclude } from '../../search-execution/parse/read-include.js';
+import { readSearchRequest } from '../../search-execution/parse/search-request.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { EVERYTHING, type Condition } from '../../search/query/query.js';

@@ -2,8 +2,8 @@ import type { Call } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import type { JsonValue } from '../../fhir/resource.js';
 import { isObject } from '../../fhir/resource.js';
-import { readArguments, valueOf, valuesOf, type Arguments } from '../arguments.js';
-import type { Faults } from '../faults.js';
+import { readArguments, valueOf, valuesOf, type Arguments } from '../common/arguments.js';
+import type { Faults } from '../common/faults.js';
 
 /** The parameters of an export as they were sent; what is wrong by its type is left out and collected. */
 export interface ExportParameters {

@@ -7,9 +7,9 @@ import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { NO_COUNTS, type ImportCounts, type ImportInput } from '../../jobs/import/import-input.js';
-import { readArguments, valueOf } from '../arguments.js';
-import { describeProgress } from '../job-progress.js';
-import { askedJob, endJob } from '../jobs.js';
+import { readArguments, valueOf } from '../common/arguments.js';
+import { describeProgress } from '../common/job-progress.js';
+import { askedJob, endJob } from '../common/jobs.js';
 
 /**
  * `$import-poll-status`: how far an import is, its counts and errors, or with DELETE its end. What was imported stays.

@@ -1,6 +1,6 @@
 import { neededOn, uniteNeeded } from '../../auth/access/needed-scopes.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
-import { neededFor } from '../../core/access/authorize.js';
+import { neededFor } from '../../search-execution/authorize/authorize.js';
 import { BINARY, blobKey, pointerOf } from '../../core/binary/binary-content.js';
 import type { Call, Reply } from '../../core/call.js';
 import { IMPORT, NDJSON } from '../../core/export-files.js';
@@ -10,9 +10,9 @@ import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { read } from '../../interactions/read/read.js';
 import type { ImportFile, ImportInput } from '../../jobs/import/import-input.js';
-import { readArguments, valueOf } from '../arguments.js';
-import { Faults } from '../faults.js';
-import { jobsOf, statusUrl } from '../jobs.js';
+import { readArguments, valueOf } from '../common/arguments.js';
+import { Faults } from '../common/faults.js';
+import { jobsOf, statusUrl } from '../common/jobs.js';
 
 const FORMATS: ReadonlySet<string> = new Set([NDJSON, 'application/ndjson', 'ndjson']);
 

@@ -14,7 +14,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { newId, versionNumber } from '../../fhir/id.js';
 import { isObject, type JsonObject, type JsonValue, listOf, type Resource } from '../../fhir/resource.js';
 import type { Amendment } from '../../store/store.js';
-import { readArguments, valueOf } from '../arguments.js';
+import { readArguments, valueOf } from '../common/arguments.js';
 
 /** The lists of `meta` that the operations change. */
 const LISTS = ['profile', 'security', 'tag'] as const;

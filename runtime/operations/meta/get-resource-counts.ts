@@ -1,10 +1,10 @@
 import { searchAccess } from '../../auth/access/search-access.js';
 import { checkConstraintIndexes, recordConstraints } from '../../core/access/constraint-index-status.js';
 import type { Call, Reply } from '../../core/call.js';
-import { withinBudget } from '../../core/search/execute/search-budget.js';
+import { withinBudget } from '../../search-execution/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import type { JsonObject } from '../../fhir/resource.js';
-import { readArguments } from '../arguments.js';
+import { readArguments } from '../common/arguments.js';
 
 /**
  * `[base]/$get-resource-counts`: how many resources of each type are stored, deleted ones aside, sorted by type. A token gets the

@@ -3,8 +3,8 @@ import { checkConstraintIndexes, recordConstraints } from '../../core/access/con
 import type { Call, Reply } from '../../core/call.js';
 import { describeStaleIndex, staleParameters } from '../../core/definitions/index-status.js';
 import { readStored } from '../../core/read-stored.js';
-import { findAll } from '../../core/search/execute/find-all.js';
-import { withinBudget } from '../../core/search/execute/search-budget.js';
+import { findAll } from '../../core/find-all.js';
+import { withinBudget } from '../../search-execution/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
@@ -12,7 +12,7 @@ import { read } from '../../interactions/read/read.js';
 import { vread } from '../../interactions/read/vread.js';
 import type { Condition } from '../../search/query/query.js';
 import type { StoredVersion } from '../../store/store.js';
-import { readArguments } from '../arguments.js';
+import { readArguments } from '../common/arguments.js';
 
 /**
  * `$meta`: profiles, tags and security labels. Of an instance or a version its whole `meta`; of a type, or of all types that the

@@ -1,9 +1,9 @@
 import type { SearchRow } from '../../contract/search.js';
 import { type Call, type Reply, replyBundle } from '../../core/call.js';
 import { ANSWER_ROOM, openAnswerRoom } from '../../core/answer-room.js';
-import { writeLink } from '../../core/search/pages/page-walk.js';
+import { writeLink } from '../../search-execution/pages/page-walk.js';
 import { FORM } from '../../search/control-parameters.js';
-import { withinBudget } from '../../core/search/execute/search-budget.js';
+import { withinBudget } from '../../search-execution/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
@@ -12,8 +12,8 @@ import { writeJson } from '../../format/write-json.js';
 import { searchDefinitions } from '../../indexing/definitions.js';
 import { sortValue } from '../../search/query/sort.js';
 import { dateInterval } from '../../indexing/values/date-interval.js';
-import { readArguments, valueOf } from '../arguments.js';
-import { findMatches } from '../find-matches.js';
+import { readArguments, valueOf } from '../common/arguments.js';
+import { findMatches } from '../common/find-matches.js';
 import { NewestGroups } from './newest-groups.js';
 import { splitCriteria, type SplitCall } from './observations.js';
 

@@ -1,10 +1,10 @@
-import { isInclude } from '../../core/search/parse/read-include.js';
+import { isInclude } from '../../search-execution/parse/read-include.js';
 import { FORM, RESULT_PARAMETERS } from '../../search/control-parameters.js';
-import { checkForm } from '../../core/search/pages/page-walk.js';
+import { checkForm } from '../../search-execution/pages/page-walk.js';
 import type { Call } from '../../core/call.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
-import { rowOf } from '../arguments.js';
+import { rowOf } from '../common/arguments.js';
 import type { Services } from '../../core/services.js';
 
 /** The parameters of a call that are the operation's own, and the others, which are criteria of a search. */

@@ -1,6 +1,6 @@
 import type { Call, Reply } from '../../core/call.js';
 import { ANSWER_ROOM, openAnswerRoom } from '../../core/answer-room.js';
-import { withinBudget } from '../../core/search/execute/search-budget.js';
+import { withinBudget } from '../../search-execution/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
@@ -8,8 +8,8 @@ import { isObject, type JsonObject, type JsonValue, type Resource } from '../../
 import { writeJson } from '../../format/write-json.js';
 import { canonicalUnit, toCanonical } from '../../indexing/values/ucum/canonical.js';
 import { dateInterval } from '../../indexing/values/date-interval.js';
-import { readArguments, valueOf, valuesOf, type Arguments } from '../arguments.js';
-import { findMatches } from '../find-matches.js';
+import { readArguments, valueOf, valuesOf, type Arguments } from '../common/arguments.js';
+import { findMatches } from '../common/find-matches.js';
 import { splitCriteria } from './observations.js';
 import { computeStatistic, STATISTIC_CODES, UNITLESS, type Statistic } from './statistics.js';
 

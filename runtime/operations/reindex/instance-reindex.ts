@@ -10,7 +10,7 @@ import type { IndexEntry } from '../../indexing/entry.js';
 import { searchDefinitions } from '../../indexing/definitions.js';
 import { unionOf } from '../../search/parse/parse-union.js';
 import type { Store } from '../../store/store.js';
-import { readArguments, valuesOf } from '../arguments.js';
+import { readArguments, valuesOf } from '../common/arguments.js';
 
 /**
  * `$reindex` of one resource: makes its index entries anew before it answers, and shows them.

@@ -9,9 +9,9 @@ import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { REINDEX, type ReindexInput } from '../../jobs/reindex/reindex-job.js';
 import { FIRST_PAGE, reindexPage } from '../../jobs/reindex/reindex.js';
 import { sumOf, type Counts } from '../../jobs/reindex/report.js';
-import { readArguments, valueOf } from '../arguments.js';
-import { describeProgress } from '../job-progress.js';
-import { jobsOf } from '../jobs.js';
+import { readArguments, valueOf } from '../common/arguments.js';
+import { describeProgress } from '../common/job-progress.js';
+import { jobsOf } from '../common/jobs.js';
 import { allParts, startJob } from './reindex.js';
 
 /** Resources of one step of the job. */

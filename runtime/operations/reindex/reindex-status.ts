@@ -5,9 +5,9 @@ import type { Services } from '../../core/services.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { REINDEX } from '../../jobs/reindex/reindex-job.js';
 import { sumOf, UNNAMED, type Counts } from '../../jobs/reindex/report.js';
-import { readArguments, valueOf } from '../arguments.js';
-import { describeProgress } from '../job-progress.js';
-import { askedJob, statusUrl } from '../jobs.js';
+import { readArguments, valueOf } from '../common/arguments.js';
+import { describeProgress } from '../common/job-progress.js';
+import { askedJob, statusUrl } from '../common/jobs.js';
 
 /** What a report is. */
 const REPORT_TYPE = 'text/plain';

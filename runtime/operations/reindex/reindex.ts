@@ -5,9 +5,9 @@ import type { Services } from '../../core/services.js';
 import type { FhirError } from '../../fhir/errors.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { REINDEX, type ReindexInput } from '../../jobs/reindex/reindex-job.js';
-import { readArguments, valueOf, valuesOf, type Arguments } from '../arguments.js';
+import { readArguments, valueOf, valuesOf, type Arguments } from '../common/arguments.js';
 import { readFilter } from '../export/read-filter.js';
-import { jobsOf, statusUrl } from '../jobs.js';
+import { jobsOf, statusUrl } from '../common/jobs.js';
 import { quote } from '../../fhir/quote.js';
 import { invalidParameter } from '../../fhir/invalid-parameter.js';
 

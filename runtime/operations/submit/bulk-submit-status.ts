@@ -17,8 +17,8 @@ import { formatInstant } from '../../fhir/instant.js';
 import { told } from '../../fhir/operation-outcome.js';
 import { SUMMARY } from '../../jobs/submit/submit-input.js';
 import { removeNotes } from '../../jobs/submit/take-back.js';
-import { readArguments, valueOf } from '../arguments.js';
-import { endJob, jobsOf } from '../jobs.js';
+import { readArguments, valueOf } from '../common/arguments.js';
+import { endJob, jobsOf } from '../common/jobs.js';
 import { FORMATS, namesIn } from './bulk-submit.js';
 
 const MANIFEST_TYPE = 'http://hl7.org/fhir/uv/bulkdata/StructureDefinition/BulkSubmitStatusManifest';

@@ -16,9 +16,9 @@ import { FhirError } from '../../fhir/errors.js';
 import { told } from '../../fhir/operation-outcome.js';
 import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
 import type { SubmitInput } from '../../jobs/submit/submit-input.js';
-import { readArguments, valueOf, type Arguments } from '../arguments.js';
-import { Faults } from '../faults.js';
-import { jobsOf } from '../jobs.js';
+import { readArguments, valueOf, type Arguments } from '../common/arguments.js';
+import { Faults } from '../common/faults.js';
+import { jobsOf } from '../common/jobs.js';
 
 /** Names under which clients ask for the only format of the files. */
 export const FORMATS: ReadonlySet<string> = new Set([NDJSON, 'application/ndjson', 'ndjson']);

@@ -6,7 +6,7 @@ import type { ValueSetContext } from '../../terminology/value-set-context.js';
 import { systemsOf } from '../../terminology/value-set.js';
 import type { OpenBinding } from '../../validate/rules/rule-run.js';
 import type { Fault } from '../../validate/fault.js';
-import { openContext } from '../terminology/context.js';
+import { openContext } from '../../terminology/operations/context.js';
 
 /** Bindings of both strengths that are looked up for one resource, at most: the others repeat them, as a rule. */
 const MOST = 200;

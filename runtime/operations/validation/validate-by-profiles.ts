@@ -47,7 +47,7 @@ async function load() {
     await Promise.all([
       import('../../validate/profiles/evaluate-rule.js'),
       import('../../validate/profiles/validate-profiles.js'),
-      import('../terminology/context.js'),
+      import('../../terminology/operations/context.js'),
       import('./validate-bindings.js'),
       import('../../core/validation/stored-targets.js'),
     ]);

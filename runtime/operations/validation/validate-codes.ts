@@ -11,8 +11,8 @@ import { listedSystem } from '../../terminology/systems/listed-system.js';
 import type { ValueSetContext } from '../../terminology/value-set-context.js';
 import { MOST_CODES, type FoundCodes, type NamedCode } from '../../validate/codes/find-codes.js';
 import type { Fault } from '../../validate/fault.js';
-import { openContext } from '../terminology/context.js';
-import { storedSupplements } from '../terminology/stored-supplements.js';
+import { openContext } from '../../terminology/operations/context.js';
+import { storedSupplements } from '../../terminology/operations/stored-supplements.js';
 import { quote } from '../../fhir/quote.js';
 
 /** Code systems that are looked up for one resource, in each of the versions that it names. */

@@ -1,6 +1,6 @@
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
-import { neededFor } from '../../core/access/authorize.js';
+import { neededFor } from '../../search-execution/authorize/authorize.js';
 import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { parsedBodyOf, type Judgement } from '../../core/write/parsed-bodies.js';
@@ -12,9 +12,9 @@ import { SEARCH_PARAMETER } from '../../indexing/parameters/stored-parameter.js'
 import type { FoundCodes } from '../../validate/codes/find-codes.js';
 import { locateFaults } from '../../validate/locate-faults.js';
 import type { RuleFindings } from '../../validate/rules/create-rule-checker.js';
-import { readArguments, valueOf, valuesOf } from '../arguments.js';
-import { readNamed } from '../read-argument.js';
-import { subjectOf, withoutSubject } from '../subject.js';
+import { readArguments, valueOf, valuesOf } from '../common/arguments.js';
+import { readNamed } from '../common/read-argument.js';
+import { subjectOf, withoutSubject } from '../common/subject.js';
 import { placeProblems } from './place-problems.js';
 
 /** The parameters beside the resource. */
@@ -130,7 +130,7 @@ function isView(subject: JsonValue): subject is Resource {
 }
 
 async function viewIssues(view: Resource, services: Services): Promise<readonly Issue[]> {
-  const { judgeView } = await import('../views/judge-view.js');
+  const { judgeView } = await import('../../views/operations/judge-view.js');
   return judgeView(view, services);
 }
 

@@ -1,5 +1,5 @@
 import type { OperationRow } from '../../contract/index.js';
-import { splitSearch } from '../../core/search/explain/search-url.js';
+import { splitSearch } from '../../search-execution/explain/search-url.js';
 import { VIEW_PARAMETER, type Paths } from '../site.js';
 
 /**

@@ -1,5 +1,5 @@
 import { readStored } from '../../core/read-stored.js';
-import { span } from '../../core/trace/spans.js';
+import { span } from '../../observe/trace/spans.js';
 import type { Principal } from '../../auth/scopes/principal.js';
 import { notificationBundle } from '../notify/notification-bundle.js';
 import type { NotificationInput, SubscriptionPlan } from '../plan.js';

@@ -1,5 +1,5 @@
 import type { SearchRow } from '../../contract/search.js';
-import { searchContext } from '../../core/search/parse/search-context.js';
+import { searchContext } from '../../search-execution/parse/search-context.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { FILTER } from '../../search/filter/read-filter.js';

@@ -1,7 +1,7 @@
-import { isInclude } from '../../core/search/parse/read-include.js';
-import { readSearchRequest } from '../../core/search/parse/search-request.js';
-import type { SearchServices } from '../../core/search/parse/search-context.js';
-import { TYPES } from '../../core/search/parse/scope.js';
+import { isInclude } from '../../search-execution/parse/read-include.js';
+import { readSearchRequest } from '../../search-execution/parse/search-request.js';
+import type { SearchServices } from '../../search-execution/parse/search-context.js';
+import { TYPES } from '../../search-execution/parse/scope.js';
 import { FhirError } from '../../fhir/errors.js';
 import { parseQuery } from '../../fhir/parse-query.js';
 import { FORM, RESULT_PARAMETERS } from '../../search/control-parameters.js';

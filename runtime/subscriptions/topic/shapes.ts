@@ -1,4 +1,4 @@
-import { readInclude } from '../../core/search/parse/read-include.js';
+import { readInclude } from '../../search-execution/parse/read-include.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { searchDefinitions } from '../../indexing/definitions.js';
 import type { IncludeDirective } from '../../store/store.js';

@@ -13,7 +13,7 @@ import { assemble } from '../../../runtime/body-workers/pieces.js';
 import { composePut } from '../../../runtime/core/write/compose-change.js';
 import { linkPlans } from '../../../runtime/interactions/bundle/links/link-plan.js';
 import type { BodyPurpose } from '../../../runtime/core/write/large-bodies.js';
-import { createPatchers } from '../../../runtime/core/patch/patchers.js';
+import { createPatchers } from '../../../runtime/patch/apply/patchers.js';
 import { parsedBodyOf } from '../../../runtime/core/write/parsed-bodies.js';
 import { createExtractor } from '../../../runtime/indexing/extract.js';
 import type { IndexEntry } from '../../../runtime/indexing/entry.js';

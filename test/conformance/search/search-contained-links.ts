@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 
 import { OwnBases } from '../../../runtime/path/own-bases.js';
 import type { Tables } from '../../../runtime/contract/index.js';
-import { resolveCriteria, type HierarchySource } from '../../../runtime/core/search/execute/resolve-criteria.js';
+import { resolveCriteria, type HierarchySource } from '../../../runtime/search-execution/execute/resolve-criteria.js';
 import { extractContained } from '../../../runtime/indexing/contained.js';
 import { createExtractor } from '../../../runtime/indexing/extract.js';
 import { searchDefinitions } from '../../../runtime/indexing/definitions.js';

@@ -5,7 +5,7 @@ import {
   containerTypes,
   intoContainers,
   type ContainedSearch,
-} from '../../../runtime/core/search/contained/contained-search.js';
+} from '../../../runtime/search-execution/contained/contained-search.js';
 import { placeOfContained } from '../../../runtime/store/contained-resources.js';
 import type { Condition } from '../../../runtime/search/query/query.js';
 import type { FindMultiTypeQuery, FindQuery, Store, StoredVersion } from '../../../runtime/store/store.js';

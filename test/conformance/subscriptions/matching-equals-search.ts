@@ -14,7 +14,7 @@ import { readSearchCriteria } from '../../../runtime/subscriptions/topic/read-cr
 import { idsOf, query } from '../../contract/search/behaviour-search-helpers.js';
 import { openStore } from '../../contract/open-store.js';
 import { createRandom, seedOfRun, type Random } from '../../contract/random.js';
-import { resolveCriteria } from '../../../runtime/core/search/execute/resolve-criteria.js';
+import { resolveCriteria } from '../../../runtime/search-execution/execute/resolve-criteria.js';
 import { readSamples, type Sample } from '../search/search-matrix-data.js';
 import { moveInto } from '../search/search-contained-links.js';
 import { createLinkTrials } from '../search/search-oracle-link-trials.js';

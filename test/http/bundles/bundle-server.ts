@@ -7,7 +7,7 @@ import { readXml } from '../../../runtime/format/xml/read-xml.js';
 import { writeXml } from '../../../runtime/format/xml/write-xml.js';
 import { summarize } from '../../../runtime/format/summary.js';
 import type { AppOptions } from '../../../runtime/http/app.js';
-import { createPatchers } from '../../../runtime/core/patch/patchers.js';
+import { createPatchers } from '../../../runtime/patch/apply/patchers.js';
 import { createExtractor } from '../../../runtime/indexing/extract.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { createValidator } from '../../../runtime/validate/create-validator.js';

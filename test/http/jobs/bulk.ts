@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
-import { createPatchers } from '../../../runtime/core/patch/patchers.js';
+import { createPatchers } from '../../../runtime/patch/apply/patchers.js';
 import { BULK } from '../../../runtime/jobs/bulk/bulk-input.js';
 import type { JobKind } from '../../../runtime/jobs/engine/job-kind.js';
 import { JOB_KINDS } from '../../../runtime/jobs/kinds.js';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
-import { createPatchers } from '../../../runtime/core/patch/patchers.js';
+import { createPatchers } from '../../../runtime/patch/apply/patchers.js';
 import { createStoredProfiles } from '../../../runtime/core/validation/stored-profiles.js';
 import { createCodeRefusals } from '../../../runtime/operations/validation/code-refusals.js';
 import type { Store } from '../../../runtime/store/store.js';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import { DEFAULT_SERVICES } from '../../../runtime/core/default-services.js';
 import { tables } from '../../../generated/tables.js';
-import { readSearchRequest } from '../../../runtime/core/search/parse/search-request.js';
+import { readSearchRequest } from '../../../runtime/search-execution/parse/search-request.js';
 import { searchDefinitions } from '../../../runtime/indexing/definitions.js';
 import { createValidator } from '../../../runtime/validate/create-validator.js';
 import { useSearchServer } from '../search-server.js';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
 import type { Bundle } from '../../../generated/types/index.js';
 import { FhirClient, FhirClientError, referenceTo } from '../../../runtime/client/index.js';
-import { createPatchers } from '../../../runtime/core/patch/patchers.js';
+import { createPatchers } from '../../../runtime/patch/apply/patchers.js';
 import { createApp } from '../../../runtime/http/app.js';
 import { listen } from '../../../runtime/http/listen.js';
 import type { Store } from '../../../runtime/store/store.js';

@@ -8,7 +8,7 @@ import { runProgram } from '../../../runtime/cli/program.js';
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
 import { EVENTUALLY } from '../../eventually.js';
 import { startKiln, type KilnProcess } from '../../service/kiln-process.js';
-import { createMinimalValues } from '../../../runtime/cli/conformance/minimal-resource.js';
+import { createMinimalValues } from '../../../runtime/conformance/minimal-resource.js';
 import { FHIR_JSON } from '../server.js';
 
 async function kiln(...args: string[]) {

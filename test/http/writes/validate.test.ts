@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
 import { readXml } from '../../../runtime/format/xml/read-xml.js';
-import { createPatchers } from '../../../runtime/core/patch/patchers.js';
+import { createPatchers } from '../../../runtime/patch/apply/patchers.js';
 import { createValidator } from '../../../runtime/validate/create-validator.js';
 import { createFhirTypes } from '../../../runtime/validate/profiles/fhir-types.js';
 import { loadProfiles } from '../../../runtime/tables.js';

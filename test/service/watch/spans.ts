@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { readConfig } from '../../../runtime/config/read-config.js';
-import { span } from '../../../runtime/core/trace/spans.js';
+import { span } from '../../../runtime/observe/trace/spans.js';
 import { SILENT } from '../../../runtime/observe/log.js';
 import { startServer, type RunningServer } from '../../../runtime/start-server.js';
 import { EVENTUALLY } from '../../eventually.js';

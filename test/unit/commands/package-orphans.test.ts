@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { withOrphans } from '../../../runtime/cli/package/orphans.js';
+import { withOrphans } from '../../../runtime/packages/orphans.js';
 
 const row = (name: string, isDirect: boolean, ...needs: string[]) => ({
   ...{ name, version: '1.0.0', isDirect },

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { describeFault } from '../../../runtime/cli/package/package-fault.js';
-import { resolvePackages, type Candidate, type Choices } from '../../../runtime/cli/package/resolve.js';
-import { compareVersions, satisfies } from '../../../runtime/cli/package/version-number.js';
+import { describeFault } from '../../../runtime/packages/package-fault.js';
+import { resolvePackages, type Candidate, type Choices } from '../../../runtime/packages/resolve.js';
+import { compareVersions, satisfies } from '../../../runtime/packages/version-number.js';
 
 /** `a.a@1.0.0 b.b@1.0.x`: a package and what it needs. */
 function candidate(text: string, origin: Candidate['origin']): Candidate {

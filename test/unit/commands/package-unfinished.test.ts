@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { readRequest } from '../../../runtime/cli/package/read-request.js';
-import { install, prepareAddition } from '../../../runtime/cli/package/install.js';
-import { openPackages } from '../../../runtime/cli/package/open-packages.js';
+import { readRequest } from '../../../runtime/packages/read-request.js';
+import { install, prepareAddition } from '../../../runtime/packages/install.js';
+import { openPackages } from '../../../runtime/packages/open-packages.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { codeSystem, makePackage } from '../../guides/make-package.js';
 import { command } from '../../service/auth.js';

@@ -6,7 +6,7 @@ import type { Level } from '../../../runtime/contract/index.js';
 import type { Call } from '../../../runtime/core/call.js';
 import { FhirError } from '../../../runtime/fhir/errors.js';
 import type { JsonValue } from '../../../runtime/fhir/resource.js';
-import { readArguments, valueOf, type Arguments } from '../../../runtime/operations/arguments.js';
+import { readArguments, valueOf, type Arguments } from '../../../runtime/operations/common/arguments.js';
 import { createValidator } from '../../../runtime/validate/create-validator.js';
 
 const services = { tables, validate: createValidator(tables) };

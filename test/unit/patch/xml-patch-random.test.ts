@@ -8,7 +8,7 @@ import { FhirError } from '../../../runtime/fhir/errors.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { readXml } from '../../../runtime/format/xml/read-xml.js';
 import { writeXml } from '../../../runtime/format/xml/write-xml.js';
-import { applyXmlPatch } from '../../../runtime/core/patch/apply-xml-patch.js';
+import { applyXmlPatch } from '../../../runtime/patch/apply/apply-xml-patch.js';
 import { canonical } from './xml-canonical.js';
 import { at, change, escape, joined, places, print, selector, type Naive } from './xml-naive.js';
 

@@ -4,7 +4,7 @@ import { tables } from '../../../generated/tables.js';
 import type { FhirError } from '../../../runtime/fhir/errors.js';
 import { DEFAULT_LIMITS } from '../../../runtime/fhir/limits.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
-import { createPatchers } from '../../../runtime/core/patch/patchers.js';
+import { createPatchers } from '../../../runtime/patch/apply/patchers.js';
 import { processorTime } from '../../processor-time.js';
 
 const patchers = createPatchers(tables);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 import { FhirError } from '../../../runtime/fhir/errors.js';
-import { applyXmlPatch } from '../../../runtime/core/patch/apply-xml-patch.js';
+import { applyXmlPatch } from '../../../runtime/patch/apply/apply-xml-patch.js';
 import { processorTime } from '../../processor-time.js';
 import { canonical } from './xml-canonical.js';
 

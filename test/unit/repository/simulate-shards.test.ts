@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
-import { explainSharding } from '../../../runtime/cli/doctor/check-sharding.js';
+import { explainSharding } from '../../../runtime/doctor/check-sharding.js';
 import { asked, erlang, KINDS, messages, MIXES, predict, SHARDS, table } from '../../../scripts/simulate-shards.mjs';
 
 const script = fileURLToPath(new URL('../../../scripts/simulate-shards.mjs', import.meta.url));

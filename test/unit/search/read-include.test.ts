@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
-import { readInclude } from '../../../runtime/core/search/parse/read-include.js';
+import { readInclude } from '../../../runtime/search-execution/parse/read-include.js';
 import { searchDefinitions } from '../../../runtime/indexing/definitions.js';
 
 const definitions = searchDefinitions(tables);

@@ -4,7 +4,7 @@ import { OwnBases } from '../../../runtime/path/own-bases.js';
 import { tables } from '../../../generated/tables.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
 import { utc } from '../../../runtime/indexing/values/zone.js';
-import { MAX_HIERARCHY, resolveCriteria } from '../../../runtime/core/search/execute/resolve-criteria.js';
+import { MAX_HIERARCHY, resolveCriteria } from '../../../runtime/search-execution/execute/resolve-criteria.js';
 import { createExtractor } from '../../../runtime/indexing/extract.js';
 import { matches } from '../../../runtime/search/query/match.js';
 import { printCondition } from '../../../runtime/search/query/print.js';

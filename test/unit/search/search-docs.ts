@@ -1,7 +1,7 @@
 import { MOST_CONTAINED } from '../../../runtime/indexing/contained.js';
 import { tables } from '../../../generated/tables.js';
 import type { SearchRow, SearchTable, SearchType } from '../../../runtime/contract/search.js';
-import { MAX_HIERARCHY } from '../../../runtime/core/search/execute/resolve-criteria.js';
+import { MAX_HIERARCHY } from '../../../runtime/search-execution/execute/resolve-criteria.js';
 import { RESULT_PARAMETERS } from '../../../runtime/search/control-parameters.js';
 import { operatorsOf } from '../../../runtime/search/filter/operators.js';
 import { MAX_FILTER } from '../../../runtime/search/filter/parse-filter.js';
@@ -11,7 +11,7 @@ import { searchDefinitions } from '../../../runtime/indexing/definitions.js';
 import { PREFIXES } from '../../../runtime/search/query/intervals.js';
 import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from '../../../runtime/indexing/parameter-kinds.js';
 import { MAX_LINKS } from '../../../runtime/search/parse/link-name.js';
-import { MOST_SEARCHED_CODES } from '../../../runtime/core/search/code-finder.js';
+import { MOST_SEARCHED_CODES } from '../../../runtime/core/code-finder.js';
 import { modifiersOf } from '../../../runtime/search/parse/modifiers.js';
 import { LATER } from '../../../runtime/search/parse/modifiers.js';
 import { LONGEST } from '../../../runtime/indexing/text/ascii-words.js';

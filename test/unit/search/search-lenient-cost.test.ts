@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 
 import { DEFAULT_SERVICES } from '../../../runtime/core/default-services.js';
 import { tables } from '../../../generated/tables.js';
-import type { SearchInput } from '../../../runtime/core/search/parse/search-context.js';
-import { readSearchRequest } from '../../../runtime/core/search/parse/search-request.js';
+import type { SearchInput } from '../../../runtime/search-execution/parse/search-context.js';
+import { readSearchRequest } from '../../../runtime/search-execution/parse/search-request.js';
 import { processorTime } from '../../processor-time.js';
 
 const input = (names: readonly string[]): SearchInput => ({

@@ -10,7 +10,7 @@ import { sortValue } from '../../../runtime/search/query/sort.js';
 import { parseSortKey } from '../../../runtime/search/parse/parse-sort.js';
 import { printCondition } from '../../../runtime/search/query/print.js';
 import { DEFAULT_SERVICES } from '../../../runtime/core/default-services.js';
-import { readSearchRequest } from '../../../runtime/core/search/parse/search-request.js';
+import { readSearchRequest } from '../../../runtime/search-execution/parse/search-request.js';
 import { definitions, parse, printed } from './chain-parser.js';
 
 const LOINC = 'http://loinc.org';

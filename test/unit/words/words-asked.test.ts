@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { DEFAULT_SERVICES } from '../../../runtime/core/default-services.js';
 import { tables } from '../../../generated/tables.js';
-import { readSearchRequest } from '../../../runtime/core/search/parse/search-request.js';
+import { readSearchRequest } from '../../../runtime/search-execution/parse/search-request.js';
 import { SEARCH_BOUNDS } from '../../../runtime/search/text/parse-words.js';
 import { given, sum } from './segmenter-calls.js';
 

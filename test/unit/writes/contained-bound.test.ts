@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
-import { constrainContained } from '../../../runtime/core/search/contained/contained-search.js';
+import { constrainContained } from '../../../runtime/search-execution/contained/contained-search.js';
 import { printCondition } from '../../../runtime/search/query/print.js';
 import type { Condition } from '../../../runtime/search/query/query.js';
 

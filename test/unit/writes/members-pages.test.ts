@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { DEFAULT_SERVICES } from '../../../runtime/core/default-services.js';
-import { cutContained } from '../../../runtime/core/search/contained/contained-search.js';
+import { cutContained } from '../../../runtime/search-execution/contained/contained-search.js';
 import { LARGE_BODY } from '../../../runtime/core/write/large-bodies.js';
 import type { LargeTexts } from '../../../runtime/core/write/large-bodies.js';
 import { containedType } from '../../../runtime/store/contained-resources.js';

@@ -1,4 +1,4 @@
-import type { SentPatch } from '../../../core/call.js';
+import type { SentPatch } from '../../../patch/sent-patch.js';
 import { findFhirPathPatchLinks } from './fhirpath-patch-links.js';
 import { findJsonPatchLinks } from './json-patch-links.js';
 import type { Link, LinkFinder } from './links.js';
@@ -29,7 +29,7 @@ async function findXmlPatchLinks(
 ): Promise<readonly Link[]> {
   const [{ checkXmlPatchSize }, { readTree }, { writeTree }, { readXmlOperations }, { findXmlLinks }, limits] =
     await Promise.all([
-      import('../../../core/patch/xml-patch-size.js'),
+      import('../../../patch/apply/xml-patch-size.js'),
       import('../../../format/xml/read-tree.js'),
       import('../../../format/xml/write-tree.js'),
       import('../../../patch/xml/xml-operation.js'),

@@ -1,5 +1,5 @@
 import { FhirError } from '../../../fhir/errors.js';
-import { matchCriteria, readCriteria, splitQuery, type CriteriaSource } from '../../../core/search/criteria.js';
+import { matchCriteria, readCriteria, splitQuery, type CriteriaSource } from '../../../search-execution/criteria.js';
 import type { WriteView } from '../../../core/write/write-plan.js';
 import type { Services } from '../../../core/services.js';
 import { typeOfCriteria } from './conditional-reference.js';

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { checkTls } from '../../../../runtime/cli/doctor/check-tls.js';
-import { judgeSpace } from '../../../../runtime/cli/doctor/check-machine.js';
-import { judgeServers } from '../../../../runtime/cli/doctor/check-mongo.js';
+import { checkTls } from '../../../../runtime/doctor/check-tls.js';
+import { judgeSpace } from '../../../../runtime/doctor/check-machine.js';
+import { judgeServers } from '../../../../runtime/doctor/check-mongo.js';
 import { runProgram } from '../../../../runtime/cli/program.js';
 import { readConfig } from '../../../../runtime/config/read-config.js';
 import { openSqliteStore } from '../../../../runtime/store/sqlite/sqlite-store.js';

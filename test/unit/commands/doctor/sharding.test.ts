@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
-import { explainSharding, judgeShardKeys } from '../../../../runtime/cli/doctor/check-sharding.js';
+import { explainSharding, judgeShardKeys } from '../../../../runtime/doctor/check-sharding.js';
 
 const page = readFileSync(new URL('../../../../docs/scaling.md', import.meta.url), 'utf8');
 

@@ -1,0 +1,62 @@
+import { FhirError } from '../../fhir/errors.js';
+import { invalidParameter } from '../../fhir/invalid-parameter.js';
+import { quote } from '../../fhir/quote.js';
+import { asksForResource, namedType, parseMediaType } from '../../format/negotiate.js';
+import { TABLE_FORMATS, TABLE_TYPES, type TableFormat } from '../formats.js';
+
+/** Media types of FHIR: alone in `Accept`, they ask for Parameters. */
+const FHIR_TYPES = ['application/fhir+json', 'application/fhir+xml'] as const;
+
+const TYPES: readonly (readonly [TableFormat, string])[] = TABLE_FORMATS.map((format) => [
+  format,
+  format === 'fhir' ? FHIR_TYPES[0] : parseMediaType(TABLE_TYPES[format]).name,
+]);
+
+/** Form of an answer: a table, or a Binary that holds it. */
+interface ChosenFormat {
+  readonly format: TableFormat;
+  readonly isWrapped: boolean;
+}
+
+/**
+ * Chooses the form of a table: `_format` goes before `Accept`. A client that takes resources of FHIR alone gets csv and json in a Binary.
+ *
+ * @throws FhirError `parameter-invalid` for an unknown form, `not-acceptable`
+ */
+export function chooseFormat(format: string | undefined, accept: string | undefined): ChosenFormat {
+  const isFhirOnly = accept !== undefined && asksForResource(accept, undefined) && named(accept) === undefined;
+  if (format === undefined) {
+    const found = accept === undefined ? 'ndjson' : (named(accept) ?? (isFhirOnly ? 'fhir' : anything(accept)));
+    if (found === undefined) throw unacceptable(accept ?? '');
+    return { format: found, isWrapped: false };
+  }
+  const chosen = readFormat(format);
+  if (!isFhirOnly || chosen === 'fhir') return { format: chosen, isWrapped: false };
+  if (chosen === 'csv' || chosen === 'json') return { format: chosen, isWrapped: true };
+  throw new FhirError('not-acceptable', `A table as ${chosen} has no form as a FHIR resource, which is all that ${quote(accept)} takes`); // prettier-ignore
+}
+
+/** Reads `_format`: a name, or a media type. @throws FhirError `parameter-invalid` */
+export function readFormat(text: string): TableFormat {
+  const { name } = parseMediaType(text.replace(/^(application\/(?:fhir|x)) /, '$1+'));
+  const found = TYPES.find(([format, type]) => format === name || type === name)?.[0];
+  if (found !== undefined) return found;
+  const what = `is one of ${TABLE_FORMATS.join(', ')}, not ${quote(text)}`;
+  throw invalidParameter('_format', what, { issue: 'not-supported', expression: '_format' });
+}
+
+/** The form that a client names. */
+function named(accept: string): TableFormat | undefined {
+  const flat = TYPES.filter(([format]) => format !== 'fhir').map(([, type]) => type);
+  const type = namedType(accept, flat);
+  return TYPES.find((each) => each[1] === type)?.[0];
+}
+
+function anything(accept: string): TableFormat | undefined {
+  return namedType(accept, ['*/*', 'application/*', 'text/html']) === undefined ? undefined : 'ndjson';
+}
+
+function unacceptable(accept: string): FhirError {
+  const types = TYPES.map(([, type]) => type).join(', ');
+  return new FhirError('not-acceptable', `A table is ${types}, not ${quote(accept)}`);
+}

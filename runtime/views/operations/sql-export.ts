@@ -1,0 +1,161 @@
+import { neededOn, uniteNeeded } from '../../auth/access/needed-scopes.js';
+import type { Call, Reply } from '../../core/call.js';
+import { VIEW_EXPORT } from '../../core/export-files.js';
+import type { Services } from '../../core/services.js';
+import { FhirError } from '../../fhir/errors.js';
+import { invalidParameter } from '../../fhir/invalid-parameter.js';
+import { isObject, objectsOf, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import type { ExportInput, ExportPart, ExportQuery, ExportView } from '../../jobs/export/export-input.js';
+import { asksLinks } from '../../jobs/export/selection.js';
+import { readArguments, valueOf, type Arguments } from '../../operations/common/arguments.js';
+import { instantOf } from '../../jobs/export/export-instant.js';
+import { jobsOf, statusUrl } from '../../operations/common/jobs.js';
+import { readFormat } from './choose-format.js';
+import { partOf, readFilters, type ViewFilters } from './filters.js';
+import { Artifacts, isQuery, planQuery, type QueryPlan } from './query-plan.js';
+import { compileSubject, readSubject } from './subject.js';
+
+/** Views of one export, at most. */
+const MOST = 100;
+
+/** Names of tables, which are parts of the names of files. */
+const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
+
+/**
+ * `$sql-export`: starts a job that writes the tables of views to files, all of one instant. definitions/operations/sql-export.json
+ *
+ * @throws FhirError `async-only`, `parameter-invalid`, `view-invalid`, `not-found`, `scope-missing`
+ */
+export async function sqlExport(call: Call, services: Services): Promise<Reply> {
+  if (call.prefer.respondAsync !== true)
+    throw new FhirError('async-only', 'Tables are exported after the answer to the request; send the header Prefer: respond-async', { issue: 'required' }); // prettier-ignore
+  const { rest, inline, context } = withoutViews(call);
+  const found = readArguments(rest, services);
+  const format = readFormat(String(call.params.get('_format') ?? valueOf(found, '_format') ?? 'ndjson'));
+  if (format === 'fhir') throw invalidParameter('_format', 'is ndjson, json, csv or parquet for an export', { expression: '_format' }); // prettier-ignore
+  const subjects = (found.get('subject') ?? []).map((each): Arguments => ('parts' in each ? each.parts : new Map()));
+  if (subjects.length > MOST)
+    throw invalidParameter('subject', `may be given ${MOST} times`, { expression: 'subject' });
+  const filters = await readFilters(found, rest, services);
+  const form = { format, hasHeader: valueOf(found, 'header') !== false };
+  const artifacts = new Artifacts(context, rest, services);
+  const parts: ExportPart[] = [];
+  const queries: ExportQuery[] = [];
+  const plans: Planned[] = [];
+  for (const [i, subject] of subjects.entries()) {
+    const path = `subject[${i}].`;
+    const read = await readSubject(subject, inline[i] ?? [], path, rest, services);
+    const given = valueOf(subject, 'parameters');
+    const name = (own: string | undefined): string => nameOf(valueOf(subject, 'name'), own, i, [...parts.map(({ view }) => (view?.isBelow === true ? undefined : view?.name)), ...queries.map((each) => each.name)]); // prettier-ignore
+    if (isQuery(read)) {
+      const plan = await planQuery(read, given, path, artifacts, filters, new Date(), rest, services);
+      const places = plan.views.map(({ definition, part }) => parts.push({ ...part, view: { name: '', definition, format: 'parquet', hasHeader: true, isBelow: true } }) - 1); // prettier-ignore
+      queries.push({ ...form, name: name(plan.name), query: plan.query, parts: places });
+      plans.push({ plan, parameter: read.parameter });
+      continue;
+    }
+    if (given !== undefined) throw invalidParameter('parameters', 'is for queries; a view has none', { issue: 'invalid', expression: `${path}parameters` }); // prettier-ignore
+    const compiled = compileSubject(read, services, new Date());
+    const view: ExportView = { ...form, name: name(compiled.name), definition: read.view };
+    parts.push({ ...(await partOf(compiled.resource, filters, rest, services)), view });
+  }
+  artifacts.finish();
+  for (const { plan, parameter } of plans) await checkPlan(plan, parameter, call);
+  const clientTrackingId = valueOf(found, 'clientTrackingId');
+  const input = await inputOf(parts, queries, filters, clientTrackingId, call, services);
+  const needed = input.types.map((type) => neededOn(type, 's'));
+  const asksOthers = parts.some(({ filter }) => filter !== undefined && asksLinks(filter));
+  const uses = uniteNeeded(asksOthers ? [neededOn('*', 'rs')] : needed);
+  const { id } = await jobsOf(services).start(VIEW_EXPORT, input as unknown as JsonObject, call.principal, uses);
+  const url = statusUrl('sql-export-poll-status', id, services);
+  const parameter = describeExport(id, clientTrackingId, 'accepted');
+  parameter.push({ name: 'location', valueUri: `${call.base}/${url}` });
+  return { status: 202, contentLocation: url, resource: { resourceType: 'Parameters', parameter } };
+}
+
+/** The parameters that each answer about an export begins with. */
+export function describeExport(id: string, trackingId: unknown, status: string): JsonObject[] {
+  return [
+    { name: 'exportId', valueString: id },
+    ...(typeof trackingId === 'string' ? [{ name: 'clientTrackingId', valueString: trackingId }] : []),
+    { name: 'status', valueCode: status },
+  ];
+}
+
+async function inputOf(
+  parts: readonly ExportPart[],
+  queries: readonly ExportQuery[],
+  { since }: ViewFilters,
+  trackingId: JsonValue | undefined,
+  { base }: Call,
+  { store }: Services,
+): Promise<ExportInput> {
+  return {
+    ...{ transactionTime: await instantOf(store), request: `${base}/$sql-export`, base, asked: '', isHistory: false },
+    ...{ types: [...new Set(parts.map(({ type }) => type))], parts },
+    ...(queries.length > 0 && { queries }),
+    ...(since !== undefined && { since }),
+    ...(trackingId !== undefined && { exportId: String(trackingId) }),
+  };
+}
+
+/** The name of a table: the one that is given, that of the view, or one that is made up. */
+function nameOf(
+  given: JsonValue | undefined,
+  own: string | undefined,
+  at: number,
+  before: readonly (string | undefined)[],
+): string {
+  const name = given === undefined ? (own ?? `view_${at + 1}`) : String(given);
+  if (!NAME.test(name)) {
+    throw invalidParameter('name', 'is up to 100 letters, digits, "_", "-" and "."', {
+      expression: `subject[${at}].name`,
+    });
+  }
+  if (before.includes(name)) {
+    const text = `Two tables have the name ${JSON.stringify(name)}; give each its own by the part name`;
+    throw new FhirError('parameter-invalid', text, { issue: 'invalid', expression: 'subject' });
+  }
+  return name;
+}
+
+interface Planned {
+  readonly plan: QueryPlan;
+  readonly parameter: string;
+}
+
+/** Lets SQLite look at the statements of a query. @throws FhirError `view-invalid` */
+async function checkPlan({ query, views }: QueryPlan, parameter: string, { signal }: Call): Promise<void> {
+  const { checkQuery } = await import('../query/run-query.js');
+  const columns = views.map(({ compiled }) => compiled);
+  await checkQuery(query, columns, signal).catch((error: unknown) => {
+    throw error instanceof FhirError ? error.map((issue) => ({ expression: parameter, ...issue })) : error;
+  });
+}
+
+/** Takes the views out of the subjects of a body: they are judged when they are compiled. */
+function withoutViews(call: Call): {
+  readonly rest: Call;
+  readonly inline: readonly (readonly Resource[])[];
+  readonly context: readonly Resource[];
+} {
+  const { body, text: _text, ...others } = call;
+  if (!isObject(body) || !Array.isArray(body['parameter'])) return { rest: call, inline: [], context: [] };
+  const inline: Resource[][] = [];
+  const context: Resource[] = [];
+  const parameter = body['parameter'].flatMap((each): JsonValue => {
+    if (isObject(each) && each['name'] === 'context' && isObject(each['resource'])) {
+      context.push(each['resource'] as Resource);
+      return [];
+    }
+    if (!isObject(each) || each['name'] !== 'subject') return each;
+    const parts = objectsOf(each['part']);
+    const isView = ({ name, resource }: JsonObject): boolean => name === 'subjectResource' && isObject(resource);
+    inline.push(parts.filter(isView).map(({ resource }) => resource as Resource));
+    const kept = parts.filter((part) => !isView(part));
+    const { part: _part, ...rest } = each;
+    return kept.length === 0 ? rest : { ...rest, part: kept };
+  });
+  const { parameter: _parameter, ...bare } = body;
+  return { rest: { ...others, body: parameter.length === 0 ? bare : { ...bare, parameter } }, inline, context };
+}

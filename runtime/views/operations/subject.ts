@@ -1,0 +1,135 @@
+import type { Call } from '../../core/call.js';
+import type { Services } from '../../core/services.js';
+import { FhirError } from '../../fhir/errors.js';
+import { isObject, objectsOf, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { compileView, type CompiledView, type ViewContext } from '../compile-view.js';
+import { readView } from '../read-view.js';
+import { ViewError } from '../view-error.js';
+import { valueOf, type Arguments } from '../../operations/common/arguments.js';
+import { findByCanonical, findByReference, VIEW } from './find-artifact.js';
+
+/** Parameters that name a subject. */
+const SUBJECTS = ['subjectCanonical', 'subjectReference', 'subjectResource'] as const;
+
+/** A view or a query to run, and the parameter that it came by. */
+export interface Subject {
+  readonly view: JsonObject;
+  readonly parameter: string;
+}
+
+/**
+ * Takes the resources out of a Parameters body that are not checked like those that are stored: a view is judged when it is compiled, and
+ * data may be as they like.
+ *
+ * @param names of their parameters
+ * @returns the rest as a call, and the resources by name
+ */
+export function withoutResources(
+  call: Call,
+  names: readonly string[],
+): { readonly rest: Call; readonly resources: ReadonlyMap<string, readonly Resource[]> } {
+  const { body, text: _text, ...rest } = call;
+  const resources = new Map<string, Resource[]>();
+  const take = (part: JsonObject): JsonObject[] => {
+    const { name, resource } = part;
+    if (typeof name !== 'string' || !names.includes(name) || !isObject(resource)) return [part];
+    resources.set(name, [...(resources.get(name) ?? []), resource as Resource]);
+    return [];
+  };
+  if (!isObject(body) || body['resourceType'] !== 'Parameters' || !Array.isArray(body['parameter']))
+    return { rest: call, resources };
+  const kept = body['parameter'].flatMap((each): JsonValue[] => (isObject(each) ? take(each) : [each]));
+  const { parameter: _parameter, ...others } = body;
+  return { rest: { ...rest, body: kept.length === 0 ? others : { ...others, parameter: kept } }, resources };
+}
+
+/**
+ * The view that a request names or brings: exactly one of three parameters does.
+ *
+ * @param path of the parameters, for messages: `subject[1].`, or nothing
+ * @throws FhirError `parameter-invalid`, `not-found`, `scope-missing`
+ */
+export async function readSubject(
+  found: Arguments,
+  inline: readonly Resource[],
+  path: string,
+  call: Call,
+  services: Services,
+): Promise<Subject> {
+  const canonical = valueOf(found, 'subjectCanonical');
+  const reference = valueOf(found, 'subjectReference');
+  const given = [canonical, reference, ...inline].filter((each) => each !== undefined);
+  const parameter = path === '' ? 'subject' : path.slice(0, -1);
+  if (given.length === 0) {
+    const text = `The request names no view; give one of ${SUBJECTS.join(', ')}`;
+    throw new FhirError('parameter-invalid', text, { issue: 'required', expression: parameter });
+  }
+  if (given.length > 1) {
+    const text = `The request names ${given.length} views; give one of ${SUBJECTS.join(', ')}, once`;
+    throw new FhirError('parameter-invalid', text, { issue: 'invalid', expression: parameter });
+  }
+  const [view] = inline;
+  if (view !== undefined) return { view, parameter: `${path}subjectResource` };
+  const name = `${path}${canonical === undefined ? 'subjectReference' : 'subjectCanonical'}`;
+  const placed = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw error instanceof FhirError ? error.map((issue) => ({ ...issue, expression: name })) : error;
+    });
+  const text = isObject(reference) ? reference['reference'] : reference;
+  const stored = placed(
+    canonical === undefined
+      ? findByReference(text, call, services)
+      : findByCanonical(String(canonical), call, services),
+  );
+  return { view: await stored, parameter: name };
+}
+
+/** Faults of a view that an answer lists. */
+const MOST = 100;
+
+/**
+ * Compiles a view.
+ *
+ * @throws FhirError `view-invalid` with all faults
+ */
+export function compileSubject(
+  { view, parameter }: Subject,
+  { tables, own, validate }: Pick<Services, 'tables' | 'own' | 'validate'>,
+  now: Date,
+): CompiledView {
+  const context: ViewContext = { now, bases: own };
+  const { resourceType } = view;
+  if (resourceType !== VIEW) {
+    const text = `A view is a resource of the type ${VIEW}, or a Library of the type sql-query or sql-view, not ${String(resourceType)}`;
+    throw new FhirError('view-invalid', text, { expression: parameter });
+  }
+  try {
+    const compiled = compileView(readView(view), tables, context);
+    if (!tables.resourceTypes.includes(VIEW)) return compiled;
+    const faults = validate(view as Resource).map(({ path, text }) => ({ place: path.join('.'), text }));
+    if (faults.length > 0) throw new ViewError(faults);
+    return compiled;
+  } catch (error) {
+    throw faultsOf(error, 'view-invalid', parameter);
+  }
+}
+
+/** The answer to a client that sent something faulty. @returns what is no ViewError as it is */
+export function faultsOf(error: unknown, code: 'view-invalid' | 'parameter-invalid', parameter: string): Error {
+  if (!(error instanceof ViewError)) return error as Error;
+  const issues = error.faults.slice(0, MOST).map(({ place, text }) => ({
+    ...{ code, text: `${place}: ${text}`, expression: parameter },
+    ...(code === 'parameter-invalid' && { issue: 'invalid' }),
+  }));
+  const [first, ...others] = issues;
+  return first === undefined ? error : FhirError.of([first, ...others]);
+}
+
+/** The resources that a request brings in place of those of the server. A Bundle counts as its entries. */
+export function inlineData(resources: readonly Resource[]): readonly Resource[] {
+  return resources.flatMap((each) =>
+    each.resourceType === 'Bundle'
+      ? objectsOf(each['entry']).flatMap(({ resource }) => (isObject(resource) ? [resource as Resource] : []))
+      : [each],
+  );
+}
