@@ -10,7 +10,7 @@ import { tellNewStore } from '../cli/new-store.js';
 import type { Terminal } from '../cli/terminal.js';
 import type { PackageSource } from './package-entries.js';
 import type { PackageReader } from './read-package.js';
-import { LONG_QUERY_TIME } from '../../fhir/limits.js';
+import { LONG_QUERY_TIME } from '../fhir/limits.js';
 
 /** A store, and what packages are read with. */
 export interface OpenPackages {
