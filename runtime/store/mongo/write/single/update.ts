@@ -5,11 +5,10 @@ import type { Raw } from '../../bson/bson.js';
 import { keyOf, type PastDocument, type ResourceDocument } from '../../bson/documents.js';
 import type { Recent } from '../../read/recent.js';
 import { amendmentsOf, readHead, VERSION_ONLY } from '../../bson/stored-version.js';
-import { isDuplicate } from '../../mongo-errors.js';
+import { isConnectionLost, isDuplicate, isSelectionFailed, outcomeUnknown } from '../../mongo-errors.js';
 import { commandOptions, SLACK } from '../command-options.js';
 import type { Copies } from './copies.js';
 import { openInsert } from './inserts.js';
-import { openReplace } from './replaces.js';
 import { planWrite, toFound, toStep, type FoundVersion } from '../plan-write.js';
 import type { WriterParts } from '../writer-parts.js';
 
@@ -47,7 +46,6 @@ export function openUpdate(
 ): Update {
   const { resource, history } = collections;
   const insert = openInsert(history, causal, time);
-  const replace = openReplace(collections, causal, copies, time);
 
   /** Whether it was inserted; if not, another write has left its copy, or is at the same. */
   async function insertCopy(past: PastDocument, size: number, deadline: number): Promise<boolean> {
@@ -57,6 +55,18 @@ export function openUpdate(
     } catch (error) {
       if (isDuplicate(error)) return false;
       throw error;
+    }
+  }
+
+  /** Whether it was replaced. The driver retries after a lost connection, and the server recognizes the retry. */
+  async function replace(bytes: Raw, { _id, ...replacement }: ResourceDocument, given: Given): Promise<boolean> {
+    try {
+      const { matchedCount } = await causal.write((session) =>
+        resource.replaceOne(sameAs(bytes), replacement, given(session)),
+      );
+      return matchedCount === 1;
+    } catch (error) {
+      throw isConnectionLost(error) || isSelectionFailed(error) ? outcomeUnknown() : error;
     }
   }
 
@@ -93,8 +103,7 @@ export function openUpdate(
     const [copy, document] = [past[0]!, current[0]!.document];
     if (!(await insertCopy(copy, bytes.length, deadline))) return undefined;
     fault('history');
-    const size = written[0]?.json?.length ?? 0;
-    if (!(await replace({ filter: sameAs(bytes), document, copy, size, deadline }))) {
+    if (!(await replace(bytes, document, given))) {
       await removeCopy(copy, given);
       return undefined;
     }
