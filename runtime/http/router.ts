@@ -110,6 +110,11 @@ export function createRouter(
     const allow = allowed(path).join(', ');
     const own = look(method === 'HEAD' ? 'GET' : method, location);
     if (own === undefined && allow !== '') {
+      // The guide has it so: https://sql-on-fhir.org/ig/latest/OperationDefinition-SQLExport.html
+      if ((method === 'GET' || method === 'HEAD') && look('POST', location)?.operation === 'sql-export') {
+        const text = 'Tables are exported by POST, with the header Prefer: respond-async';
+        return new FhirError('async-only', text, { issue: 'required', headers: { Allow: allow } });
+      }
       return new FhirError('method-not-allowed', `${method} is not supported here, but ${allow}`, {
         headers: { Allow: allow },
       });

@@ -11,6 +11,7 @@ import type { PrimitiveTest } from '../../validate/plan.js';
 import { memoizeWeak } from '../../fhir/memory/memoize.js';
 import { quote } from '../../fhir/quote.js';
 import { valueKey } from '../../patch/diff/diff-value.js';
+import type { Faults } from './faults.js';
 
 /** One argument of an operation: a value or a resource, or the arguments of its parts. */
 export type Argument = { readonly value: JsonValue } | { readonly parts: Arguments };
@@ -29,22 +30,25 @@ const PARAMETERS = 'Parameters';
  * https://hl7.org/fhir/R5/operations.html#request
  *
  * @param more rows that the operation takes besides those of its definition, or in their place
+ * @param faults collect what is wrong with parameters, which then have no values; those that were sent are there by their names
  * @throws FhirError `parameter-unknown`, `parameter-invalid`, `not-a-resource`, and what is wrong with the structure of the body
  */
 export function readArguments(
   call: Call,
   services: ArgumentServices,
   more: readonly OperationParameterRow[] = [],
+  faults?: Faults,
 ): Arguments {
   const row = rowOf(call, services);
   const own = row.parameters.filter(({ name }) => !more.some((each) => each.name === name));
   const rows = [...own, ...more].filter(
     ({ use, scope }) => use === 'in' && (scope === undefined || call.level === undefined || scope.includes(call.level)),
   );
-  const reader = new ArgumentReader(row, call.prefer.handling === 'lenient', services);
+  const reader = new ArgumentReader(row, call.prefer.handling === 'lenient', services, faults);
   const found = new Map<string, Argument[]>();
   reader.readQuery(call.params, rows, found);
-  if (call.body !== undefined) reader.readBody(call.body, call, rows, found);
+  const { body } = call;
+  if (body !== undefined) reader.attempt(rows.map(({ name }) => name), found, () => reader.readBody(body, call, rows, found)); // prettier-ignore
   reader.checkCardinality(rows, found);
   return found;
 }
@@ -74,13 +78,16 @@ class ArgumentReader {
     private readonly row: OperationRow,
     private readonly isLenient: boolean,
     private readonly services: ArgumentServices,
+    private readonly faults: Faults | undefined,
   ) {}
 
   readQuery(params: URLSearchParams, rows: readonly OperationParameterRow[], out: Map<string, Argument[]>): void {
     for (const [name, text] of params) {
       if (FORM.has(name) || text === '') continue;
-      const row = this.find(name, rows);
-      if (row !== undefined) add(out, name, { value: this.fromText(row, text) });
+      this.attempt([name], out, () => {
+        const row = this.find(name, rows);
+        if (row !== undefined) add(out, name, { value: this.fromText(row, text) });
+      });
     }
   }
 
@@ -102,15 +109,17 @@ class ArgumentReader {
     add(out, only.name, { value: resource });
   }
 
-  checkCardinality(rows: readonly OperationParameterRow[], found: Arguments, path = ''): void {
+  checkCardinality(rows: readonly OperationParameterRow[], found: Map<string, Argument[]>, path = ''): void {
     for (const { name, min, max } of rows) {
       const count = found.get(name)?.length ?? 0;
-      if (count < min) {
-        throw this.invalid(`The parameter ${quote(name)} is required`, path, 'required');
-      }
-      if (max !== '*' && count > max) {
+      this.attempt([name], found, () => {
+        if (count < min && !found.has(name)) {
+          throw this.invalid(`The parameter ${quote(name)} is required`, path, 'required');
+        }
+        if (max === '*' || count <= max) return;
+        if (this.faults !== undefined) found.set(name, []);
         throw this.invalid(`The parameter ${quote(name)} may be given ${max === 1 ? 'once' : `${max} times`}`, path);
-      }
+      });
     }
   }
 
@@ -123,9 +132,23 @@ class ArgumentReader {
     for (const [i, each] of (Array.isArray(values) ? values : []).entries()) {
       const at = `${path}[${i}]`;
       if (!isObject(each) || typeof each['name'] !== 'string') continue;
-      const row = this.find(each['name'], rows, at);
-      if (row !== undefined) add(out, row.name, this.readPart(each, row, at));
+      const { name } = each;
+      this.attempt([name], out, () => {
+        const row = this.find(name, rows, at);
+        if (row !== undefined) add(out, row.name, this.readPart(each, row, at));
+      });
     }
+  }
+
+  /** Does a piece of work; where it fails, its parameters have no values. */
+  attempt(names: readonly string[], out: Map<string, Argument[]>, work: () => void): void {
+    if (this.faults === undefined) return work();
+    const isRight = this.faults.attempt(() => {
+      work();
+      return true;
+    });
+    if (isRight === true) return;
+    for (const name of names) if (!out.has(name)) out.set(name, []);
   }
 
   private readPart(part: JsonObject, row: OperationParameterRow, at: string): Argument {

@@ -51,7 +51,7 @@ export async function startExport(call: Call, services: Services): Promise<Reply
   if (call.prefer.respondAsync !== true) {
     await faults.collect(() => Promise.reject(new FhirError('async-only', ASYNC_ONLY)));
   }
-  const sent = await readExportParameters(call, services, faults);
+  const sent = readExportParameters(call, services, faults);
   checkValues(sent, call, faults);
   const types = chooseTypes(sent, call, services, faults);
   const isOrganized = sent.organizedBy === PATIENT;

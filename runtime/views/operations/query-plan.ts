@@ -59,10 +59,13 @@ export class Artifacts {
     return found;
   }
 
-  /** @throws FhirError for what came with the request and is not needed, and for what is missing */
-  finish(): void {
+  /**
+   * @param areAllRead else it is unknown what is needed
+   * @throws FhirError for what came with the request and is not needed, and for what is missing
+   */
+  finish(areAllRead: boolean): void {
     const unused = this.context
-      .filter((each) => !this.used.has(each))
+      .filter((each) => areAllRead && !this.used.has(each))
       .map(({ url }): Issue => ({ code: 'parameter-invalid', text: `Nothing needs ${quote(String(url).slice(0, 256))}`, issue: 'invalid', expression: 'context' })); // prettier-ignore
     const [first, ...others] = [...unused, ...this.missing];
     if (first !== undefined) throw FhirError.of([first, ...others]);

@@ -8,12 +8,14 @@ import { isObject, objectsOf, type JsonObject, type JsonValue, type Resource } f
 import type { ExportInput, ExportPart, ExportQuery, ExportView } from '../../jobs/export/export-input.js';
 import { asksLinks } from '../../jobs/export/selection.js';
 import { readArguments, valueOf, type Arguments } from '../../operations/common/arguments.js';
+import { Faults } from '../../operations/common/faults.js';
+import type { TableFormat } from '../formats.js';
 import { instantOf } from '../../jobs/export/export-instant.js';
 import { jobsOf, statusUrl } from '../../operations/common/jobs.js';
 import { readFormat } from './choose-format.js';
 import { partOf, readFilters, type ViewFilters } from './filters.js';
 import { Artifacts, isQuery, planQuery, type QueryPlan } from './query-plan.js';
-import { compileSubject, readSubject } from './subject.js';
+import { compileSubject, FAULTS, readSubject } from './subject.js';
 
 /** Views of one export, at most. */
 const MOST = 100;
@@ -22,45 +24,54 @@ const MOST = 100;
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
 
 /**
- * `$sql-export`: starts a job that writes the tables of views to files, all of one instant. definitions/operations/sql-export.json
+ * `$sql-export`: starts a job that writes the tables of views to files, all of one instant. All faults of a request are in one answer.
+ * definitions/operations/sql-export.json
  *
  * @throws FhirError `async-only`, `parameter-invalid`, `view-invalid`, `not-found`, `scope-missing`
  */
 export async function sqlExport(call: Call, services: Services): Promise<Reply> {
+  const faults = new Faults(FAULTS);
   if (call.prefer.respondAsync !== true)
-    throw new FhirError('async-only', 'Tables are exported after the answer to the request; send the header Prefer: respond-async', { issue: 'required' }); // prettier-ignore
+    faults.take(new FhirError('async-only', 'Tables are exported after the answer to the request; send the header Prefer: respond-async', { issue: 'required' })); // prettier-ignore
   const { rest, inline, context } = withoutViews(call);
-  const found = readArguments(rest, services);
-  const format = readFormat(String(call.params.get('_format') ?? valueOf(found, '_format') ?? 'ndjson'));
-  if (format === 'fhir') throw invalidParameter('_format', 'is ndjson, json, csv or parquet for an export', { expression: '_format' }); // prettier-ignore
+  const found = readArguments(rest, services, [], faults);
+  const format = faults.attempt(() => formatOf(call.params.get('_format') ?? valueOf(found, '_format'))) ?? 'ndjson';
   const subjects = (found.get('subject') ?? []).map((each): Arguments => ('parts' in each ? each.parts : new Map()));
   if (subjects.length > MOST)
     throw invalidParameter('subject', `may be given ${MOST} times`, { expression: 'subject' });
-  const filters = await readFilters(found, rest, services);
+  const filters = (await faults.collect(() => readFilters(found, rest, services))) ?? {};
   const form = { format, hasHeader: valueOf(found, 'header') !== false };
-  const artifacts = new Artifacts(context, rest, services);
+  const artifacts = faults.attempt(() => new Artifacts(context, rest, services));
   const parts: ExportPart[] = [];
   const queries: ExportQuery[] = [];
   const plans: Planned[] = [];
-  for (const [i, subject] of subjects.entries()) {
+  const names = new Set<string>();
+  const add = async (subject: Arguments, i: number): Promise<void> => {
     const path = `subject[${i}].`;
     const read = await readSubject(subject, inline[i] ?? [], path, rest, services);
     const given = valueOf(subject, 'parameters');
-    const name = (own: string | undefined): string => nameOf(valueOf(subject, 'name'), own, i, [...parts.map(({ view }) => (view?.isBelow === true ? undefined : view?.name)), ...queries.map((each) => each.name)]); // prettier-ignore
+    if (read === undefined) return;
+    const name = (own: string | undefined): string => faults.attempt(() => nameOf(valueOf(subject, 'name'), own, i, names)) ?? ''; // prettier-ignore
     if (isQuery(read)) {
+      if (artifacts === undefined) return;
       const plan = await planQuery(read, given, path, artifacts, filters, new Date(), rest, services);
       const places = plan.views.map(({ definition, part }) => parts.push({ ...part, view: { name: '', definition, format: 'parquet', hasHeader: true, isBelow: true } }) - 1); // prettier-ignore
       queries.push({ ...form, name: name(plan.name), query: plan.query, parts: places });
       plans.push({ plan, parameter: read.parameter });
-      continue;
+      return;
     }
-    if (given !== undefined) throw invalidParameter('parameters', 'is for queries; a view has none', { issue: 'invalid', expression: `${path}parameters` }); // prettier-ignore
+    if (given !== undefined) faults.take(invalidParameter('parameters', 'is for queries; a view has none', { issue: 'invalid', expression: `${path}parameters` })); // prettier-ignore
     const compiled = compileSubject(read, services, new Date());
     const view: ExportView = { ...form, name: name(compiled.name), definition: read.view };
     parts.push({ ...(await partOf(compiled.resource, filters, rest, services)), view });
-  }
-  artifacts.finish();
-  for (const { plan, parameter } of plans) await checkPlan(plan, parameter, call);
+  };
+  let areRead = true;
+  for (const [i, subject] of subjects.entries())
+    areRead = (await faults.collect(() => add(subject, i).then(() => true))) === true && areRead;
+  faults.attempt(() => artifacts?.finish(areRead));
+  faults.check();
+  for (const { plan, parameter } of plans) await faults.collect(() => checkPlan(plan, parameter, call));
+  faults.check();
   const clientTrackingId = valueOf(found, 'clientTrackingId');
   const input = await inputOf(parts, queries, filters, clientTrackingId, call, services);
   const needed = input.types.map((type) => neededOn(type, 's'));
@@ -99,23 +110,26 @@ async function inputOf(
   };
 }
 
+/** @throws FhirError `parameter-invalid` */
+function formatOf(value: JsonValue | undefined): Exclude<TableFormat, 'fhir'> {
+  const format = readFormat(String(value ?? 'ndjson'));
+  if (format !== 'fhir') return format;
+  throw invalidParameter('_format', 'is ndjson, json, csv or parquet for an export', { expression: '_format' });
+}
+
 /** The name of a table: the one that is given, that of the view, or one that is made up. */
-function nameOf(
-  given: JsonValue | undefined,
-  own: string | undefined,
-  at: number,
-  before: readonly (string | undefined)[],
-): string {
+function nameOf(given: JsonValue | undefined, own: string | undefined, at: number, before: Set<string>): string {
   const name = given === undefined ? (own ?? `view_${at + 1}`) : String(given);
   if (!NAME.test(name)) {
     throw invalidParameter('name', 'is up to 100 letters, digits, "_", "-" and "."', {
       expression: `subject[${at}].name`,
     });
   }
-  if (before.includes(name)) {
+  if (before.has(name)) {
     const text = `Two tables have the name ${JSON.stringify(name)}; give each its own by the part name`;
     throw new FhirError('parameter-invalid', text, { issue: 'invalid', expression: 'subject' });
   }
+  before.add(name);
   return name;
 }
 

@@ -12,11 +12,12 @@ import { rowParameter, TABLE_TYPES, writeTable } from '../formats.js';
 import type { QueryResult } from '../query/run-query.js';
 import { RowError } from '../view-error.js';
 import { readArguments, valueOf, type Arguments } from '../../operations/common/arguments.js';
+import { Faults } from '../../operations/common/faults.js';
 import { chooseFormat } from './choose-format.js';
 import { partOf, passes, readFilters, type ViewFilters } from './filters.js';
 import { Artifacts, isQuery, planQuery } from './query-plan.js';
 import { firstOf, LONGEST, rowsOf, storedAt } from './rows.js';
-import { compileSubject, inlineData, readSubject, withoutResources, type Subject } from './subject.js';
+import { compileSubject, FAULTS, inlineData, readSubject, withoutResources, type Subject } from './subject.js';
 
 /** Bytes or characters that are held back, so that early errors have a status of their own. */
 const HELD = 1024 * 1024;
@@ -31,6 +32,7 @@ const RESOURCES = ['subjectResource', 'resource', 'context'];
 interface Run {
   readonly subject: Subject;
   readonly found: Arguments;
+  readonly filters: ViewFilters;
   readonly resources: ReadonlyMap<string, readonly Resource[]>;
   readonly limit: number;
   readonly now: Date;
@@ -41,23 +43,29 @@ interface Run {
 
 /**
  * `$sql-run`: the table of a view or a query of SQL on FHIR, of what a search with the token finds at one instant, or, of a view, of resources
- * that come with the request. A failure after the first megabyte breaks the answer off. definitions/operations/sql-run.json
+ * that come with the request. All faults of a request are in one answer. A failure after the first megabyte breaks the answer off.
+ * definitions/operations/sql-run.json
  *
  * @throws FhirError `parameter-invalid`, `view-invalid`, `not-found`, `scope-missing`, `not-acceptable`, `too-costly`
  */
 export async function sqlRun(call: Call, services: Services): Promise<Reply> {
   const { rest, resources } = withoutResources(call, RESOURCES);
-  const found = readArguments(rest, services, call.body === undefined ? IN_URL : []);
+  const faults = new Faults(FAULTS);
+  const found = readArguments(rest, services, call.body === undefined ? IN_URL : [], faults);
   const format = call.params.get('_format') ?? valueOf(found, '_format');
-  const chosen = chooseFormat(format === undefined || format === '' ? undefined : String(format), call.accept);
-  const limit = limitOf(valueOf(found, '_limit'));
+  const chosen = faults.attempt(() => chooseFormat(format === undefined || format === '' ? undefined : String(format), call.accept)); // prettier-ignore
+  const limit = faults.attempt(() => limitOf(valueOf(found, '_limit'))) ?? 0;
+  const subject = await faults.collect(() => readSubject(found, resources.get('subjectResource') ?? [], '', rest, services)); // prettier-ignore
+  const filters = (await faults.collect(() => readFilters(found, rest, services))) ?? {};
   const now = new Date();
-  const subject = await readSubject(found, resources.get('subjectResource') ?? [], '', rest, services);
-  const open = isQuery(subject) ? openQuery : openView;
   const reads = services.audit.notes?.();
-  const prepared = await open({ subject, found, resources, limit, now, reads, services, call: rest });
+  const open = subject !== undefined && isQuery(subject) ? openQuery : openView;
+  const run = subject && { subject, found, filters, resources, limit, now, reads, services, call: rest };
+  const prepared = run && (await open(run, faults));
+  faults.check();
+  if (prepared === undefined || chosen === undefined) throw new Error('a run has neither faults nor a table');
   // The rows of a query come when all of its tables are read.
-  const own = isQuery(subject) ? undefined : services.limits.queryTime;
+  const own = open === openQuery ? undefined : services.limits.queryTime;
   return withinBudget(own, call.signal, async (signal) => {
     const tables = prepared(signal);
     const noted = reads === undefined ? {} : { reads };
@@ -72,14 +80,18 @@ export async function sqlRun(call: Call, services: Services): Promise<Reply> {
 /** The table of a run, once. @param signal ends the search for its first rows */
 type Open = (signal: AbortSignal | undefined) => AsyncGenerator<QueryResult>;
 
-/** @throws FhirError for all that is wrong with the request */
-async function openView({ subject, found, resources, limit, now, reads, call, services }: Run): Promise<Open> {
-  for (const name of ['parameters', 'context'])
+/** @returns undefined: it has faults */
+async function openView(run: Run, faults: Faults): Promise<Open | undefined> {
+  const { subject, found, filters, resources, limit, now, reads, call, services } = run;
+  for (const name of ['parameters', 'context']) {
     if (valueOf(found, name) !== undefined || resources.has(name))
-      throw invalidParameter(name, 'is for queries; a view has none', { issue: 'invalid', expression: name });
-  const view = compileSubject(subject, services, now);
-  const filters = await readFilters(found, call, services);
+      faults.take(invalidParameter(name, 'is for queries; a view has none', { issue: 'invalid', expression: name }));
+  }
+  const view = faults.attempt(() => compileSubject(subject, services, now));
+  if (view === undefined) return undefined;
   const inline = resources.get('resource');
+  // Whether the token may is not hidden behind what else is wrong.
+  if (!faults.areNone && inline === undefined) await partOf(view.resource, {}, call, services);
   return async function* (within) {
     const signal = within ?? call.signal;
     const source =
@@ -97,15 +109,16 @@ async function openView({ subject, found, resources, limit, now, reads, call, se
   };
 }
 
-/** @throws FhirError for all that is wrong with the request */
-async function openQuery({ subject, found, resources, limit, now, reads, call, services }: Run): Promise<Open> {
-  if (resources.has('resource'))
-    throw invalidParameter('resource', 'is for views; a query reads what is stored', { issue: 'invalid', expression: 'resource' }); // prettier-ignore
-  const filters = await readFilters(found, call, services);
-  const artifacts = new Artifacts(resources.get('context') ?? [], call, services);
+/** @returns undefined: it has faults */
+async function openQuery(run: Run, faults: Faults): Promise<Open | undefined> {
+  const { subject, found, filters, resources, limit, now, reads, call, services } = run;
+  if (resources.has('resource')) faults.take(invalidParameter('resource', 'is for views; a query reads what is stored', { issue: 'invalid', expression: 'resource' })); // prettier-ignore
+  const artifacts = faults.attempt(() => new Artifacts(resources.get('context') ?? [], call, services));
+  if (artifacts === undefined) return undefined;
   const parameters = valueOf(found, 'parameters');
-  const plan = await planQuery(subject, parameters, '', artifacts, filters, now, call, services);
-  artifacts.finish();
+  const plan = await faults.collect(() => planQuery(subject, parameters, '', artifacts, filters, now, call, services));
+  faults.attempt(() => artifacts.finish(plan !== undefined));
+  if (plan === undefined) return undefined;
   const { runQuery } = await import('../query/run-query.js');
   return async function* () {
     const { signal, stop } = withLongest(call.signal);

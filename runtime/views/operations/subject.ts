@@ -11,6 +11,9 @@ import { findByCanonical, findByReference, VIEW } from './find-artifact.js';
 /** Parameters that name a subject. */
 const SUBJECTS = ['subjectCanonical', 'subjectReference', 'subjectResource'] as const;
 
+/** Failures of a request that are reported together, the gravest first. What a token may not do ends it at once. */
+export const FAULTS = [404, 400, 422, 406];
+
 /** A view or a query to run, and the parameter that it came by. */
 export interface Subject {
   readonly view: JsonObject;
@@ -47,6 +50,7 @@ export function withoutResources(
  * The view that a request names or brings: exactly one of three parameters does.
  *
  * @param path of the parameters, for messages: `subject[1].`, or nothing
+ * @returns undefined: what names it is wrong, which was reported
  * @throws FhirError `parameter-invalid`, `not-found`, `scope-missing`
  */
 export async function readSubject(
@@ -55,12 +59,13 @@ export async function readSubject(
   path: string,
   call: Call,
   services: Services,
-): Promise<Subject> {
+): Promise<Subject | undefined> {
   const canonical = valueOf(found, 'subjectCanonical');
   const reference = valueOf(found, 'subjectReference');
   const given = [canonical, reference, ...inline].filter((each) => each !== undefined);
   const parameter = path === '' ? 'subject' : path.slice(0, -1);
   if (given.length === 0) {
+    if (SUBJECTS.some((name) => found.has(name))) return undefined;
     const text = `The request names no view; give one of ${SUBJECTS.join(', ')}`;
     throw new FhirError('parameter-invalid', text, { issue: 'required', expression: parameter });
   }

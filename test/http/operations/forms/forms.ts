@@ -169,7 +169,10 @@ export function forms(store: Store): void {
       const others = ['GET', 'PUT', 'DELETE', 'PATCH'].filter((each) => !(methods as readonly string[]).includes(each));
       for (const method of others) {
         const answer = await send(method, pathOf(call));
-        expect([answer.status, codeOf(answer)], `${method} ${answer.text}`).toEqual([405, 'method-not-allowed']);
+        // An export of tables by GET lacks the header as well: 400, as its guide has it.
+        const code =
+          method === 'GET' && call.operation === 'sql-export' ? [400, 'async-only'] : [405, 'method-not-allowed'];
+        expect([answer.status, codeOf(answer)], `${method} ${answer.text}`).toEqual(code);
         expect(answer.headers.allow).toContain('POST');
       }
     });

@@ -25,6 +25,10 @@ export function sqlAnswers(store: Store): void {
   const get = (query: string, headers: Record<string, string> = {}): Promise<Answer> =>
     server.all.send('GET', `/$sql-run?${query}`, undefined, headers);
   const issuesOf = (answer: Answer) => (answer.json() as { issue: { code: string; expression?: string[] }[] }).issue;
+  const summaryOf = (answer: Answer) => [
+    answer.status,
+    ...issuesOf(answer).map(({ code, expression = [] }) => `${code} ${expression.join()}`),
+  ];
   const idsOf = ({ status, text }: Answer): string[] => {
     expect(status, text).toBe(200);
     return text
@@ -220,6 +224,42 @@ export function sqlAnswers(store: Store): void {
       expect((await get('subjectReference=ViewDefinition/sa-v&resource=x')).status).toBe(400);
     });
 
+    it('all in one answer, the gravest first', async () => {
+      const wrong = [
+        { name: 'subjectCanonical', valueCanonical: 'urn:none' },
+        { name: '_limit', valueInteger: -1 },
+        { name: 'other', valueString: 'x' },
+        { name: 'patient', valueReference: { reference: 'Patient/none' } },
+        format('xlsx'),
+      ];
+      expect(summaryOf(await run(wrong))).toEqual([
+        404,
+        'not-found subjectCanonical',
+        'not-supported Parameters.parameter[2]',
+        'not-supported _format',
+        'value _limit',
+        'not-found patient',
+      ]);
+      const broken = [subject({ ...view('Patient'), select: [] }), { name: '_limit', valueString: 'x' }];
+      expect(summaryOf(await run([...broken, { name: 'context', resource: view('Group') }]))).toEqual([
+        400,
+        'value Parameters.parameter[0]',
+        'invalid context',
+        'invalid subjectResource',
+      ]);
+      const twice = { name: 'subjectCanonical', valueCanonical: 'urn:x' };
+      // What names the subject is wrong, but not missing.
+      expect(summaryOf(await run([twice, twice]))).toEqual([400, 'value ']);
+    });
+
+    it('that a token may not, before all others', async () => {
+      const answer = await server.as('system/Device.s').send('POST', '/$sql-run', {
+        resourceType: 'Parameters',
+        parameter: [one, { name: '_limit', valueInteger: -1 }],
+      });
+      expect(answer.status, answer.text).toBe(403);
+    });
+
     it('a body that is no Parameters', async () => {
       expect((await server.all.send('POST', '/$sql-run', person('x'))).status).toBe(400);
     });
@@ -280,9 +320,33 @@ export function sqlAnswers(store: Store): void {
       expect([first?.code, first?.expression?.[0] ?? '']).toEqual([code, expression]);
     });
 
-    it('without the header', async () => {
-      const answer = await start([of(one)], {});
-      expect([answer.status, issuesOf(answer)[0]!.code]).toEqual([400, 'required']);
+    it('without the header, and by GET', async () => {
+      const plain = await start([of(one)], {});
+      expect([plain.status, issuesOf(plain)[0]!.code]).toEqual([400, 'required']);
+      const got = await server.all.send('GET', '/$sql-export?_format=csv', undefined, ASYNC);
+      expect([got.status, issuesOf(got)[0]!.code, got.headers['allow']]).toEqual([400, 'required', 'POST']);
+      expect((await server.all.send('DELETE', '/$sql-export', undefined, ASYNC)).status).toBe(405);
+    });
+
+    it('all in one answer, the gravest first', async () => {
+      const parts = [
+        of(subject({ ...view('Patient'), select: [] })),
+        of(one, { name: 'name', valueString: '../x' }),
+        of({ name: 'subjectCanonical', valueCanonical: 'urn:x' }),
+        of(subject(library('SELECT 1 FROM v', { v: 'urn:none' }))),
+        format('fhir'),
+        { name: '_limit', valueInteger: 1 },
+      ];
+      expect(summaryOf(await start(parts, {}))).toEqual([
+        404,
+        'not-found subject[2].subjectCanonical',
+        'not-found ',
+        'required ',
+        'not-supported Parameters.parameter[5]',
+        'value _format',
+        'value subject[1].name',
+        'invalid subject[0].subjectResource',
+      ]);
     });
   });
 }
