@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const LIMITS = { comments: 10, types: 30 };
+const LIMITS = { comments: 0, types: 0 };
 
 const HEADLESS = /\/\*\*[\s*]+(?:What|Of|The same|Those)\b(?:(?!\*\/)[^])*\*\/\s*export /g;
 const GENERIC =

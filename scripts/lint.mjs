@@ -40,6 +40,7 @@ const LINTS = [
   },
   { name: 'spelling (words of our own: cspell-words.txt)', run: ['cspell/bin.mjs', '--no-progress', '--no-summary'] },
   { name: 'doc comments and names of types', run: ['../scripts/count-names.mjs'] },
+  { name: 'sizes of rooms', run: ['../scripts/count-rooms.mjs'] },
   { name: 'links and README', run: ['../scripts/check-links.mjs'] },
 ];
 

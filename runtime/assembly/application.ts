@@ -29,7 +29,7 @@ import { createTraffic, openJobs, type JobSettings } from './jobs.js';
 import { checkRequiredProfiles } from './required-profiles.js';
 
 /** Where an application is, as clients see it: known once its server listens. */
-export interface Place {
+export interface ServerAddress {
   /** URL without a trailing slash, with FHIR at `/fhir` below it; of one that is mounted, the FHIR base. */
   readonly root: string;
   /** The path that it is mounted on in another application; absent: it has the server to itself. */
@@ -60,7 +60,7 @@ export interface Application {
   /** URL of the metrics; absent: they are off. */
   readonly metricsUrl?: string;
   /** Begins to answer, and to work on jobs. */
-  open(place: Place): void;
+  open(place: ServerAddress): void;
   /** From now on it is not ready, connections that are kept end with their next answer, and web sockets at once. */
   drain(): void;
   /** Ends everything but the store. No request may be in progress. */

@@ -43,7 +43,7 @@ function isServiceLink(name: string, value: string): boolean {
 }
 
 /** A value that was given, under the name by which its giver knows it. */
-export interface Given {
+export interface GivenValue {
   /** `--port`, `KILN_PORT`, or `port` of a file. */
   readonly name: string;
   readonly file?: string;
@@ -57,7 +57,7 @@ export interface Given {
  * @throws ConfigError
  */
 export function readConfig(flags: Flags, env: Environment): ReadConfig {
-  const given = new Map<string, Given>();
+  const given = new Map<string, GivenValue>();
   const file = flags['config'] ?? nonEmpty(env['KILN_CONFIG']);
   const source = flags['config'] === undefined ? 'KILN_CONFIG' : '--config';
   if (file !== undefined) readFile(file, source, given);
@@ -89,7 +89,7 @@ export function checkStoreLimits(config: Config): void {
   }
 }
 
-function readFile(file: string, source: string, given: Map<string, Given>): void {
+function readFile(file: string, source: string, given: Map<string, GivenValue>): void {
   const objects = [...ALL_SETTINGS].filter(([, { isJson }]) => isJson).map(([key]) => key);
   for (const [key, value] of readConfigFile(file, source, new Set(ALL_SETTINGS.keys()), new Set(objects))) {
     if (ALL_SETTINGS.has(key)) given.set(key, { name: key, file, value });
@@ -98,7 +98,7 @@ function readFile(file: string, source: string, given: Map<string, Given>): void
   }
 }
 
-function readEnvironment(env: Environment, given: Map<string, Given>): void {
+function readEnvironment(env: Environment, given: Map<string, GivenValue>): void {
   const keys = new Map([...ALL_SETTINGS.keys()].map((key) => [variableOf(key), key]));
   const later = LATER.map(variableOf);
   for (const [name, value] of Object.entries(env)) {
@@ -112,7 +112,7 @@ function readEnvironment(env: Environment, given: Map<string, Given>): void {
   }
 }
 
-function readFlags(flags: Flags, given: Map<string, Given>): void {
+function readFlags(flags: Flags, given: Map<string, GivenValue>): void {
   for (const key of ALL_SETTINGS.keys()) {
     // A program that passes the key of a file would otherwise run with the default, and not notice.
     if (optionOf(key) !== key && flags[key] !== undefined) throw unknown(`--${key}`, key, [optionOf(key)]);
@@ -126,7 +126,7 @@ function readFlags(flags: Flags, given: Map<string, Given>): void {
 }
 
 /** The value of a setting. @throws ConfigError naming what was given, and what would be right */
-export function parse(setting: Setting<unknown>, { name, file, value }: Given): unknown {
+export function parse(setting: Setting<unknown>, { name, file, value }: GivenValue): unknown {
   try {
     return setting.parse(value);
   } catch (error) {

@@ -9,7 +9,7 @@ import {
   faultOfName,
 } from './explain.js';
 import { CONTENT, type Plan, type Property } from './plan.js';
-import type { Run } from './run.js';
+import type { ValidationRun } from './run.js';
 import { isJson } from '../path/evaluate/item.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ type Json = Readonly<Record<string, unknown>>;
 const MAX_DEPTH = 100;
 
 /** Checks a value that has to be a resource. The run is where it lies, and reports what is wrong. */
-export function checkResource(value: unknown, run: Run): void {
+export function checkResource(value: unknown, run: ValidationRun): void {
   if (!isJson(value) || typeof value['resourceType'] !== 'string' || !run.types.has(value['resourceType'])) {
     faultInResource(run, value);
     return;
@@ -33,7 +33,7 @@ export function checkResource(value: unknown, run: Run): void {
  * The loop that everything goes through: looks up each property of an object, tests it, and sums up in bits what was
  * there. Nothing is allocated until there is a fault.
  */
-function checkObject(plan: Plan, object: Json, run: Run): void {
+function checkObject(plan: Plan, object: Json, run: ValidationRun): void {
   if (run.depth >= MAX_DEPTH) {
     run.report('nested-too-deeply', `objects and arrays may be nested ${MAX_DEPTH} deep`);
     return;
@@ -63,7 +63,7 @@ function checkObject(plan: Plan, object: Json, run: Run): void {
 }
 
 /** All but the single primitives. */
-function checkProperty(property: Property, value: unknown, holder: Json, run: Run): void {
+function checkProperty(property: Property, value: unknown, holder: Json, run: ValidationRun): void {
   if (property.list) {
     if (!Array.isArray(value) || value.length === 0) {
       faultOfForm(run, property, value);
@@ -88,14 +88,14 @@ function checkProperty(property: Property, value: unknown, holder: Json, run: Ru
 }
 
 /** A complex value or a resource; the run is at it. */
-function checkOne(property: Property, value: unknown, run: Run): void {
+function checkOne(property: Property, value: unknown, run: ValidationRun): void {
   if (property.kind === 'resource') checkResource(value, run);
   else if (isJson(value)) checkObject((property.plan ??= run.find(property.type)), value, run);
   else faultOfForm(run, property, value, true);
 }
 
 /** Values of a repeating primitive. `null` stands for a value that has only extensions. */
-function checkPrimitives(property: Property, values: readonly unknown[], holder: Json, run: Run): void {
+function checkPrimitives(property: Property, values: readonly unknown[], holder: Json, run: ValidationRun): void {
   const test = property.test!;
   const siblings = holder[property.other];
   const isAligned = Array.isArray(siblings) && siblings.length === values.length;
@@ -116,7 +116,7 @@ function misaligned(property: Property, values: number, siblings: number): strin
 }
 
 /** Ids and extensions of a repeating primitive. `null` stands for none. */
-function checkSiblings(property: Property, siblings: readonly unknown[], holder: Json, run: Run): void {
+function checkSiblings(property: Property, siblings: readonly unknown[], holder: Json, run: ValidationRun): void {
   const values = holder[property.other];
   for (let i = 0; i < siblings.length && !run.isFull; i++) {
     const sibling: unknown = siblings[i];
@@ -129,7 +129,7 @@ function checkSiblings(property: Property, siblings: readonly unknown[], holder:
 }
 
 /** Id and extensions of one primitive; the run is at it. */
-function checkSibling(property: Property, sibling: unknown, value: unknown, run: Run): void {
+function checkSibling(property: Property, sibling: unknown, value: unknown, run: ValidationRun): void {
   if (!isJson(sibling)) {
     faultOfForm(run, property, sibling, true);
     return;

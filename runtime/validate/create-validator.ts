@@ -2,7 +2,7 @@ import { checkResource } from './check-structure.js';
 import { createFindPlan, type StructureTables } from './compile-plan.js';
 import { ERRORS } from '../fhir/errors.js';
 import type { Fault } from './fault.js';
-import { Run } from './run.js';
+import { ValidationRun } from './run.js';
 
 /** Settings of one validation. */
 export interface ValidatorOptions {
@@ -31,10 +31,13 @@ const NONE: readonly Fault[] = Object.freeze([]);
 export function createValidator(tables: StructureTables): Validator {
   const find = createFindPlan(tables);
   const types = new Set(tables.resourceTypes);
-  let idle: Run | undefined;
+  let idle: ValidationRun | undefined;
   return (resource, { maxFaults = MAX_FAULTS } = {}) => {
     // One run serves all calls as long as it found nothing.
-    const run = maxFaults === MAX_FAULTS ? (idle ??= new Run(maxFaults, find, types)) : new Run(maxFaults, find, types);
+    const run =
+      maxFaults === MAX_FAULTS
+        ? (idle ??= new ValidationRun(maxFaults, find, types))
+        : new ValidationRun(maxFaults, find, types);
     run.start(rootName(resource));
     checkResource(resource, run);
     if (run.faults.length === 0 && !run.isFull) return NONE;
@@ -43,7 +46,7 @@ export function createValidator(tables: StructureTables): Validator {
   };
 }
 
-function moreFaults(run: Run): Fault {
+function moreFaults(run: ValidationRun): Fault {
   const { issue } = ERRORS['more-faults'];
   const text = `There are more faults than the ${run.faults.length} listed`;
   return { code: 'more-faults', issue, text, expression: run.root, path: [] };

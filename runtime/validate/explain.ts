@@ -2,7 +2,7 @@ import { faultOfXhtml } from '../fhir/xml/xhtml.js';
 import { nearestNames } from './nearest-names.js';
 import type { Plan, Property } from './plan.js';
 import { formOf, primitiveForm, show } from './primitive-forms.js';
-import type { Run } from './run.js';
+import type { ValidationRun } from './run.js';
 
 /**
  * What to say of a fault once the check has met one. Each function reports at most one, but `faultInNeeds`, which
@@ -12,7 +12,7 @@ import type { Run } from './run.js';
 type Json = Readonly<Record<string, unknown>>;
 
 /** A property that the type does not have. */
-export function faultOfName(run: Run, plan: Plan, key: string): void {
+export function faultOfName(run: ValidationRun, plan: Plan, key: string): void {
   if (run.isFull) return;
   if (key === 'resourceType') {
     run.report('misplaced-resource', `${plan.name} is no resource; leave "resourceType" out`, key);
@@ -25,7 +25,7 @@ export function faultOfName(run: Run, plan: Plan, key: string): void {
 }
 
 /** A second type of a choice. */
-export function faultInChoice(run: Run, plan: Plan, property: Property, holder: Json): void {
+export function faultInChoice(run: ValidationRun, plan: Plan, property: Property, holder: Json): void {
   // The sibling of a value is of its type; and with its value it is one fault, not two.
   if (property.kind === 'sibling' && Object.hasOwn(holder, property.other)) return;
   const isHere = ({ key, choice }: Property): boolean => choice === property.choice && Object.hasOwn(holder, key);
@@ -36,7 +36,7 @@ export function faultInChoice(run: Run, plan: Plan, property: Property, holder: 
 }
 
 /** Required elements that are not there, or an object without anything. */
-export function faultInNeeds(run: Run, plan: Plan, object: Json, seen: number): void {
+export function faultInNeeds(run: ValidationRun, plan: Plan, object: Json, seen: number): void {
   if (isEmpty(object)) {
     run.report('empty-object', `an object is never empty; leave it out, or give it content of ${plan.name}`);
     return;
@@ -50,7 +50,7 @@ export function faultInNeeds(run: Run, plan: Plan, object: Json, seen: number): 
 }
 
 /** An extension with both or neither of value and extensions. */
-export function faultInEither(run: Run, plan: Plan, object: Json, seen: number): void {
+export function faultInEither(run: ValidationRun, plan: Plan, object: Json, seen: number): void {
   const hasBoth = (seen & plan.either) !== 0;
   // Of an empty object, and of a misspelt value, there is a fault already.
   if (!hasBoth && (isEmpty(object) || Object.keys(object).some((key) => !plan.properties.has(key)))) return;
@@ -59,12 +59,12 @@ export function faultInEither(run: Run, plan: Plan, object: Json, seen: number):
 }
 
 /** An id, but neither a value nor extensions. The run is at the sibling. */
-export function faultInSibling(run: Run, property: Property): void {
+export function faultInSibling(run: ValidationRun, property: Property): void {
   run.report('no-content', `an element without a value needs extensions; "${property.key}" has an id only (ele-1)`);
 }
 
 /** A value that is not what its primitive type allows. With `isHere` the run is at it, else on its holder. */
-export function faultInPrimitive(run: Run, property: Property, value: unknown, isHere = false): void {
+export function faultInPrimitive(run: ValidationRun, property: Property, value: unknown, isHere = false): void {
   const tail = isHere ? undefined : property;
   const form = formOf(value);
   const { json, text } = primitiveForm(property.type);
@@ -79,7 +79,7 @@ export function faultInPrimitive(run: Run, property: Property, value: unknown, i
  * A value of another JSON type than the property has. With `isHere` the run is at it (for a repeating element: on
  * one of its values), else on its holder.
  */
-export function faultOfForm(run: Run, property: Property, value: unknown, isHere = false): void {
+export function faultOfForm(run: ValidationRun, property: Property, value: unknown, isHere = false): void {
   const tail = isHere ? undefined : property;
   const form = formOf(value);
   const wanted = wantedForm(property, isHere);
@@ -106,7 +106,7 @@ function nullText({ list, kind, other }: Property, isHere: boolean): string {
 }
 
 /** Something else than a resource that the tables know. */
-export function faultInResource(run: Run, value: unknown): void {
+export function faultInResource(run: ValidationRun, value: unknown): void {
   const form = formOf(value);
   if (form !== 'an object') {
     run.report(form === 'null' ? 'null-value' : 'not-a-resource', `it is a resource (an object), not ${form}`);

@@ -7,7 +7,7 @@ import type { Property } from './plan.js';
 const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
 /** One validation: where it is in the resource, and what it found. */
-export class Run {
+export class ValidationRun {
   /** The way to the value at hand; what lies beyond `depth` is left over. */
   readonly path: (Property | number)[] = [];
   depth = 0;

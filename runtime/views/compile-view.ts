@@ -4,7 +4,7 @@ import { writeJson } from '../format/write-json.js';
 import { compileExpression } from '../path/evaluate/compile-expression.js';
 import { TooCostly, type Environment } from '../path/evaluate/environment.js';
 import type { Evaluate } from '../path/evaluate/function-types.js';
-import { Item, ofNumber, type Items } from '../path/evaluate/item.js';
+import { PathItem, ofNumber, type Items } from '../path/evaluate/item.js';
 import { createSchema } from '../path/evaluate/schema.js';
 import { checkNames, type Types, type Vocabulary } from '../path/expression/check.js';
 import { ExpressionError } from '../path/expression/expression-error.js';
@@ -105,7 +105,7 @@ export function compileView(
   const constants = Object.fromEntries(view.constants);
   const rowsOf = (resource: Resource, most = Infinity): readonly ViewRow[] => {
     if (resource.resourceType !== view.resource) return [];
-    const root = new Item(resource, resource.resourceType);
+    const root = new PathItem(resource, resource.resourceType);
     const environment = {
       ...{ schema, resource: root, root, context: root, now: context.now, isUndecided: false, budget: MOST.values },
       ...{ resolve: () => undefined, isMember: () => undefined },

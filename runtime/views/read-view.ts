@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
-import { isNumber, Item, type Items } from '../path/evaluate/item.js';
+import { isNumber, PathItem, type Items } from '../path/evaluate/item.js';
 import type { ColumnDefinition, Iteration, Selection, View, ViewPath } from './view.js';
 import { ViewError, type ViewFault } from './view-error.js';
 
@@ -154,7 +154,7 @@ class Reader {
       if (isOfType?.(value) !== true || others.length > 0) {
         this.fault(place, `has to have one value, like valueString; it has ${key ?? 'none'}`);
       }
-      found.set(name, [new Item(value, type)]);
+      found.set(name, [new PathItem(value, type)]);
     }
     return found;
   }

@@ -4,7 +4,7 @@ import { intersectScopes, reduceScopes } from './reduce.js';
 import { printScope, type Scope } from './scope.js';
 
 /** Scopes that are given for one requested scope. */
-export interface Given {
+export interface GivenScopes {
   /** As it was requested. */
   readonly text: string;
   readonly scopes: readonly Scope[];
@@ -14,7 +14,7 @@ export interface Given {
 }
 
 /** Returns what a requested scope and all registered ones have in common. */
-export function give(asked: ReadScope, registered: readonly ReadScope[], rules: ScopeRules): Given {
+export function give(asked: ReadScope, registered: readonly ReadScope[], rules: ScopeRules): GivenScopes {
   const { text } = asked;
   if ('scope' in asked) return { text, customs: [], ...giveScopes(asked.scope, registered, rules) };
   const held = registered.flatMap((each) => ('custom' in each ? [each.text] : []));
@@ -26,7 +26,7 @@ function giveScopes(
   asked: Scope,
   registered: readonly ReadScope[],
   rules: ScopeRules,
-): Pick<Given, 'scopes' | 'isExact'> {
+): Pick<GivenScopes, 'scopes' | 'isExact'> {
   const { withheld = [] } = rules;
   const found: Scope[] = [];
   for (const each of registered) {

@@ -1,6 +1,6 @@
 import { canonicalScopes } from './canonical.js';
 import type { Dialect } from './dialect.js';
-import { give, type Given } from './give.js';
+import { give, type GivenScopes } from './give.js';
 import { readScopes, type ScopeRules } from './read-scopes.js';
 import { printScopes, reduceScopes, type Withheld } from './reduce.js';
 import type { Scope } from './scope.js';
@@ -53,7 +53,7 @@ export function grantScopes(
   const allowed = readScopes(scope, dialect, all).read;
   // Customs always find their place.
   const room = GRANT_LIMITS.canonical - customs.join(' ').length - 1;
-  const kept: Given[] = [];
+  const kept: GivenScopes[] = [];
   let scopes: readonly Scope[] = [];
   let left = MAX_SCOPES;
   for (const each of asked) {

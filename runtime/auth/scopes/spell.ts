@@ -1,5 +1,5 @@
 import { readWord, type Dialect } from './dialect.js';
-import type { Given } from './give.js';
+import type { GivenScopes } from './give.js';
 import { printScope } from './scope.js';
 
 /**
@@ -7,7 +7,7 @@ import { printScope } from './scope.js';
  * is given; otherwise it is written in v2 letters. Read again in the same dialect the text means the same, even where the
  * meaning of `.read` depends on other words of the text.
  */
-export function spellScopes(given: readonly Given[], dialect: Dialect | undefined, requested: string): string {
+export function spellScopes(given: readonly GivenScopes[], dialect: Dialect | undefined, requested: string): string {
   const spell = (mayRepeat: (text: string) => boolean): readonly string[] =>
     given.flatMap(({ text, isExact, scopes, customs }) =>
       isExact && mayRepeat(text) ? [text] : [...scopes.map(printScope), ...customs],

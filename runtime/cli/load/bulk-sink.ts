@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { writeJson } from '../../format/write-json.js';
 import { openClient, whyRefused, type ServerClient } from '../jobs/server-client.js';
 import { httpSink, type HttpTarget } from './http-sink.js';
-import type { Item } from './items.js';
+import type { LoadItem } from './items.js';
 import { LoadStopped, type Outcome, type Sink } from './sink.js';
 
 /** Size of one upload, in characters: well below the limit of bodies. */
@@ -11,10 +11,10 @@ const PART = 16 * 1024 * 1024;
 
 const NDJSON = 'application/fhir+ndjson';
 
-type Done = (item: Item, outcome: Outcome) => void;
+type Done = (item: LoadItem, outcome: Outcome) => void;
 
 interface Taken {
-  readonly item: Item;
+  readonly item: LoadItem;
   readonly done: Done;
 }
 

@@ -1,5 +1,5 @@
 import { describeFaults } from './faults.js';
-import type { Item } from './items.js';
+import type { LoadItem } from './items.js';
 import type { Outcome } from './sink.js';
 
 /** What is read of the answer to a batch or transaction. */
@@ -26,7 +26,7 @@ export interface Executed {
  * @param answer JSON text of the Bundle that was answered
  * @param began what was last changed before is not of this load: milliseconds since the epoch
  */
-export function executed({ resource }: Item, answer: string, began: number): Executed[] {
+export function executed({ resource }: LoadItem, answer: string, began: number): Executed[] {
   const methods = methodsOf(resource['entry']);
   const { entry: answers = [] } = JSON.parse(answer) as Answer;
   return answers.flatMap(({ response = {} }, index): Executed[] => {

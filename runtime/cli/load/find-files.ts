@@ -18,7 +18,7 @@ export interface SourceFile {
 export const STDIN = '-';
 
 /** A file below a path, or a failure where something cannot be read, or a skipped thing that is no file. */
-export type Found = SourceFile | Failure | Skipped;
+export type FoundFile = SourceFile | Failure | Skipped;
 
 /**
  * The files behind paths: each file itself, and all below each folder, in the order of their names. Below a folder,
@@ -26,11 +26,11 @@ export type Found = SourceFile | Failure | Skipped;
  *
  * @throws ConfigError that names each of the paths that does not exist, cannot be read or is neither file nor folder
  */
-export async function findFiles(paths: readonly string[]): Promise<Found[]> {
+export async function findFiles(paths: readonly string[]): Promise<FoundFile[]> {
   const stats = await Promise.all(paths.map(async (path) => (path === STDIN ? undefined : check(path))));
   const wrong = paths.flatMap((path, i) => (typeof stats[i] === 'string' ? [`${path}: ${stats[i]}`] : []));
   if (wrong.length > 0) throw new ConfigError(`nothing was loaded: ${wrong.join('; ')}`);
-  const files: Found[] = [];
+  const files: FoundFile[] = [];
   for (const [i, path] of paths.entries()) {
     const found = stats[i];
     if (typeof found === 'string') continue;
@@ -60,7 +60,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   EACCES: 'may not be read',
 };
 
-async function walk(folder: string, files: Found[]): Promise<void> {
+async function walk(folder: string, files: FoundFile[]): Promise<void> {
   let entries: Dirent[];
   try {
     entries = await readdir(folder, { withFileTypes: true });

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
 import { executed } from './executed.js';
 import { describeFaults } from './faults.js';
-import type { Item } from './items.js';
+import type { LoadItem } from './items.js';
 import { causeOf } from './no-answer.js';
 import { goesUnderOtherId, refuseOther, underOtherId, type Present } from './packages.js';
 import { LoadStopped, type Outcome, type Sink, type Tokens } from './sink.js';
@@ -38,7 +38,7 @@ export function httpSink(target: HttpTarget): Sink {
   /** The server's time at its first answer: what it last changed before is not of this load. */
   let began: number | undefined;
 
-  async function send(given: Item): Promise<Outcome> {
+  async function send(given: LoadItem): Promise<Outcome> {
     const item = given.from === undefined || given.id === undefined ? given : await settle(given);
     if ('error' in item) return item;
     const { resource, id } = item;
@@ -53,7 +53,7 @@ export function httpSink(target: HttpTarget): Sink {
    * What a package has, under the id that it goes under; an error where another canonical has that, or where the server does not say,
    * so that nothing of others is replaced.
    */
-  async function settle(item: Item): Promise<Item | { readonly error: unknown }> {
+  async function settle(item: LoadItem): Promise<LoadItem | { readonly error: unknown }> {
     const { url } = item.resource;
     const own = await presentAt(item);
     if ('error' in own || own.canonical === url) return 'error' in own ? own : item;
@@ -69,13 +69,13 @@ export function httpSink(target: HttpTarget): Sink {
     return settled;
   }
 
-  async function presentAt(item: Item): Promise<Present | Refusal> {
+  async function presentAt(item: LoadItem): Promise<Present | Refusal> {
     const response = await request(`${urlOf(item)}?_elements=url`, undefined, true);
     if (!('error' in response)) return { canonical: (JSON.parse(response.text) as { readonly url?: JsonValue }).url };
     return ABSENT.has(response.status) ? { canonical: undefined } : response;
   }
 
-  function urlOf({ resource, id }: Item): string {
+  function urlOf({ resource, id }: LoadItem): string {
     return `${base}/${resource.resourceType}/${id}`;
   }
 

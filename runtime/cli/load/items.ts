@@ -13,7 +13,7 @@ import type { ReadDocument } from './read-documents.js';
 export type BundleMode = 'store' | 'apply';
 
 /** A resource that is to be loaded. */
-export interface Item {
+export interface LoadItem {
   readonly place: string;
   readonly resource: Resource;
   /** Undefined: a new one is to be made. */
@@ -37,7 +37,7 @@ export interface ItemOptions {
 export async function* readItems(
   documents: AsyncIterable<ReadDocument>,
   options: ItemOptions,
-): AsyncGenerator<Item | Failure | Skipped> {
+): AsyncGenerator<LoadItem | Failure | Skipped> {
   const types = new Set(options.resourceTypes);
   for await (const document of documents) {
     if (!('bytes' in document)) {
@@ -63,7 +63,7 @@ function* applied(
   bundle: Resource,
   size: number,
   types: ReadonlySet<string>,
-): Generator<Item | Failure> {
+): Generator<LoadItem | Failure> {
   const { type } = bundle;
   if (type === 'transaction' || type === 'batch') {
     yield { place, resource: bundle, id: undefined, size, isExecuted: true };
@@ -85,7 +85,7 @@ function* applied(
   }
 }
 
-function toItem(place: string, resource: Resource, id: unknown, size: number, types: ReadonlySet<string>): Item {
+function toItem(place: string, resource: Resource, id: unknown, size: number, types: ReadonlySet<string>): LoadItem {
   const { resourceType } = resource;
   if (!types.has(resourceType)) {
     throw new FhirError('unknown-type', `unknown resource type ${JSON.stringify(resourceType.slice(0, 64))}`);

@@ -1,6 +1,6 @@
 import type { Failure, Skipped } from './document.js';
 import { withAllFaults } from './faults.js';
-import type { Item } from './items.js';
+import type { LoadItem } from './items.js';
 import { isBesideResources, openClashes, packageOf } from './packages.js';
 import type { Outcome, Sink } from './sink.js';
 
@@ -36,13 +36,13 @@ export function newCounts(): LoadCounts {
  * @throws LoadStopped
  */
 export async function loadItems(
-  items: AsyncIterable<Item | Failure | Skipped>,
+  items: AsyncIterable<LoadItem | Failure | Skipped>,
   sink: Sink,
   onFailure: OnFailure,
   counts: LoadCounts = newCounts(),
   packages: readonly string[] = [],
 ): Promise<LoadCounts> {
-  let batch: Item[] = [];
+  let batch: LoadItem[] = [];
   let keys = new Set<string>();
   let size = 0;
   const clashOf = openClashes(packages, sink.keepsOthers);

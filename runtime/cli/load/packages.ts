@@ -10,8 +10,8 @@ import { writeJson } from '../../format/write-json.js';
 import { fhirVersionsOf, otherReleases } from '../../packages/manifest.js';
 import { derivedId } from '../../packages/plan.js';
 import { kindOf } from './document.js';
-import type { Found, SourceFile } from './find-files.js';
-import type { Item } from './items.js';
+import type { FoundFile, SourceFile } from './find-files.js';
+import type { LoadItem } from './items.js';
 import { untar } from './untar.js';
 
 const MANIFEST = 'package.json';
@@ -27,7 +27,7 @@ const MAX_MANIFEST = 1024 * 1024;
  * @returns the paths of archives and folders
  * @throws ConfigError that names packages for other versions of FHIR
  */
-export async function findPackages(files: readonly Found[], version: string): Promise<readonly string[]> {
+export async function findPackages(files: readonly FoundFile[], version: string): Promise<readonly string[]> {
   const packages: string[] = [];
   const wrong: string[] = [];
   for (const file of files) {
@@ -83,7 +83,7 @@ function parse(text: string): JsonValue {
 }
 
 /** The package that a place is in; undefined: it is in none. */
-export function packageOf({ place }: Pick<Item, 'place'>, packages: readonly string[]): string | undefined {
+export function packageOf({ place }: Pick<LoadItem, 'place'>, packages: readonly string[]): string | undefined {
   const around = packages.filter((path) => place.startsWith(`${path}/`));
   return around.sort((a, b) => b.length - a.length)[0];
 }
@@ -92,7 +92,7 @@ export function packageOf({ place }: Pick<Item, 'place'>, packages: readonly str
  * Whether a place is in a folder of a package that holds something else than resources, such as `other`. They are at its top, and in
  * `example`. https://hl7.org/fhir/R5/packages.html
  */
-export function isBesideResources(item: Pick<Item, 'place'>, packages: readonly string[]): boolean {
+export function isBesideResources(item: Pick<LoadItem, 'place'>, packages: readonly string[]): boolean {
   const root = packageOf(item, packages);
   if (root === undefined) return false;
   const [first = '', ...others] = item.place.slice(root.length + 1).split('/');
@@ -115,12 +115,12 @@ export interface Present {
  * @param own what its own id is of
  * @param other what the id is of that `underOtherId` gives
  */
-export function goesUnderOtherId({ resource: { url } }: Item, own: Present, other: Present): boolean {
+export function goesUnderOtherId({ resource: { url } }: LoadItem, own: Present, other: Present): boolean {
   return isOther(url, own.canonical) || (own.canonical === undefined && url !== undefined && url === other.canonical);
 }
 
 /** Refuses to replace what has another canonical by what a package has. @param present what is there */
-export function refuseOther({ resource }: Item, id: string, { canonical }: Present): void {
+export function refuseOther({ resource }: LoadItem, id: string, { canonical }: Present): void {
   if (canonical === undefined || canonical === resource['url']) return;
   const what = `${resource.resourceType}/${id} is there already, ${named(canonical)}`;
   throw new Error(`${what}; the package has ${named(resource['url'])} by the same id, which was not loaded`);
@@ -132,7 +132,7 @@ function isOther(url: JsonValue | undefined, present: JsonValue | undefined): bo
 }
 
 /** An item of a package under another id, because its own is that of another canonical: the same one whenever it is loaded. */
-export function underOtherId(item: Item): Item {
+export function underOtherId(item: LoadItem): LoadItem {
   const { resource, id = '' } = item;
   const other = derivedId({ id, url: String(resource['url']) });
   return { ...item, id: other, resource: { ...resource, id: other } };
@@ -144,7 +144,7 @@ export function underOtherId(item: Item): Item {
  *
  * @param keepsOthers what has another canonical would not
  */
-export function openClashes(packages: readonly string[], keepsOthers = false): (item: Item) => Error | undefined {
+export function openClashes(packages: readonly string[], keepsOthers = false): (item: LoadItem) => Error | undefined {
   const seen = new Map<
     string,
     { readonly from: string; readonly digest: string; readonly url: JsonValue | undefined }

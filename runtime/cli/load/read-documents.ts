@@ -12,7 +12,7 @@ import {
   type Skipped,
   type SourceDocument,
 } from './document.js';
-import { STDIN, type Found } from './find-files.js';
+import { STDIN, type FoundFile } from './find-files.js';
 import { splitLines } from './split-lines.js';
 import { untar } from './untar.js';
 
@@ -31,7 +31,7 @@ const AHEAD_SIZE = 16 * 1024 * 1024;
  * @param limit greatest size of a document, in bytes when inflated; what is larger fails
  */
 export async function* readDocuments(
-  files: readonly Found[],
+  files: readonly FoundFile[],
   onRead: (bytes: number) => void = () => {},
   limit: number = MAX_DOCUMENT,
 ): AsyncGenerator<ReadDocument> {
@@ -53,7 +53,11 @@ export async function* readDocuments(
 }
 
 /** Never rejects: what goes wrong is a failure of the file. */
-async function open(file: Found, onRead: (bytes: number) => void, limit: number): Promise<AsyncIterable<ReadDocument>> {
+async function open(
+  file: FoundFile,
+  onRead: (bytes: number) => void,
+  limit: number,
+): Promise<AsyncIterable<ReadDocument>> {
   if (!('path' in file)) return only(file);
   const { path, named, size } = file;
   if (path === STDIN)

@@ -1,4 +1,4 @@
-import type { Item } from './items.js';
+import type { LoadItem } from './items.js';
 
 /** Outcome of one item. */
 export type Outcome = 'created' | 'updated' | 'unchanged' | { readonly error: unknown };
@@ -13,14 +13,14 @@ export interface Sink {
    *
    * @throws LoadStopped, or what else makes it pointless to go on
    */
-  take(items: readonly Item[], done: (item: Item, outcome: Outcome) => void): Promise<void>;
+  take(items: readonly LoadItem[], done: (item: LoadItem, outcome: Outcome) => void): Promise<void>;
   /**
    * Executes a batch or transaction after all that was taken before, and tells what came of its entries; they are items of
    * their own then.
    *
    * @throws LoadStopped, or what else makes it pointless to go on
    */
-  execute(item: Item, done: (item: Pick<Item, 'place'>, outcome: Outcome) => void): Promise<void>;
+  execute(item: LoadItem, done: (item: Pick<LoadItem, 'place'>, outcome: Outcome) => void): Promise<void>;
   /** Waits until all is reported. */
   end(): Promise<void>;
 }

@@ -13,7 +13,7 @@ import { SEARCH_PARAMETER } from '../../indexing/parameters/stored-parameter.js'
 import { VersionConflict, type Put, type StoredVersion } from '../../store/store.js';
 import { countContained, cutByMembers } from '../../store/write-contained.js';
 import { formatSize } from '../../config/setting.js';
-import type { Item } from './items.js';
+import type { LoadItem } from './items.js';
 import { goesUnderOtherId, refuseOther, underOtherId, type Present } from './packages.js';
 import { executed } from './executed.js';
 import type { LoadChecks } from './refuse-live-subscriptions.js';
@@ -34,10 +34,10 @@ export interface LoadCore
 /** The operator loads, so that references and codes are checked by all that the store has. */
 const OWN_CALL = { principal: OPERATOR };
 
-type Done = (item: Item, outcome: Outcome) => void;
+type Done = (item: LoadItem, outcome: Outcome) => void;
 
 interface Named {
-  readonly item: Item;
+  readonly item: LoadItem;
   readonly id: string;
 }
 
@@ -119,7 +119,7 @@ async function settle(all: readonly Named[], { store }: Pick<LoadCore, 'store'>)
   });
 }
 
-function isSame({ resource }: Item, before: StoredVersion | undefined): boolean {
+function isSame({ resource }: LoadItem, before: StoredVersion | undefined): boolean {
   return resource['url'] === undefined || resource['url'] === presentIn(before).canonical;
 }
 
@@ -146,7 +146,7 @@ async function commit(steps: readonly Step[], core: LoadCore, done: Done): Promi
   for (const { item, outcome } of steps) done(item, outcome);
 }
 
-async function writeOne(item: Item, id: string, core: LoadCore, done: Done): Promise<void> {
+async function writeOne(item: LoadItem, id: string, core: LoadCore, done: Done): Promise<void> {
   try {
     const compose = (current: StoredVersion | undefined): Promise<Put | undefined> =>
       composeChecked(item, id, current, core);
@@ -160,7 +160,7 @@ async function writeOne(item: Item, id: string, core: LoadCore, done: Done): Pro
 }
 
 /** A Binary: its content goes into a blob, as over HTTP. */
-async function storeBinary(item: Item, id: string, core: LoadCore, done: Done): Promise<void> {
+async function storeBinary(item: LoadItem, id: string, core: LoadCore, done: Done): Promise<void> {
   try {
     const taken = await takeBinary({ ...item.resource, id }, id, OWN_CALL, core);
     const { before, after } = await writeBinary(taken, id, core);
@@ -172,9 +172,9 @@ async function storeBinary(item: Item, id: string, core: LoadCore, done: Done): 
 }
 
 async function executeItem(
-  item: Item,
+  item: LoadItem,
   { execute }: LoadCore,
-  done: (item: Pick<Item, 'place'>, outcome: Outcome) => void,
+  done: (item: Pick<LoadItem, 'place'>, outcome: Outcome) => void,
 ): Promise<void> {
   const began = Date.now();
   try {
@@ -193,7 +193,7 @@ function stopIfUnavailable(error: unknown): void {
   throw new LoadStopped(`the store does not work: ${error.issues[0].diagnostics ?? error.message}`, { cause: error });
 }
 
-async function composeChecked(item: Item, id: string, current: StoredVersion | undefined, core: LoadCore) {
+async function composeChecked(item: LoadItem, id: string, current: StoredVersion | undefined, core: LoadCore) {
   try {
     await validateWritten({ ...item.resource, id }, OWN_CALL, core);
     // Another writer may have put it there meanwhile.
@@ -215,7 +215,7 @@ function presentIn(current: StoredVersion | undefined): Present {
 }
 
 /** Says what to do about it, which depends on what it is. */
-function tooLarge({ resource, size }: Item, limit: number): string {
+function tooLarge({ resource, size }: LoadItem, limit: number): string {
   const isCollection = resource.resourceType === 'Bundle' && resource['type'] === 'collection';
   return (
     `too large (file: ${formatSize(size)}): a resource with its index entries may have ${formatSize(limit)}; ` +

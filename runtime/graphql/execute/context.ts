@@ -28,7 +28,7 @@ export function nameOfResource({ resourceType, id }: Resource): string {
 }
 
 /** Result of a lookup: the value, or the reason why there is none. */
-export type Found<T> = { readonly value: T } | { readonly fault: FhirError };
+export type Lookup<T> = { readonly value: T } | { readonly fault: FhirError };
 
 /** Parts that the execution of one query works with. */
 export interface Execution {

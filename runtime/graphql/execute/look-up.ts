@@ -9,7 +9,7 @@ import {
   nameOfResource,
   typeOf,
   type Execution,
-  type Found,
+  type Lookup,
   type Placed,
   type Surroundings,
 } from './context.js';
@@ -21,11 +21,11 @@ import { asFound, listAll, listReferring } from './search-lists.js';
 /** All that a query needed of the store. */
 export interface LookedUp {
   /** What a field that reads one resource found. */
-  read(field: PlannedField): Found<Placed>;
+  read(field: PlannedField): Lookup<Placed>;
   /** Where a reference leads. */
-  target(reference: JsonObject): Found<Placed>;
+  target(reference: JsonObject): Lookup<Placed>;
   /** The matches of a search, or its connection; `focus`: name of the resource that they refer to. */
-  search(field: PlannedField, focus: string | undefined): Found<Result>;
+  search(field: PlannedField, focus: string | undefined): Lookup<Result>;
 }
 
 type Result = readonly Resource[] | JsonObject;
@@ -68,9 +68,9 @@ export async function lookUp(
   execution: Execution,
 ): Promise<LookedUp> {
   const pace = yieldToEventLoop();
-  const targets = new Map<JsonObject, Found<Placed>>();
-  const reads = new Map<PlannedField, Found<Placed>>();
-  const searches = new Map<PlannedField, Map<string | undefined, Found<Result>>>();
+  const targets = new Map<JsonObject, Lookup<Placed>>();
+  const reads = new Map<PlannedField, Lookup<Placed>>();
+  const searches = new Map<PlannedField, Map<string | undefined, Lookup<Result>>>();
   const been = new Map<JsonObject, Set<readonly PlannedField[]>>();
   const { catalog } = execution;
 
@@ -116,7 +116,7 @@ export async function lookUp(
       return [{ reference, key: resolution.key }];
     });
     const fault = await asFound(() => reader.read([...keys, ...far.map(({ key }) => key)]));
-    const found = (key: (typeof keys)[number]): Found<Placed> => {
+    const found = (key: (typeof keys)[number]): Lookup<Placed> => {
       const known = 'fault' in fault ? fault : reader.found(key);
       if (known === undefined) return { fault: new FhirError('not-found') };
       return 'fault' in known ? known : { value: { resource: known.value!, root: known.value! } };
@@ -140,7 +140,7 @@ export async function lookUp(
     focuses: readonly (string | undefined)[],
   ): Promise<readonly Visit[]> => {
     const search = execution.searches.get(field.nodes[0])!;
-    const results = searches.get(field) ?? new Map<string | undefined, Found<Result>>();
+    const results = searches.get(field) ?? new Map<string | undefined, Lookup<Result>>();
     searches.set(field, results);
     const fresh = focuses.filter((each) => !results.has(each));
     if (search.isConnection) {
@@ -178,7 +178,7 @@ export async function lookUp(
     }
     visits = await run(level);
   }
-  const missing = (): Found<never> => ({ fault: new FhirError('too-costly') });
+  const missing = (): Lookup<never> => ({ fault: new FhirError('too-costly') });
   return {
     read: (field) => reads.get(field) ?? missing(),
     target: (reference) => targets.get(reference) ?? missing(),

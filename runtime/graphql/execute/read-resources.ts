@@ -12,7 +12,7 @@ import type { Resource } from '../../fhir/resource.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
 import { neededOn } from '../../auth/access/needed-scopes.js';
 import type { StoredVersion } from '../../store/store.js';
-import type { Execution, Found } from './context.js';
+import type { Execution, Lookup } from './context.js';
 
 /** Names a resource, or one of its versions. */
 export interface TargetKey {
@@ -27,7 +27,7 @@ const CHUNK = 500;
 /** Reads resources by type and id, each once, within the scopes of the token. */
 export class ResourceReader {
   /** What was read, by type and id. */
-  readonly #known = new Map<string, Map<string, Found<Resource>>>();
+  readonly #known = new Map<string, Map<string, Lookup<Resource>>>();
   #hasDecimals = false;
   /** For the audit. */
   readonly reads: ReadNotes | undefined;
@@ -38,7 +38,7 @@ export class ResourceReader {
   }
 
   /** What `read` has read. */
-  found(key: TargetKey): Found<Resource> | undefined {
+  found(key: TargetKey): Lookup<Resource> | undefined {
     return this.#of(key.type).get(placeOf(key));
   }
 
@@ -74,7 +74,7 @@ export class ResourceReader {
   }
 
   /** What is known of a type. */
-  #of(type: string): Map<string, Found<Resource>> {
+  #of(type: string): Map<string, Lookup<Resource>> {
     let known = this.#known.get(type);
     if (known === undefined) this.#known.set(type, (known = new Map()));
     return known;

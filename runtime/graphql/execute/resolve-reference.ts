@@ -3,12 +3,12 @@ import { isObject, type JsonObject, type Resource } from '../../fhir/resource.js
 import { baseKey } from '../../path/base-key.js';
 import { readReference } from '../../path/reference-text.js';
 import { containedResource } from '../../path/refers.js';
-import type { Execution, Found, Placed, Surroundings } from './context.js';
+import type { Execution, Lookup, Placed, Surroundings } from './context.js';
 import type { TargetKey } from './read-resources.js';
 import { quote } from '../../fhir/quote.js';
 
 /** Where a reference leads: to a resource that is at hand, or to one of the store. */
-export type Resolution = Found<Placed> | { readonly key: TargetKey };
+export type Resolution = Lookup<Placed> | { readonly key: TargetKey };
 
 /**
  * Finds out where a reference leads. Within its own resource and its own Bundle it is followed at once.

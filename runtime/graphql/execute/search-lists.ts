@@ -12,7 +12,7 @@ import { EVERYTHING, type Condition, type ValueTest } from '../../search/query/q
 import type { StoredVersion } from '../../store/store.js';
 import { boundsOf, type PlannedSearch } from '../plan/plan-search.js';
 import { QUERY_LIMITS } from '../request.js';
-import type { Execution, Found } from './context.js';
+import type { Execution, Lookup } from './context.js';
 import type { ResourceReader } from './read-resources.js';
 
 /** Matches that one page of the store has. */
@@ -26,7 +26,7 @@ export function listAll(
   search: PlannedSearch,
   reader: ResourceReader,
   execution: Execution,
-): Promise<Found<Resource[]>> {
+): Promise<Lookup<Resource[]>> {
   return asFound(() => matchesOf(search, EVERYTHING, reader, execution));
 }
 
@@ -46,8 +46,8 @@ export async function listReferring(
   targets: readonly string[],
   reader: ResourceReader,
   execution: Execution,
-): Promise<Map<string, Found<Resource[]>>> {
-  const found = new Map<string, Found<Resource[]>>();
+): Promise<Map<string, Lookup<Resource[]>>> {
+  const found = new Map<string, Lookup<Resource[]>>();
   const size = areAllWanted(search) ? CHUNK : 1;
   for (let at = 0; at < targets.length; at += size) {
     const some = targets.slice(at, at + size);
@@ -65,7 +65,7 @@ export async function listReferring(
  * Runs a lookup. An error of the lookup becomes one of its fields. A failure of the store, or a defect, is thrown: it is an
  * error of the request.
  */
-export async function asFound<T>(work: () => Promise<T>): Promise<Found<T>> {
+export async function asFound<T>(work: () => Promise<T>): Promise<Lookup<T>> {
   try {
     return { value: await work() };
   } catch (error) {

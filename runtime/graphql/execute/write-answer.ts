@@ -12,7 +12,7 @@ import {
   nameOfResource,
   typeOf,
   type Execution,
-  type Found,
+  type Lookup,
   type Placed,
   type Surroundings,
 } from './context.js';
@@ -163,7 +163,7 @@ class AnswerWriter {
     }
   }
 
-  #placed(field: PlannedField, found: Found<Placed>, parent: Around, out: Out, trail: Trail): void {
+  #placed(field: PlannedField, found: Lookup<Placed>, parent: Around, out: Out, trail: Trail): void {
     if ('fault' in found) {
       if (field.isOptional) return;
       return this.#fail(field, found.fault, out, trail);

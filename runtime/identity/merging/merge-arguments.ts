@@ -11,7 +11,7 @@ import { hasIdentifier, type Identifier } from '../../jobs/replacement/merged-co
 import { invalidParameter } from '../../fhir/invalid-parameter.js';
 
 /** How a request names one of the two resources: by a reference, which may have an identifier too, or by identifiers. */
-export interface Named {
+export interface NamedResource {
   /** `source-patient` or `target-patient`. */
   readonly parameter: string;
   readonly key?: ResourceKey;
@@ -21,8 +21,8 @@ export interface Named {
 
 /** The arguments of `Patient/$merge`. */
 export interface MergeArguments {
-  readonly source: Named;
-  readonly target: Named;
+  readonly source: NamedResource;
+  readonly target: NamedResource;
   /** What the target shall be afterwards; absent: the server decides. */
   readonly result?: Resource;
   readonly isPreview: boolean;
@@ -69,7 +69,7 @@ export function readMergedPair(call: Call, services: Services): { source: Resour
  * identifiers
  */
 export async function findNamed(
-  { parameter, key, identifiers }: Named,
+  { parameter, key, identifiers }: NamedResource,
   call: Call,
   services: Services,
   signal: AbortSignal | undefined,
@@ -90,12 +90,12 @@ export async function findNamed(
 }
 
 /** @throws FhirError `parameter-invalid` where a resource lacks an identifier that its parameter gives */
-export function checkIdentifiers({ parameter, identifiers }: Named, resource: Resource): void {
+export function checkIdentifiers({ parameter, identifiers }: NamedResource, resource: Resource): void {
   if (identifiers.every((each) => hasIdentifier(resource, each))) return;
   throw invalid(`${parameter}-identifier`, `gives an identifier that the resource of "${parameter}" does not have`);
 }
 
-function readNamed(found: Arguments, parameter: string, call: Call, services: Services): Named {
+function readNamed(found: Arguments, parameter: string, call: Call, services: Services): NamedResource {
   const reference = valueOf(found, parameter);
   const given = valuesOf(found, `${parameter}-identifier`);
   const within = isObject(reference) ? reference['identifier'] : undefined;

@@ -10,7 +10,7 @@ import {
   nextLink,
   openWalk,
   selfLink,
-  type Walk,
+  type PageWalk,
 } from '../../search-execution/pages/page-walk.js';
 import { readMembership, scopeOf, TYPES, type SearchScope } from '../../search-execution/parse/scope.js';
 import { readSearchRequest, type SearchRequest } from '../../search-execution/parse/search-request.js';
@@ -41,14 +41,14 @@ export async function search(call: Call, services: Services): Promise<Reply> {
 }
 
 /** Search as the client asked for it. */
-export interface Asked {
+export interface SearchCall {
   readonly scope: SearchScope;
-  readonly walk: Walk;
+  readonly walk: PageWalk;
   readonly request: SearchRequest;
 }
 
 /** Reads the URL, the form and the page link. @throws FhirError for each parameter that is not valid */
-export async function parseSearch(call: Call, services: Services): Promise<Asked> {
+export async function parseSearch(call: Call, services: Services): Promise<SearchCall> {
   checkForm(call);
   const scope = scopeOf(call, services.tables);
   const walk = await openWalk(call, services.pages);
@@ -71,7 +71,7 @@ export async function parseSearch(call: Call, services: Services): Promise<Asked
 
 /** Compares the search with the scopes of the token. @throws FhirError `scope-missing`, `page-invalid` */
 export async function authorizeSearch(
-  { scope, walk, request }: Asked,
+  { scope, walk, request }: SearchCall,
   call: Call,
   services: Services,
 ): Promise<SearchBounds> {
@@ -96,7 +96,7 @@ interface Found {
 
 /** Asks the store for one page: matches, includes and total from one snapshot; then follows the graph. */
 async function execute(
-  { scope, walk, request }: Asked,
+  { scope, walk, request }: SearchCall,
   { types, include, constraints }: SearchBounds,
   call: Call,
   services: Services,
@@ -151,7 +151,7 @@ async function withShipped(
 
 /** Makes the Bundle: links, the texts of the resources, and warnings. */
 async function present(
-  { scope, walk, request }: Asked,
+  { scope, walk, request }: SearchCall,
   { types, include, effect }: SearchBounds,
   { page, count, included, isGraphCut, used, staleBefore }: Found,
   call: Call,
@@ -202,7 +202,7 @@ function foundAbout(
 }
 
 /** Whether all matches are on this page, so that their total is known without counting. */
-function isComplete({ total }: SearchRequest, { after }: Walk, { next }: FindPage): boolean {
+function isComplete({ total }: SearchRequest, { after }: PageWalk, { next }: FindPage): boolean {
   return total !== 'none' && after === undefined && next === undefined;
 }
 

@@ -9,7 +9,7 @@ import type { Store } from '../../store/store.js';
 import { SYSTEM_CLOCK, type Clock } from './clock.js';
 import { endedJob, type JobKind } from './job-kind.js';
 import { openJobRows, type JobRow, type JobRows } from './job-rows.js';
-import { MAX_FAILURES, runJob, TIMES, type Run, type Stop } from './run-job.js';
+import { MAX_FAILURES, runJob, TIMES, type RunningJob, type Stop } from './run-job.js';
 
 /** Options of a job engine. */
 export interface JobEngineOptions {
@@ -83,7 +83,7 @@ class Engine implements JobEngine {
   private readonly rows: JobRows;
   private readonly clock: Clock;
   private readonly kinds: ReadonlyMap<string, JobKind>;
-  private readonly runs = new Map<string, Run>();
+  private readonly runs = new Map<string, RunningJob>();
   /** Jobs among them that may have ended processes: none is begun beside one of them until a step of it is done. */
   private readonly suspects = new Set<string>();
   private readonly closing = new AbortController();

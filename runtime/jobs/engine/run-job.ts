@@ -45,7 +45,7 @@ export interface RunParts extends Surroundings {
 }
 
 /** A run of a job in this process. */
-export interface Run {
+export interface RunningJob {
   /** Resolves when the process works on the job no more, with the job as it was left; it never rejects. */
   readonly ended: Promise<{ readonly job: Job; readonly stop?: Stop }>;
   stop(why: Stop): void;
@@ -56,7 +56,7 @@ export interface Run {
 /**
  * Works on a job until it ends, or the run is stopped. The row has the lease of this process already.
  */
-export function runJob(row: JobRow, kind: JobKind, parts: RunParts): Run {
+export function runJob(row: JobRow, kind: JobKind, parts: RunParts): RunningJob {
   const run = new JobRun(row, kind, parts);
   return { ended: run.work(), stop: (why) => run.stop(why), now: () => run.seen() };
 }

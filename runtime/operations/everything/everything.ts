@@ -28,7 +28,16 @@ import { readArguments, valueOf, valuesOf } from '../common/arguments.js';
 import { allFoci, FIRST_MEMBER, memberFoci, singleFocus, type Foci } from './foci.js';
 import { membersOfRecord, type Focus, type RecordFilter } from './members.js';
 import { readReferred } from './referred.js';
-import { digestOf, nextLink, openWalk, pathOf, shownBy, type AskedRecord, type Position, type Walk } from './walk.js';
+import {
+  digestOf,
+  nextLink,
+  openWalk,
+  pathOf,
+  shownBy,
+  type AskedRecord,
+  type Position,
+  type EverythingCursor,
+} from './walk.js';
 import type { OwnBases } from '../../path/own-bases.js';
 import { keyOf, nameOf, referredFrom, type ReferredKey } from '../../path/referred-from.js';
 
@@ -110,7 +119,7 @@ class RecordReader {
     private readonly call: Call,
     private readonly services: Services,
     private readonly access: RecordedAccess,
-    private readonly walk: Walk,
+    private readonly walk: EverythingCursor,
     private readonly signal: AbortSignal | undefined,
   ) {
     const row = services.tables.compartments.find(({ type }) => type === 'Patient');

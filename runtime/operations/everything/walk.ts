@@ -30,13 +30,13 @@ export interface Position {
 }
 
 /** Where a page begins. */
-export interface Walk {
+export interface EverythingCursor {
   readonly asked: AskedRecord;
   readonly position: Position;
 }
 
 /** The walk that a page link goes on with; undefined: the call begins one. @throws FhirError `page-invalid` */
-export async function openWalk(call: Call, { pages }: Services): Promise<Walk | undefined> {
+export async function openWalk(call: Call, { pages }: Services): Promise<EverythingCursor | undefined> {
   const token = call.params.get(PAGE_PARAMETER);
   if (token === null) return undefined;
   const extra = [...call.params.keys()].find((name) => name !== PAGE_PARAMETER && !FORM.has(name));
@@ -48,7 +48,11 @@ export async function openWalk(call: Call, { pages }: Services): Promise<Walk | 
 }
 
 /** The link that goes on from a position. */
-export async function nextLink(call: Call, { asked, position }: Walk, { pages }: Services): Promise<string> {
+export async function nextLink(
+  call: Call,
+  { asked, position }: EverythingCursor,
+  { pages }: Services,
+): Promise<string> {
   const state = { query: JSON.stringify(asked), after: JSON.stringify(position) };
   const token = await pages.seal(bindingOf(call), state);
   return writeLink(call, pathOf(call), [[PAGE_PARAMETER, token]]);

@@ -20,7 +20,7 @@ function knownOf(shipped: Shipped): Known {
   return found;
 }
 
-/** What a search parameter of the specification is about, as one type has it; empty: no definition says it. */
+/** The description of a search parameter of the specification for one type; empty: no definition says it. */
 export function parameterText(type: string, url: string, shipped: Shipped): string {
   const { parameters } = knownOf(shipped);
   const key = `${type} ${url}`;
@@ -37,7 +37,7 @@ function textIn({ description = '' }: JsonObject, type: string): string {
   return shortened(own ?? lines.join(' '));
 }
 
-/** What the codes of a code system mean, by code. */
+/** The meanings of a code system's codes, by code. */
 export function codeTexts(system: string, shipped: Shipped): ReadonlyMap<string, string> {
   const { codes } = knownOf(shipped);
   let texts = codes.get(system);

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
-import { readItems, type Item } from '../fhirpath/fhirpath-items.js';
+import { readItems, type PatchItem } from '../fhirpath/fhirpath-items.js';
 import type { PatchModel } from '../fhirpath/fhirpath-model.js';
 
 /**
@@ -8,7 +8,7 @@ import type { PatchModel } from '../fhirpath/fhirpath-model.js';
  *
  * @param type name of its type
  */
-export function writeValue({ value, twin }: Item, type: string, model: PatchModel): JsonObject {
+export function writeValue({ value, twin }: PatchItem, type: string, model: PatchModel): JsonObject {
   if (model.primitive(type) !== undefined) {
     const key = valueKey(openType(type, model));
     return { ...(value === undefined ? {} : { [key]: value }), ...(twin === undefined ? {} : { [`_${key}`]: twin }) };

@@ -5,7 +5,7 @@ import { canonicalText } from './diff-canonical.js';
 import { listSteps } from './diff-list.js';
 import { pairItems } from './diff-pairs.js';
 import { writeValue } from './diff-value.js';
-import { readItems, type Item } from '../fhirpath/fhirpath-items.js';
+import { readItems, type PatchItem } from '../fhirpath/fhirpath-items.js';
 import type { PatchElement, PatchModel, PatchType } from '../fhirpath/fhirpath-model.js';
 import { MAX_PATCH_OPERATIONS } from '../patch-limits.js';
 
@@ -187,7 +187,7 @@ class Comparison {
 
 /** A value of an element, and its type; of a resource its own. */
 interface Value {
-  readonly item: Item;
+  readonly item: PatchItem;
   readonly type: string;
 }
 

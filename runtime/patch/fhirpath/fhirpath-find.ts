@@ -2,7 +2,7 @@ import type { Resource } from '../../fhir/resource.js';
 import { compileParsed } from '../../path/evaluate/compile-expression.js';
 import { TooCostly, type Environment } from '../../path/evaluate/environment.js';
 import type { Evaluate } from '../../path/evaluate/function-types.js';
-import { Item, ofText } from '../../path/evaluate/item.js';
+import { PathItem, ofText } from '../../path/evaluate/item.js';
 import type { Schema } from '../../path/evaluate/schema.js';
 import { ExpressionError } from '../../path/expression/expression-error.js';
 import type { Expression } from '../../path/expression/parse.js';
@@ -24,7 +24,7 @@ export interface Find {
 export type Finder = (resource: Resource, model: PatchModel) => Find;
 
 /** An element of the resource, as expressions see it: what they find is identified by where it is, never by its value. */
-class NodeItem extends Item {
+class NodeItem extends PathItem {
   constructor(readonly node: Node) {
     super(node.item.value, node.type, node.item.twin);
   }
@@ -88,7 +88,7 @@ function compileOwn(expression: Expression): Evaluate {
 }
 
 function schemaOf(model: PatchModel): Schema {
-  const add = (item: Item, name: string, out: Item[]): void => {
+  const add = (item: PathItem, name: string, out: PathItem[]): void => {
     const element = item instanceof NodeItem ? typeOf(item.node, model)?.elements.get(name) : undefined;
     if (element === undefined) {
       // No element of FHIR, but what everybody knows from JSON.
@@ -112,7 +112,7 @@ function schemaOf(model: PatchModel): Schema {
   };
 }
 
-function environmentOf(root: Item, schema: Schema, now: Date, { left }: Budget): Environment {
+function environmentOf(root: PathItem, schema: Schema, now: Date, { left }: Budget): Environment {
   return {
     ...{ schema, resource: root, root, context: root, now },
     ...{ resolve: () => undefined, isMember: () => undefined, isUndecided: false, budget: left },
@@ -122,7 +122,7 @@ function environmentOf(root: Item, schema: Schema, now: Date, { left }: Budget):
 /** The elements that an expression finds, each once. @throws PathFault */
 function nodesOf(
   evaluate: Evaluate,
-  root: Item,
+  root: PathItem,
   environment: Environment,
   budget: Budget,
   model: PatchModel,

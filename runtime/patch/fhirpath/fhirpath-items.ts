@@ -5,13 +5,13 @@ import { isObject } from '../../fhir/resource.js';
  * One value of an element. A primitive has its id and extensions in `twin` (in JSON under the name with a `_`), and
  * then perhaps no value. https://hl7.org/fhir/R5/json.html#primitive
  */
-export interface Item {
+export interface PatchItem {
   readonly value?: JsonValue;
   readonly twin?: JsonObject;
 }
 
 /** The values under a JSON name, and under the same name with a `_`. */
-export function readItems(holder: JsonObject, key: string): readonly Item[] {
+export function readItems(holder: JsonObject, key: string): readonly PatchItem[] {
   const values = own(holder, key);
   const twins = own(holder, `_${key}`);
   if (!Array.isArray(values) && !Array.isArray(twins)) {
@@ -21,7 +21,7 @@ export function readItems(holder: JsonObject, key: string): readonly Item[] {
 }
 
 /** One of the values; undefined where there are not so many. */
-export function readItem(holder: JsonObject, key: string, index: number): Item | undefined {
+export function readItem(holder: JsonObject, key: string, index: number): PatchItem | undefined {
   if (index >= countItems(holder, key)) return undefined;
   return itemOf(at(own(holder, key), index), at(own(holder, `_${key}`), index));
 }
@@ -40,7 +40,7 @@ export function spliceItems(
   list: boolean,
   index: number,
   count: number,
-  ...fresh: readonly Item[]
+  ...fresh: readonly PatchItem[]
 ): JsonObject {
   const values = own(holder, key);
   const twins = own(holder, `_${key}`);
@@ -96,7 +96,7 @@ function replaceLists(
  * Returns a copy of the object with these values under a JSON name, at the position that the name had before. In arrays
  * `null` means an absent item. An array without any other item is left out.
  */
-export function writeItems(holder: JsonObject, key: string, items: readonly Item[], list: boolean): JsonObject {
+export function writeItems(holder: JsonObject, key: string, items: readonly PatchItem[], list: boolean): JsonObject {
   const values = items.map(({ value }) => value ?? null);
   const twins = items.map(({ twin }) => twin ?? null);
   const entries: [string, JsonValue][] = [];
@@ -132,7 +132,7 @@ function own(holder: JsonObject, key: string): JsonValue | undefined {
   return Object.hasOwn(holder, key) ? holder[key] : undefined;
 }
 
-function itemOf(value: JsonValue | undefined, twin: JsonValue | undefined): Item {
+function itemOf(value: JsonValue | undefined, twin: JsonValue | undefined): PatchItem {
   return { ...(value === undefined || value === null ? {} : { value }), ...(isObject(twin) ? { twin } : {}) };
 }
 

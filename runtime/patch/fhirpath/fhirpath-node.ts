@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
-import { countItems, readItem, readItems, type Item } from './fhirpath-items.js';
+import { countItems, readItem, readItems, type PatchItem } from './fhirpath-items.js';
 import type { ElementForm } from '../../path/expression/type-index.js';
 import type { PatchElement, PatchModel, PatchType } from './fhirpath-model.js';
 
@@ -10,7 +10,7 @@ export type JsonPath = readonly (string | number)[];
 export interface Node {
   /** Name of its type; of a resource its own. */
   readonly type: string;
-  readonly item: Item;
+  readonly item: PatchItem;
   /** Undefined for the resource itself. */
   readonly slot?: Slot;
 }
@@ -82,7 +82,7 @@ function makeNode(
   parent: Node,
   element: PatchElement,
   { key, type }: ElementForm,
-  item: Item,
+  item: PatchItem,
   index: number,
   model: PatchModel,
 ): Node {

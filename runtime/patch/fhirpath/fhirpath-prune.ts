@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type Resource } from '../../fhir/resource.js';
-import { readItems, writeItems, type Item } from './fhirpath-items.js';
+import { readItems, writeItems, type PatchItem } from './fhirpath-items.js';
 
 /**
  * A resource without what has nothing left in it: FHIR has no empty objects and arrays. What is not empty stays the
@@ -30,13 +30,13 @@ function pruneObject(object: JsonObject): JsonObject | undefined {
 }
 
 /** The very same item where there is nothing to take away. */
-function pruneItem(item: Item): Item {
+function pruneItem(item: PatchItem): PatchItem {
   const value = isObject(item.value) ? pruneObject(item.value) : item.value;
   const twin = item.twin && pruneObject(item.twin);
   if (value === item.value && twin === item.twin) return item;
   return { ...(value === undefined ? {} : { value }), ...(twin === undefined ? {} : { twin }) };
 }
 
-function isThere({ value, twin }: Item): boolean {
+function isThere({ value, twin }: PatchItem): boolean {
   return value !== undefined || twin !== undefined;
 }

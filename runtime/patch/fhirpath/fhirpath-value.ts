@@ -2,13 +2,13 @@ import { Decimal } from '../../fhir/decimal.js';
 import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
 import { clip } from '../../fhir/quote.js';
 import { MAX_SHOWN, PathFault } from '../../path/expression/path-fault.js';
-import { countItems, readItems, spliceItems, writeItems, type Item } from './fhirpath-items.js';
+import { countItems, readItems, spliceItems, writeItems, type PatchItem } from './fhirpath-items.js';
 import type { PatchElement, PatchModel, PatchType } from './fhirpath-model.js';
 
 /** A value for an element, and the JSON name that its type gives it there. */
 export interface NewValue {
   readonly key: string;
-  readonly item: Item;
+  readonly item: PatchItem;
 }
 
 /**
@@ -37,7 +37,7 @@ export function readValue(part: JsonObject, owner: PatchType, element: PatchElem
 }
 
 /** The type that a part names, and its value; neither where it has parts. */
-function readPart(part: JsonObject, model: PatchModel): { readonly type?: string; readonly item?: Item } {
+function readPart(part: JsonObject, model: PatchModel): { readonly type?: string; readonly item?: PatchItem } {
   const keys = model.type('Parameters.parameter')?.keys;
   const names = Object.keys(part).map((name) => (name.startsWith('_') ? name.slice(1) : name));
   const values = [...new Set(names)].filter((name) => keys?.get(name)?.element.name === 'value');
@@ -82,10 +82,10 @@ function readParts(part: JsonObject, typeName: string, model: PatchModel): JsonO
   if (type === undefined || !Array.isArray(parts))
     throw new PathFault('the value has no parts', 'value', 'patch-invalid');
   /** All of one name together: parts may be many. */
-  const items = new Map<PatchElement, Map<string, Item[]>>();
+  const items = new Map<PatchElement, Map<string, PatchItem[]>>();
   for (const each of parts) {
     const { element, key, item } = readNamedPart(each, type, model);
-    const keys = items.get(element) ?? new Map<string, Item[]>();
+    const keys = items.get(element) ?? new Map<string, PatchItem[]>();
     if (keys.size > 0 && !element.list) throw alreadyThere(type, element);
     const list = keys.get(key) ?? [];
     list.push(item);

@@ -1,4 +1,4 @@
-import { isNumber, Item, NONE, ofNumber, type Items } from './item.js';
+import { isNumber, PathItem, NONE, ofNumber, type Items } from './item.js';
 
 /** One of the two ends of the span of values that a value may have. */
 type Boundary = 'low' | 'high';
@@ -26,7 +26,7 @@ export function boundary(input: Items, end: Boundary): Items {
       : /^(?:dateTime|instant|System\.DateTime)$/.test(type)
         ? instantOf(value, end)
         : undefined;
-  return made === undefined ? NONE : [new Item(made, type)];
+  return made === undefined ? NONE : [new PathItem(made, type)];
 }
 
 /** Half of what the last digit counts below, or above; a number without a point is taken for one with a digit behind it. */

@@ -1,6 +1,6 @@
 import { isTemporal, compareTimes } from './times.js';
 import { equalityKey } from '../equality-key.js';
-import { isJson, isNumber, type Item, type Items } from './item.js';
+import { isJson, isNumber, type PathItem, type Items } from './item.js';
 
 /**
  * Whether two collections are equal; undefined where one is empty, or where times of different precision leave it open.
@@ -19,7 +19,7 @@ export function equalItems(left: Items, right: Items): boolean | undefined {
 }
 
 /** Whether two values are equal: objects as trees, numbers by value, a boolean also with its text. */
-export function equalValues(left: Item, right: Item): boolean | undefined {
+export function equalValues(left: PathItem, right: PathItem): boolean | undefined {
   const [a, b] = [left.value, right.value];
   if (typeof a === 'string' && typeof b === 'string') {
     if (a === b) return true;
@@ -42,7 +42,7 @@ function equalTimes(a: string, b: string): boolean | undefined {
 }
 
 /** A text that is the same for equal items: with it, equal ones are found among many. */
-export function itemKey({ value, beside }: Item): string {
+export function itemKey({ value, beside }: PathItem): string {
   // Most are texts. No other key begins with a quotation mark.
   if (typeof value === 'string') return `"${value}`;
   return value === undefined ? `_${equalityKey(beside)}` : equalityKey(value);
@@ -64,7 +64,7 @@ export function compareItems(left: Items, right: Items): number | undefined {
 }
 
 /** Quantities of one unit; others have no order here. The unit of a literal is a code. */
-function compareQuantities({ value: a, type }: Item, { value: b, type: other }: Item): number | undefined {
+function compareQuantities({ value: a, type }: PathItem, { value: b, type: other }: PathItem): number | undefined {
   if (!isJson(a) || !isJson(b) || !isNumber(a['value']) || !isNumber(b['value'])) return undefined;
   const isSame = a['code'] === b['code'] && a['system'] === b['system'];
   const isLiteral = type === 'System.Quantity' || other === 'System.Quantity';

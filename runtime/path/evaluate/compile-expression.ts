@@ -4,7 +4,7 @@ import { spend, type Environment, type VersionVariable } from './environment.js'
 import { referenceKeys } from './keys.js';
 import type { Evaluate } from './function-types.js';
 import { FUNCTIONS } from './functions.js';
-import { Item, NONE, ofBoolean, ofNumber, ofText, type Items } from './item.js';
+import { PathItem, NONE, ofBoolean, ofNumber, ofText, type Items } from './item.js';
 import { distinct } from './compare.js';
 import { OPERATORS } from './operators.js';
 import { SYSTEM_TYPES, type TypeIndex } from '../expression/type-index.js';
@@ -106,13 +106,13 @@ function compileCompared(expression: Expression): Evaluate {
 
 function timeLiteral(text: string): Items {
   const [, time, day, clock] = /^(?:T(\d\d:\d\d:\d\d.*)|(\d{4}(?:-\d\d){0,2})T?(\d\d:\d\d:\d\d.*)?)$/.exec(text) ?? [];
-  if (time !== undefined) return [new Item(time, 'System.Time')];
+  if (time !== undefined) return [new PathItem(time, 'System.Time')];
   if (day === undefined) throw new ExpressionError(`@${text} is no time that is understood here`);
-  return [new Item(text.replace(/T$/, ''), clock === undefined ? 'System.Date' : 'System.DateTime')];
+  return [new PathItem(text.replace(/T$/, ''), clock === undefined ? 'System.Date' : 'System.DateTime')];
 }
 
 function quantityLiteral({ text, unit }: Extract<Expression, { kind: 'quantity' }>): Items {
-  return [new Item({ value: Number(text), unit, system: CONSTANTS['ucum'], code: unit }, 'System.Quantity')];
+  return [new PathItem({ value: Number(text), unit, system: CONSTANTS['ucum'], code: unit }, 'System.Quantity')];
 }
 
 function compileIndex({ of, at }: Extract<Expression, { kind: 'index' }>): Evaluate {
@@ -152,7 +152,7 @@ function compileName({ name, of }: Extract<Expression, { kind: 'name' }>): Evalu
 
 function step(items: Items, name: string, environment: Environment): Items {
   if (items.length === 0) return NONE;
-  const found: Item[] = [];
+  const found: PathItem[] = [];
   for (const item of items) environment.schema.children(item, name, found);
   spend(environment, found.length);
   return found;
@@ -197,7 +197,7 @@ function ofType(items: Items, type: string, { schema }: Environment): Items {
  * Whether a value is of a type or of one that specialises it. `String` and the like mean the types of FHIRPath, which values
  * of FHIR are not. https://hl7.org/fhirpath/N1/#types-and-reflection
  */
-function isOfType({ type }: Item, name: string, types: TypeIndex): boolean {
+function isOfType({ type }: PathItem, name: string, types: TypeIndex): boolean {
   if (type === name || type === `System.${name}`) return true;
   if (name.startsWith('System.') || (SYSTEM_TYPES.has(name) && !types.isType(name))) return false;
   return types.ancestors(type).includes(name);

@@ -1,5 +1,5 @@
 import type { OwnBases } from '../own-bases.js';
-import type { Item, Items } from './item.js';
+import type { PathItem, Items } from './item.js';
 import type { Schema } from './schema.js';
 
 /** Variables of the criteria of topics. */
@@ -9,19 +9,19 @@ export type VersionVariable = 'current' | 'previous';
 export interface Environment {
   readonly schema: Schema;
   /** `%resource`: the innermost resource that the focus is in. */
-  readonly resource: Item;
+  readonly resource: PathItem;
   /** `%rootResource`: of a contained resource the one that contains it, otherwise `%resource`. */
-  readonly root: Item;
+  readonly root: PathItem;
   /** `%context`: where the expression begins. */
-  readonly context: Item;
+  readonly context: PathItem;
   /** The resource behind a Reference or a URL; undefined: it is not known. */
-  readonly resolve: (reference: Item) => Item | undefined;
+  readonly resolve: (reference: PathItem) => PathItem | undefined;
   /** Whether a code is in a value set; undefined: it cannot be decided here. */
-  readonly isMember: (code: Item, valueSet: string) => boolean | undefined;
+  readonly isMember: (code: PathItem, valueSet: string) => boolean | undefined;
   /** Whether a value conforms to a profile; undefined: it cannot be decided. Absent: profiles are not at hand. */
-  readonly conforms?: (value: Item, canonical: string) => boolean | undefined;
+  readonly conforms?: (value: PathItem, canonical: string) => boolean | undefined;
   /** `%current` and `%previous` of triggers: a version and the one before; absent: there are none. https://hl7.org/fhir/R5/subscriptiontopic.html */
-  readonly versions?: Readonly<Partial<Record<VersionVariable, Item>>>;
+  readonly versions?: Readonly<Partial<Record<VersionVariable, PathItem>>>;
   /** Values of the variables that `compileExpression` was given the names of; absent: there are none. */
   readonly variables?: Readonly<Record<string, Items>>;
   /** URLs of this server, by which absolute references lead to resources here; absent: none are known. */

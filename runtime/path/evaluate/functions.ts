@@ -1,7 +1,18 @@
 import type { Evaluate, MakeFunction } from './function-types.js';
 import { spend, type Environment } from './environment.js';
 import { distinct, itemKey } from './compare.js';
-import { Item, isNumber, NONE, ofBoolean, ofNumber, ofText, toBoolean, toNumber, toText, type Items } from './item.js';
+import {
+  PathItem,
+  isNumber,
+  NONE,
+  ofBoolean,
+  ofNumber,
+  ofText,
+  toBoolean,
+  toNumber,
+  toText,
+  type Items,
+} from './item.js';
 import { boundary } from './boundaries.js';
 import { resourceKey } from './keys.js';
 import { TEXT_FUNCTIONS } from './text-functions.js';
@@ -27,7 +38,7 @@ const CONVERSIONS: readonly (readonly [type: string, convert: (input: Items) => 
 
 function ofTime(input: Items, type: string, form: RegExp): Items {
   const text = form.exec(toText(input) ?? '')?.[0];
-  return text === undefined ? NONE : [new Item(text, type)];
+  return text === undefined ? NONE : [new PathItem(text, type)];
 }
 
 /** Functions of FHIRPath that rules use. http://hl7.org/fhirpath/N1/#functions, https://hl7.org/fhir/R5/fhirpath.html */
@@ -76,14 +87,14 @@ export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, Make
     }],
   ['children', () => (input, environment) => childrenOf(input, environment)],
   ['descendants', () => (input, environment) => {
-      const found: Item[] = [];
+      const found: PathItem[] = [];
       for (let level = childrenOf(input, environment); level.length > 0; level = childrenOf(level, environment)) {
         for (const item of level) found.push(item);
       }
       return found;
     }],
   ['repeat', ([project = NOTHING]) => (input, environment) => {
-      const found: Item[] = [];
+      const found: PathItem[] = [];
       const seen = new Set<unknown>();
       for (let level = input; level.length > 0;) {
         const next = level.flatMap((item) => project([item], environment));
@@ -106,7 +117,7 @@ export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, Make
   ['getValue', () => (input) => (input.length === 1 && isPrimitive(input[0]?.value) ? input : NONE)],
   ['extension', ([url = NOTHING]) => (input, environment, outer) => {
       const wanted = toText(url(outer, environment));
-      const found: Item[] = [];
+      const found: PathItem[] = [];
       for (const item of input) environment.schema.children(item, 'extension', found);
       return found.filter(({ value }) => (value as { url?: unknown }).url === wanted);
     }],
@@ -156,7 +167,7 @@ export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, Make
 function nowAs(type: string, part: (text: string) => readonly [number, number], environment: Environment): Items {
   const text = environment.now?.toISOString();
   if (text === undefined) environment.isUndecided = true;
-  return text === undefined ? NONE : [new Item(text.slice(...part(text)), type)];
+  return text === undefined ? NONE : [new PathItem(text.slice(...part(text)), type)];
 }
 
 function filter(input: Items, criteria: Evaluate | undefined, environment: Environment): Items {
@@ -175,7 +186,7 @@ function atEach<T>(input: Items, environment: Environment, work: () => T): T {
   return found;
 }
 
-function at(item: Item, index: number, environment: Environment): Items {
+function at(item: PathItem, index: number, environment: Environment): Items {
   environment.index = index;
   return [item];
 }
@@ -185,8 +196,8 @@ function combined(input: Items, other: Items, environment: Environment): Items {
   return [...input, ...other];
 }
 
-function childrenOf(input: Items, environment: Environment): Item[] {
-  const found: Item[] = [];
+function childrenOf(input: Items, environment: Environment): PathItem[] {
+  const found: PathItem[] = [];
   for (const item of input) environment.schema.allChildren(item, found);
   spend(environment, found.length);
   return found;

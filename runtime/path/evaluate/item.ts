@@ -4,7 +4,7 @@ import { Decimal } from '../../fhir/decimal.js';
 export type Json = Readonly<Record<string, unknown>>;
 
 /** A value that an expression is at: an element of a resource, or a value that the expression made. */
-export class Item {
+export class PathItem {
   constructor(
     /** JSON value; undefined: a primitive that has only an id or extensions. */
     readonly value: unknown,
@@ -16,12 +16,12 @@ export class Item {
 }
 
 /** Result of an expression: its items in order. http://hl7.org/fhirpath/N1/#collections */
-export type Items = readonly Item[];
+export type Items = readonly PathItem[];
 
 /** Nothing. */
 export const NONE: Items = [];
-const TRUE: Items = [new Item(true, 'System.Boolean')];
-const FALSE: Items = [new Item(false, 'System.Boolean')];
+const TRUE: Items = [new PathItem(true, 'System.Boolean')];
+const FALSE: Items = [new PathItem(false, 'System.Boolean')];
 
 /** A boolean as a collection; undefined is the empty one. */
 export function ofBoolean(value: boolean | undefined): Items {
@@ -30,13 +30,13 @@ export function ofBoolean(value: boolean | undefined): Items {
 
 /** A text as a collection; undefined is the empty one. */
 export function ofText(value: string | undefined): Items {
-  return value === undefined ? NONE : [new Item(value, 'System.String')];
+  return value === undefined ? NONE : [new PathItem(value, 'System.String')];
 }
 
 /** A number as a collection; undefined is the empty one. */
 export function ofNumber(value: number | undefined): Items {
   if (value === undefined || Number.isNaN(value)) return NONE;
-  return [new Item(value, Number.isInteger(value) ? 'System.Integer' : 'System.Decimal')];
+  return [new PathItem(value, Number.isInteger(value) ? 'System.Integer' : 'System.Decimal')];
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { ElementForm, ElementMember, TypeIndex } from '../expression/type-index.js';
-import { isJson, Item, type Json } from './item.js';
+import { isJson, PathItem, type Json } from './item.js';
 
 /** Choices of more types are found by the properties of the object, and not the other way about. */
 const FEW_FORMS = 3;
@@ -8,11 +8,11 @@ const FEW_FORMS = 3;
 export interface Schema {
   readonly types: TypeIndex;
   /** Adds the values of an element to a list. */
-  children(item: Item, element: string, out: Item[]): void;
+  children(item: PathItem, element: string, out: PathItem[]): void;
   /** One value of an element, by its position; absent: it is taken from all of them. */
-  childAt?(item: Item, element: string, index: number): Item | undefined;
+  childAt?(item: PathItem, element: string, index: number): PathItem | undefined;
   /** Adds the values of all elements to a list. */
-  allChildren(item: Item, out: Item[]): void;
+  allChildren(item: PathItem, out: PathItem[]): void;
 }
 
 /** Makes a schema of types. */
@@ -46,7 +46,7 @@ export function createSchema(types: TypeIndex): Schema {
 }
 
 /** The object that has the children of a value: of a primitive the one beside it. */
-function holderOf({ value, beside }: Item): Json | undefined {
+function holderOf({ value, beside }: PathItem): Json | undefined {
   return isJson(value) ? value : beside;
 }
 
@@ -56,12 +56,12 @@ function memberAt(members: ReturnType<TypeIndex['members']>, key: string): Eleme
 }
 
 /** Reads the property that a key belongs to, once where both the value and what is beside it are there. */
-function readAt(holder: Json, key: string, member: ElementMember, out: Item[]): void {
+function readAt(holder: Json, key: string, member: ElementMember, out: PathItem[]): void {
   if (key === member.key || holder[member.key] === undefined) read(holder, member, out);
 }
 
 /** Adds the values of a property, each primitive with what is beside it. */
-function read(holder: Json, { key, beside: other, type }: ElementForm, out: Item[]): void {
+function read(holder: Json, { key, beside: other, type }: ElementForm, out: PathItem[]): void {
   const value = holder[key];
   const beside = holder[other];
   if (Array.isArray(value) || Array.isArray(beside)) {
@@ -72,12 +72,12 @@ function read(holder: Json, { key, beside: other, type }: ElementForm, out: Item
   } else if (value !== undefined || beside !== undefined) add(value, beside, type, out);
 }
 
-function add(value: unknown, beside: unknown, type: string, out: Item[]): void {
+function add(value: unknown, beside: unknown, type: string, out: PathItem[]): void {
   const others = isJson(beside) ? beside : undefined;
   if (value === undefined || value === null) {
-    if (others !== undefined) out.push(new Item(undefined, type, others));
+    if (others !== undefined) out.push(new PathItem(undefined, type, others));
   } else if (isJson(value)) {
     const { resourceType } = value;
-    out.push(new Item(value, typeof resourceType === 'string' ? resourceType : type));
-  } else out.push(new Item(value, type, others));
+    out.push(new PathItem(value, typeof resourceType === 'string' ? resourceType : type));
+  } else out.push(new PathItem(value, type, others));
 }

@@ -13,7 +13,7 @@ export type Types = readonly string[] | undefined;
 /** A call of a function. */
 export type FunctionCall = Extract<Expression, { kind: 'call' }>;
 
-/** What an expression may name beside elements and types. */
+/** Names that an expression may use beside elements and types. */
 export interface Vocabulary {
   /** Variables, with the types of their values. */
   readonly variables: ReadonlyMap<string, Types>;

@@ -15,7 +15,7 @@ import { needsOfUrl } from './search-needs.js';
 import type { Services } from '../../core/services.js';
 
 /** A request as far as scopes are concerned: a call, or what its URL and its headers tell of it. */
-export interface Asked extends ScopeAim {
+export interface ScopedRequest extends ScopeAim {
   readonly type?: string | undefined;
   readonly id?: string | undefined;
   readonly member?: string | undefined;
@@ -29,7 +29,7 @@ export interface Asked extends ScopeAim {
 export type ScopeServices = Pick<Services, 'scopeRows'> & SearchServices;
 
 interface Request {
-  readonly asked: Asked;
+  readonly asked: ScopedRequest;
   readonly row: ScopeRow;
   readonly resourceTypes: readonly string[];
 }
@@ -80,13 +80,13 @@ function isNamed(member: string | undefined): member is string {
  * @throws FhirError `scope-missing`
  * @throws Error where the tables say nothing of the interaction: a defect, never served
  */
-export function authorize(asked: Asked, access: Access, services: ScopeServices): void {
+export function authorize(asked: ScopedRequest, access: Access, services: ScopeServices): void {
   const missing = missingScopes(asked, access, services);
   if (missing !== undefined) throw scopeMissing(missing, access);
 }
 
 /** All that a request needs, where some of it is missing; undefined: it is allowed as far as it is known. */
-export function missingScopes(asked: Asked, access: Access, services: ScopeServices): NeededScopes | undefined {
+export function missingScopes(asked: ScopedRequest, access: Access, services: ScopeServices): NeededScopes | undefined {
   const { scopeRows, tables } = services;
   if (access === OPEN_ACCESS || isExportRead(asked)) return undefined;
   const row = scopeRows(asked);
@@ -98,7 +98,7 @@ export function missingScopes(asked: Asked, access: Access, services: ScopeServi
 }
 
 /** Whether it reads what may be a file of an export: of that the job decides, and scopes on Binary have nothing to do with it. */
-function isExportRead({ interaction, type, id }: Asked): boolean {
+function isExportRead({ interaction, type, id }: ScopedRequest): boolean {
   return interaction === 'read' && type === BINARY && isExportFileId(id);
 }
 
@@ -107,7 +107,7 @@ function isExportRead({ interaction, type, id }: Asked): boolean {
  * is allowed as far as it is known.
  */
 export function neededFor(
-  asked: Pick<Asked, 'interaction' | 'operation' | 'level' | 'type' | 'member'>,
+  asked: Pick<ScopedRequest, 'interaction' | 'operation' | 'level' | 'type' | 'member'>,
   content: Content,
   access: Access,
   scopeRows: Services['scopeRows'],

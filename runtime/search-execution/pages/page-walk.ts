@@ -34,7 +34,7 @@ export function writeLink(
 }
 
 /** How far a client has come through the pages of a search. */
-export interface Walk {
+export interface PageWalk {
   /** The parameters of the first page. */
   readonly params: readonly SentParameter[];
   /** When the first page was asked for: milliseconds since the epoch. */
@@ -59,7 +59,7 @@ function sentParameters({ params, form }: Call): SentParameter[] {
  *
  * @throws FhirError `page-invalid`, `parameter-invalid`
  */
-export async function openWalk(call: Call, pages: PageLinks): Promise<Walk> {
+export async function openWalk(call: Call, pages: PageLinks): Promise<PageWalk> {
   const params = sentParameters(call);
   const [token, second] = params.filter(({ name }) => name === PAGE_PARAMETER);
   if (token === undefined) return { params, began: Date.now(), shown: 0 };
@@ -88,7 +88,7 @@ export async function openWalk(call: Call, pages: PageLinks): Promise<Walk> {
  * @param effect `SearchBounds.effect` of the present token
  * @throws FhirError `page-invalid`
  */
-export function checkEffect(walk: Walk, effect: string): void {
+export function checkEffect(walk: PageWalk, effect: string): void {
   if (walk.after === undefined || (walk.effect ?? '') === effect) return;
   const text = 'This page link was made for scopes that show something else; search again from the beginning';
   throw new FhirError('page-invalid', text);
@@ -100,7 +100,7 @@ export function checkEffect(walk: Walk, effect: string): void {
  * @param path of the search, below the base
  * @param walk how far the client has come with the present page
  */
-export async function nextLink(call: Call, path: string, walk: Walk, pages: PageLinks): Promise<string> {
+export async function nextLink(call: Call, path: string, walk: PageWalk, pages: PageLinks): Promise<string> {
   const { params, began, shown, after = '', effect = '' } = walk;
   const query = new URLSearchParams(params.map(({ name, value }): [string, string] => [name, value])).toString();
   const place = `${began.toString(36)}.${shown.toString(36)}.${effect}.${after}`;

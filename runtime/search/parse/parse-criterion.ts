@@ -7,7 +7,7 @@ import { isLinkName, MAX_LINKS, splitLinkName } from './link-name.js';
 import { findPlainRow, parsePlain } from './parse-plain.js';
 import { parseUnion } from './parse-union.js';
 import type { Condition, Criterion } from '../query/query.js';
-import { countWays, readFound, resolveLinks, type Found } from './resolve-links.js';
+import { countWays, readFound, resolveLinks, type ResolvedName } from './resolve-links.js';
 import { splitAt } from './parse-value.js';
 import { quote } from '../../fhir/quote.js';
 
@@ -78,7 +78,7 @@ interface Sent {
  * @param found what the name means
  * @throws FhirError as `parseCriterion`: what the first type says where none takes the value
  */
-function parseLinks({ name, last, value }: Sent, found: Found, context: CriterionContext): Criterion {
+function parseLinks({ name, last, value }: Sent, found: ResolvedName, context: CriterionContext): Criterion {
   const alternatives = splitAt(value, ',').length;
   const most = Math.max(MAX_COMPARED, context.maxAlternatives);
   if (alternatives * countWays(found) > most) {

@@ -11,7 +11,7 @@ import { attempt } from '../../fhir/attempt.js';
 import { sum } from '../../fhir/lists.js';
 
 /** Meaning of a name with links, or of the rest of it, for one type. Equal parts are one object. */
-export type Found = FoundRow | FoundChain | FoundHas;
+export type ResolvedName = FoundRow | FoundChain | FoundHas;
 
 /** The parameter at the end. */
 export interface FoundRow {
@@ -26,7 +26,7 @@ export interface FoundChain {
   readonly param: string;
   /** What each of the targets has to fulfil, too. */
   readonly filter?: Filter;
-  readonly targets: readonly { readonly type: string; readonly found: Found }[];
+  readonly targets: readonly { readonly type: string; readonly found: ResolvedName }[];
 }
 
 /** A reference of another type, and what the rest means for that. */
@@ -34,7 +34,7 @@ export interface FoundHas {
   readonly is: 'has';
   readonly type: string;
   readonly param: string;
-  readonly found: Found;
+  readonly found: ResolvedName;
 }
 
 /** The name means nothing for a type. */
@@ -47,7 +47,7 @@ interface Miss {
 }
 
 /** Looks a part of a name up for a type. */
-type Resolver = (type: string, at: number) => Found | Miss;
+type Resolver = (type: string, at: number) => ResolvedName | Miss;
 
 type Definitions = LinkContext['definitions'];
 
@@ -61,7 +61,7 @@ export const MAX_WAYS = 256;
  * @param name the whole name, for messages
  * @throws FhirError `parameter-unknown`, `modifier-unknown`, `parameter-invalid`: which part is wrong, and what would be right
  */
-export function resolveLinks(parts: LinkName, name: string, { type, definitions }: LinkContext): Found {
+export function resolveLinks(parts: LinkName, name: string, { type, definitions }: LinkContext): ResolvedName {
   const found = createResolver(parts, definitions)(type, 0);
   if (found.is === 'miss') throw found.why();
   if (countWays(found) > MAX_WAYS) throw tooManyWays(name, found);
@@ -70,7 +70,7 @@ export function resolveLinks(parts: LinkName, name: string, { type, definitions 
 
 /** Each type is looked at once for each place in the name, however many ways lead there. */
 function createResolver({ steps, last }: LinkName, definitions: Definitions): Resolver {
-  const known = [...steps, last].map(() => new Map<string, Found | Miss>());
+  const known = [...steps, last].map(() => new Map<string, ResolvedName | Miss>());
   const { code: lastCode } = splitName(last);
   const resolve: Resolver = (type, at) => {
     const here = known[at]!;
@@ -86,12 +86,12 @@ function createResolver({ steps, last }: LinkName, definitions: Definitions): Re
     if (row !== undefined && (isSearchable(row) || isMembership(row.code))) return { is: 'row', type, row };
     return { is: 'miss', at, why: () => whyNone(type, lastCode, definitions) };
   };
-  const chain = (type: string, step: ChainStep, at: number): Found | Miss => {
+  const chain = (type: string, step: ChainStep, at: number): ResolvedName | Miss => {
     const row = definitions.rowsOf(type).get(step.code);
     const types = row !== undefined && isSearchable(row) ? targetsOf(row, step, definitions) : [];
     if (row === undefined || types.length === 0)
       return { is: 'miss', at, why: () => whyNoChain(type, step, definitions) };
-    const targets: { readonly type: string; readonly found: Found }[] = [];
+    const targets: { readonly type: string; readonly found: ResolvedName }[] = [];
     let furthest: Miss | undefined;
     for (const target of types) {
       const found = resolve(target, at + 1);
@@ -104,7 +104,7 @@ function createResolver({ steps, last }: LinkName, definitions: Definitions): Re
     const next = steps[at + 1] ?? lastCode;
     return { is: 'miss', at: at + 1, why: () => whyNoTarget(`${type}.${step.code}`, types, next, definitions) };
   };
-  const has = (type: string, step: HasStep, at: number): Found | Miss => {
+  const has = (type: string, step: HasStep, at: number): ResolvedName | Miss => {
     const row = definitions.resourceTypes.includes(step.type)
       ? definitions.rowsOf(step.type).get(step.code)
       : undefined;
@@ -136,9 +136,9 @@ function knownOf(row: SearchRow, targets: readonly string[], resourceTypes: read
 }
 
 /** How many ways there are through a name, each from the type that is searched to one at the end; all bounds may be passed. */
-export function countWays(found: Found): number {
-  const known = new Map<Found, number>();
-  const count = (each: Found): number => {
+export function countWays(found: ResolvedName): number {
+  const known = new Map<ResolvedName, number>();
+  const count = (each: ResolvedName): number => {
     const ways = known.get(each) ?? (each.is === 'row' ? 1 : sum(nextOf(each).map(count)));
     known.set(each, ways);
     return ways;
@@ -146,11 +146,11 @@ export function countWays(found: Found): number {
   return count(found);
 }
 
-function nextOf(link: FoundChain | FoundHas): readonly Found[] {
+function nextOf(link: FoundChain | FoundHas): readonly ResolvedName[] {
   return link.is === 'has' ? [link.found] : link.targets.map(({ found }) => found);
 }
 
-function tooManyWays(name: string, found: Found): FhirError {
+function tooManyWays(name: string, found: ResolvedName): FhirError {
   const { param = '', targets = [] } = untypedOf(found) ?? {};
   const example = `${param}:${targets[0]?.type ?? ''}`;
   const text = `The parameter ${quote(name)} leads over more than ${MAX_WAYS} combinations of types; say which are meant, as in ${quote(example)}`;
@@ -158,7 +158,7 @@ function tooManyWays(name: string, found: Found): FhirError {
 }
 
 /** The first reference that leads to several types. */
-function untypedOf(found: Found): FoundChain | undefined {
+function untypedOf(found: ResolvedName): FoundChain | undefined {
   if (found.is === 'row') return undefined;
   if (found.is === 'chain' && found.targets.length > 1) return found;
   return nextOf(found).map(untypedOf)[0];
@@ -177,20 +177,20 @@ export interface EndReaders<C extends Criterion> {
  *
  * @throws FhirError what the first type says where none takes it
  */
-export function readFound<C extends Criterion>(found: Found, readers: EndReaders<C>): C {
+export function readFound<C extends Criterion>(found: ResolvedName, readers: EndReaders<C>): C {
   const read = createReader(readers)(found);
   if (read instanceof FhirError) throw read;
   return read;
 }
 
 function createReader<C extends Criterion>(readers: EndReaders<C>) {
-  const known = new Map<Found, C | FhirError>();
-  const read = (found: Found): C | FhirError => {
+  const known = new Map<ResolvedName, C | FhirError>();
+  const read = (found: ResolvedName): C | FhirError => {
     const made = known.get(found) ?? make(found);
     known.set(found, made);
     return made;
   };
-  const make = (found: Found): C | FhirError => {
+  const make = (found: ResolvedName): C | FhirError => {
     switch (found.is) {
       case 'row':
         return attempt(() => readers.row(found));

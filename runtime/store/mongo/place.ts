@@ -3,10 +3,10 @@ import type { Document } from 'mongodb';
 import type { Head } from './bson/stored-version.js';
 
 /** The place of a version in the order of history. */
-export type Place = Pick<Head, 'updated' | 'n' | 'type' | 'id'>;
+export type HistoryPlace = Pick<Head, 'updated' | 'n' | 'type' | 'id'>;
 
 /** Negative where `a` is older. The order that the indexes have. */
-export function comparePlaces(a: Place, b: Place): number {
+export function comparePlaces(a: HistoryPlace, b: HistoryPlace): number {
   return a.updated - b.updated || a.n - b.n || compareText(a.type, b.type) || compareText(a.id, b.id);
 }
 
@@ -19,7 +19,7 @@ function compareText(a: string, b: string): number {
  * Conditions for versions strictly before a place in the order, or after it. Only the instant limits the range of the
  * index; the few versions of the same instant are compared document by document.
  */
-export function beyond({ updated: time, n, type, id }: Place, direction: 'before' | 'after'): Document {
+export function beyond({ updated: time, n, type, id }: HistoryPlace, direction: 'before' | 'after'): Document {
   const updated = new Date(time);
   const [past, notPast, notBeyond] = direction === 'before' ? ['$gt', '$lte', '$gte'] : ['$lt', '$gte', '$lte'];
   return {

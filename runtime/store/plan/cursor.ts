@@ -34,7 +34,7 @@ export interface Placed<K extends Value> {
 }
 
 /** The place where a page begins. */
-export type Place<K extends Value> =
+export type CursorPlace<K extends Value> =
   | { readonly source: readonly ['arms', Path]; readonly at: ArmPlace }
   | { readonly source: readonly ['keys', Path]; readonly after: Placed<K> }
   | { readonly source: 'type'; readonly after: Placed<K> }
@@ -42,7 +42,7 @@ export type Place<K extends Value> =
 
 /** The state of a walk through pages. */
 export interface FindCursor<K extends Value> {
-  readonly place: Place<K>;
+  readonly place: CursorPlace<K>;
   /** Total of the first page; absent: it gave none. */
   readonly total?: number;
 }
@@ -107,7 +107,12 @@ function parse(text: string): readonly unknown[] {
   throw invalid();
 }
 
-function readSorted<K extends Value>(key: unknown, list: unknown, sort: readonly SortKey[], isKey: IsKey<K>): Place<K> {
+function readSorted<K extends Value>(
+  key: unknown,
+  list: unknown,
+  sort: readonly SortKey[],
+  isKey: IsKey<K>,
+): CursorPlace<K> {
   const values = listOf(list, sort.length).map((value, i) => readValue(value, sort[i]!));
   return { source: 'sort', after: { key: readKey(key, isKey), values } };
 }
@@ -133,7 +138,7 @@ function unpacked(part: unknown): Value {
   throw invalid();
 }
 
-function readPlace<K extends Value>(source: unknown, place: unknown, isKey: IsKey<K>): Place<K> {
+function readPlace<K extends Value>(source: unknown, place: unknown, isKey: IsKey<K>): CursorPlace<K> {
   if (source === 'type') return { source, after: { key: readKey(place, isKey), values: [] } };
   const [way, path] = listOf(source, 2);
   if (way === 'keys') return { source: ['keys', readPath(path)], after: { key: readKey(place, isKey), values: [] } };

@@ -11,7 +11,7 @@ const TIME = 60_000;
 /** In place of a token that was used. */
 const USED = 'used';
 
-/** What a binding token lets a web socket have: Subscriptions, with the rights of the client that asked for it. */
+/** The grant of a binding token to a web socket: Subscriptions, with the rights of the client that asked for it. */
 export interface SocketBinding {
   /** Empty without authorization. */
   readonly clientId: string;

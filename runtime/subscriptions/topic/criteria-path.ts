@@ -4,7 +4,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { compileChecked } from '../../path/evaluate/check-names.js';
 import type { Environment } from '../../path/evaluate/environment.js';
 import type { Evaluate } from '../../path/evaluate/function-types.js';
-import { Item, toBoolean } from '../../path/evaluate/item.js';
+import { PathItem, toBoolean } from '../../path/evaluate/item.js';
 import { createSchema, type Schema } from '../../path/evaluate/schema.js';
 import { ExpressionError } from '../../path/expression/expression-error.js';
 import { indexRows } from '../../path/expression/type-index.js';
@@ -67,7 +67,7 @@ export function pathHolds(
 ): boolean {
   const resource = current ?? previous;
   if (resource === undefined) return false;
-  const itemOf = (version: Resource): Item => new Item(version, version.resourceType);
+  const itemOf = (version: Resource): PathItem => new PathItem(version, version.resourceType);
   const focus = itemOf(resource);
   const environment: Environment = {
     schema: schemaOf(tables),

@@ -6,7 +6,7 @@ import { FILTER } from '../../search/filter/read-filter.js';
 import { isLinkName, MAX_LINKS, splitLinkName } from '../../search/parse/link-name.js';
 import { modifiersOf, prefixesOf } from '../../search/parse/modifiers.js';
 import { findRow } from '../../search/parse/parse-criterion.js';
-import { resolveLinks, type Found } from '../../search/parse/resolve-links.js';
+import { resolveLinks, type ResolvedName } from '../../search/parse/resolve-links.js';
 import { objectsOf, textOf, textsOf, type Faults } from '../faults.js';
 import type { AllowedFilter, FocusTypes, TriggerPlan } from '../plan.js';
 import { readFocusTypes } from './focus-types.js';
@@ -115,7 +115,11 @@ function contextOf({ name, isGeneral }: FocusTypes, services: CompileServices) {
   return searchContext({ type, isPosted: true, isLenient: false, now: 0 }, services.search, services);
 }
 
-function endsOf(found: Found, rows = new Set<SearchRow>(), seen = new Set<Found>()): ReadonlySet<SearchRow> {
+function endsOf(
+  found: ResolvedName,
+  rows = new Set<SearchRow>(),
+  seen = new Set<ResolvedName>(),
+): ReadonlySet<SearchRow> {
   if (seen.has(found)) return rows;
   seen.add(found);
   if (found.is === 'row') rows.add(found.row);

@@ -87,7 +87,7 @@ function prefixesOf(tag: string): readonly string[] {
 const MOST_PARTS = 16;
 
 /** Something that has names. */
-export interface Named<Name = Pick<Designation, 'language' | 'value'>> {
+export interface WithDesignations<Name = Pick<Designation, 'language' | 'value'>> {
   readonly display?: string;
   /** Of the display. */
   readonly language?: string;
@@ -99,7 +99,7 @@ const DISPLAY = { system: 'http://terminology.hl7.org/CodeSystem/designation-usa
 
 /** The designations of something; its display is one of them where another one is shown in its place. */
 export function designationsIn(
-  { display, language, designations }: Named<Designation>,
+  { display, language, designations }: WithDesignations<Designation>,
   shown: string | undefined,
 ): readonly Designation[] {
   if (display === undefined || display === shown) return designations;
@@ -108,7 +108,7 @@ export function designationsIn(
 
 /** The display in the best of the languages: the display itself, else a designation. Without one any display will do, unless the client is strict. */
 export function displayIn(
-  { display, language, designations }: Named,
+  { display, language, designations }: WithDesignations,
   { fallbackRanks, isStrict }: Languages,
 ): string | undefined {
   if (fallbackRanks.size === 0) return isStrict ? undefined : display;
@@ -126,12 +126,12 @@ export function displayIn(
 }
 
 /** The names of something in any of the languages, else in those that they fall back to; all of them where no language is asked for. */
-export function namesIn(named: Named, { ranks, fallbackRanks }: Languages): readonly string[] {
+export function namesIn(named: WithDesignations, { ranks, fallbackRanks }: Languages): readonly string[] {
   const own = namesOf(named, ranks);
   return own.length > 0 ? own : namesOf(named, fallbackRanks);
 }
 
-function namesOf({ display, language, designations }: Named, ranks: LanguageRanks): readonly string[] {
+function namesOf({ display, language, designations }: WithDesignations, ranks: LanguageRanks): readonly string[] {
   const isWanted = (own: string | undefined): boolean =>
     ranks.size === 0 || (own !== undefined && isLanguageOf(own, ranks));
   return [

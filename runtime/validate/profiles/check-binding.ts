@@ -1,6 +1,6 @@
 import type { ProfileBindingRow } from '../../contract/profiles.js';
 import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
-import type { Item } from './item.js';
+import type { ElementValue } from './item.js';
 import type { CodeToCheck } from './profile-deps.js';
 import type { ItemCheck, ProfileRun } from './profile-run.js';
 
@@ -48,7 +48,7 @@ export function isAnyMember(codes: readonly CodeToCheck[], valueSet: string, run
 }
 
 /** The codes of a value; undefined: it has none to speak of, or nothing but extensions. */
-export function codesOf({ value, type }: Item): CodeToCheck[] | undefined {
+export function codesOf({ value, type }: ElementValue): CodeToCheck[] | undefined {
   if (typeof value === 'string') return [{ code: value, isPlain: true }];
   if (!isObject(value)) return undefined;
   if (type === 'CodeableReference') return isObject(value['concept']) ? conceptCodes(value['concept']) : undefined;

@@ -3,7 +3,7 @@ import { Decimal } from '../../fhir/decimal.js';
 import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
 import { boundariesOf, compareTimes, isTemporal } from '../../path/evaluate/times.js';
 import { showJson } from './compare-value.js';
-import type { Item } from './item.js';
+import type { ElementValue } from './item.js';
 import type { ProfileDeps } from './profile-deps.js';
 import type { Finding, ItemCheck, ProfileRun } from './profile-run.js';
 
@@ -21,7 +21,7 @@ export function compileLimits({ maxLength, minValue, maxValue, mustHaveValue }: 
   return checks;
 }
 
-function checkHasValue({ value }: Item, run: ProfileRun): void {
+function checkHasValue({ value }: ElementValue, run: ProfileRun): void {
   if (value !== undefined) return;
   run.report(finding('required', 'mustHaveValue', 'must have a value; extensions do not stand for it'));
 }
@@ -59,7 +59,7 @@ function finding(issue: string, key: string, text: string): Finding {
 }
 
 /** Whether a value is certainly beyond a limit. */
-function isBeyond({ value, type }: Item, limit: JsonValue, end: End, run: ProfileRun): boolean {
+function isBeyond({ value, type }: ElementValue, limit: JsonValue, end: End, run: ProfileRun): boolean {
   const sign = end === 'least' ? -1 : 1;
   if (isTemporal(type) && typeof value === 'string') {
     if (isObject(limit)) return isBeyondDuration(value, limit, sign, run.deps.now?.() ?? Date.now());

@@ -2,7 +2,7 @@ import type { ProfileTypeRow } from '../../contract/profiles.js';
 import { isObject, type Resource } from '../../fhir/resource.js';
 import { PENDING } from './answers.js';
 import type { FhirTypes } from './fhir-types.js';
-import type { Item } from './item.js';
+import type { ElementValue } from './item.js';
 import type { ItemCheck, ProfileRun } from './profile-run.js';
 import { baseType, typeOfProfile } from './profile-type.js';
 import { namedType } from './references.js';
@@ -29,7 +29,7 @@ export function isType(type: string, code: string, types: FhirTypes): boolean {
   return type === code || (types.kindOf(type) === 'resource' && types.kinds(type).includes(code));
 }
 
-function checkProfiles(item: Item, rows: readonly ProfileTypeRow[], run: ProfileRun): void {
+function checkProfiles(item: ElementValue, rows: readonly ProfileTypeRow[], run: ProfileRun): void {
   const profiles = rows.flatMap(({ profiles: each = [] }) => each);
   if (profiles.length === 0 || rows.some(({ profiles: each }) => each === undefined)) return;
   if (item.type === 'Extension' && !profiles.some((each) => isForProfiles(each, run))) return;
@@ -49,7 +49,7 @@ function isForProfiles(url: string, run: ProfileRun): boolean {
 }
 
 /** Where the target of a reference is. Outside of a Bundle nothing is known of one that the target should be in. */
-function checkAggregation(item: Item, rows: readonly ProfileTypeRow[], run: ProfileRun): void {
+function checkAggregation(item: ElementValue, rows: readonly ProfileTypeRow[], run: ProfileRun): void {
   if (rows.some(({ aggregation }) => aggregation === undefined)) return;
   const modes = new Set(rows.flatMap(({ aggregation: each = [] }) => each));
   const text = referenceOf(item)?.text;
@@ -63,7 +63,7 @@ function checkAggregation(item: Item, rows: readonly ProfileTypeRow[], run: Prof
   run.report({ severity: 'error', issue: 'value', key: 'aggregation', text: words });
 }
 
-function checkTargets(item: Item, rows: readonly ProfileTypeRow[], run: ProfileRun): void {
+function checkTargets(item: ElementValue, rows: readonly ProfileTypeRow[], run: ProfileRun): void {
   if (rows.some(({ targets }) => targets === undefined)) return;
   const targets = rows.flatMap(({ targets: each = [] }) => each);
   const reference = referenceOf(item);
@@ -83,7 +83,7 @@ interface SentReference {
   readonly type: string | undefined;
 }
 
-function referenceOf({ value, type }: Item): SentReference | undefined {
+function referenceOf({ value, type }: ElementValue): SentReference | undefined {
   if (type === 'canonical') return undefined;
   const reference = type === 'CodeableReference' && isObject(value) ? value['reference'] : value;
   if (!isObject(reference)) return undefined;
@@ -100,7 +100,7 @@ function referenceOf({ value, type }: Item): SentReference | undefined {
  * @param how `type`: where the reference itself tells the type, nothing is looked up
  */
 export function targetOf(
-  item: Item,
+  item: ElementValue,
   run: ProfileRun,
   how: 'type' | 'resource',
 ): { readonly type?: string; readonly resource?: Resource } {

@@ -2,7 +2,7 @@ import type { ProfileRow } from '../../contract/profiles.js';
 import { isObject, type Resource } from '../../fhir/resource.js';
 import { PENDING } from './answers.js';
 import { compilePart, compileProfile } from './compile-element.js';
-import type { Item } from './item.js';
+import type { ElementValue } from './item.js';
 import type { ProfileRun } from './profile-run.js';
 import { baseType } from './profile-type.js';
 import { foundScope, scopeWithin } from './references.js';
@@ -12,7 +12,7 @@ import { foundScope, scopeWithin } from './references.js';
  *
  * @param canonical `url#id` means one element of the profile
  */
-export function conforms(item: Item, canonical: string, run: ProfileRun): void {
+export function conforms(item: ElementValue, canonical: string, run: ProfileRun): void {
   const [url = '', part] = canonical.split('#');
   const base = baseType(url, run);
   if (base !== undefined) {
@@ -41,14 +41,14 @@ export function conforms(item: Item, canonical: string, run: ProfileRun): void {
 }
 
 /** Checks a value by an imposed profile. One that is not known here gives a warning, like one that the resource claims. */
-function conformsToImposed(item: Item, canonical: string, by: ProfileRow, run: ProfileRun): void {
+function conformsToImposed(item: ElementValue, canonical: string, by: ProfileRow, run: ProfileRun): void {
   if (baseType(canonical, run) === undefined && run.find(canonical) === undefined) {
     const text = `the profile ${canonical}, which ${by.url} imposes, ${run.whyUnknown(canonical)}, so it was not checked`;
     run.reportOnce(`imposed ${canonical}`, { severity: 'warning', issue: 'not-found', key: 'profile', text });
   } else conforms(item, canonical, run);
 }
 
-function checkType(item: Item, type: string, run: ProfileRun): boolean {
+function checkType(item: ElementValue, type: string, run: ProfileRun): boolean {
   if (item.type === type || run.deps.types.kinds(item.type).includes(type)) return true;
   const text = `is of type ${item.type}; the profile is for ${type}`;
   run.report({ severity: 'error', issue: 'structure', key: 'type', text });

@@ -4,7 +4,7 @@ import { compileExpression } from '../../path/evaluate/compile-expression.js';
 import { TooCostly, type Environment } from '../../path/evaluate/environment.js';
 import type { Evaluate } from '../../path/evaluate/function-types.js';
 import { ExpressionError } from '../../path/expression/expression-error.js';
-import { isJson, Item, type Json } from '../../path/evaluate/item.js';
+import { isJson, PathItem, type Json } from '../../path/evaluate/item.js';
 import { createSchema } from '../../path/evaluate/schema.js';
 import { indexRows } from '../../path/expression/type-index.js';
 import { compileLibrary, type EvaluateLibrary } from '../../path/library/evaluate.js';
@@ -113,8 +113,8 @@ function withOwn(evaluate: Evaluate, schema: () => Environment['schema'], otherw
   return (focus, rule) => {
     const { value, type, beside } = focus;
     const { resource, effort, lookups } = rule;
-    const context = new Item(value, type, beside as Json | undefined);
-    const root = new Item(resource, resource.resourceType);
+    const context = new PathItem(value, type, beside as Json | undefined);
+    const root = new PathItem(resource, resource.resourceType);
     const decided = effort.own((budget) => {
       const environment: Environment = {
         schema: schema(),
@@ -135,10 +135,10 @@ function undecided(): never {
 }
 
 /** The resource behind a Reference, or behind a URL. */
-function targetOf({ value }: Item, { resolve }: RuleLookups): Item | undefined {
+function targetOf({ value }: PathItem, { resolve }: RuleLookups): PathItem | undefined {
   const text = isJson(value) ? value['reference'] : value;
   const found = typeof text === 'string' ? resolve(text) : undefined;
-  return found === undefined ? undefined : new Item(found, found.resourceType);
+  return found === undefined ? undefined : new PathItem(found, found.resourceType);
 }
 
 function withLibrary(evaluate: EvaluateLibrary): RuleEvaluation {

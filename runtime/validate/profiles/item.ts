@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue, listOf } from '../../fhir/re
 import type { FhirTypes } from './fhir-types.js';
 
 /** One value of an element. */
-export interface Item {
+export interface ElementValue {
   /** Undefined: there are only id and extensions. */
   readonly value: JsonValue | undefined;
   /** Id and extensions of a primitive. */
@@ -13,18 +13,18 @@ export interface Item {
   readonly at?: number;
 }
 
-const NONE: readonly Item[] = [];
+const NONE: readonly ElementValue[] = [];
 
 /** The values of an element below a value. A primitive has `value`, `id` and `extension`. */
-export function childrenOf(item: Item, name: string, types: FhirTypes): readonly Item[] {
+export function childrenOf(item: ElementValue, name: string, types: FhirTypes): readonly ElementValue[] {
   const isPrimitive = types.isPrimitive(item.type);
   if (isPrimitive && name === 'value') return item.value === undefined ? NONE : [{ ...item, beside: undefined }];
   const holder = isPrimitive ? item.beside : item.value;
   return isObject(holder) ? membersOf(holder, item.type, name, types) : NONE;
 }
 
-function membersOf(holder: JsonObject, type: string, name: string, types: FhirTypes): readonly Item[] {
-  let found: Item[] | undefined;
+function membersOf(holder: JsonObject, type: string, name: string, types: FhirTypes): readonly ElementValue[] {
+  let found: ElementValue[] | undefined;
   for (const { key, type: form } of types.forms(type, name)) {
     const value = holder[key];
     const beside = types.isPrimitive(form) ? holder[`_${key}`] : undefined;
@@ -37,7 +37,7 @@ function membersOf(holder: JsonObject, type: string, name: string, types: FhirTy
 }
 
 function addList(
-  found: Item[],
+  found: ElementValue[],
   values: readonly JsonValue[],
   besides: readonly JsonValue[],
   form: string,
@@ -49,7 +49,12 @@ function addList(
   }
 }
 
-function itemOf(value: JsonValue | undefined, beside: JsonValue | undefined, type: string, types: FhirTypes): Item {
+function itemOf(
+  value: JsonValue | undefined,
+  beside: JsonValue | undefined,
+  type: string,
+  types: FhirTypes,
+): ElementValue {
   if (isObject(value) && typeof value['resourceType'] === 'string' && types.kindOf(type) === 'resource') {
     return { value, beside, type: value['resourceType'] };
   }

@@ -5,7 +5,7 @@ import { TooCostly } from '../../path/evaluate/environment.js';
 import type { Fault } from '../fault.js';
 import { jsonPathOf } from '../json-path-of.js';
 import { PENDING, type Answers } from './answers.js';
-import type { Item } from './item.js';
+import type { ElementValue } from './item.js';
 import type { CodeToCheck, EvaluateRule, ProfileDeps, RuleFocus, RuleLookups } from './profile-deps.js';
 import { findReferenced, type Scope } from './references.js';
 import { unversioned } from './definition/structure-definition.js';
@@ -31,10 +31,10 @@ interface RuleToEvaluate {
 }
 
 /** Checks one value; the run is at it. */
-export type ItemCheck = (item: Item, run: ProfileRun) => void;
+export type ItemCheck = (item: ElementValue, run: ProfileRun) => void;
 
 /** Checks a value by the profile of a canonical. */
-export type Conforms = (item: Item, canonical: string, run: ProfileRun) => void;
+export type Conforms = (item: ElementValue, canonical: string, run: ProfileRun) => void;
 
 /** Errors that one validation keeps, and other issues. */
 const MOST_ISSUES = 200;
@@ -108,7 +108,7 @@ export class ProfileRun {
   }
 
   /** Checks the value that the run is at by a profile. */
-  conforms(item: Item, canonical: string): void {
+  conforms(item: ElementValue, canonical: string): void {
     this.checkProfile(item, canonical, this);
   }
 
@@ -189,7 +189,7 @@ export class ProfileRun {
    * Whether a value conforms to a profile; nothing is reported. It is found out once: resources that refer to each other would be
    * looked at on every way through them.
    */
-  doesConform(item: Item, canonical: string): boolean {
+  doesConform(item: ElementValue, canonical: string): boolean {
     const { value } = item;
     const find = (): boolean => this.passes(() => this.conforms(item, canonical));
     if (typeof value !== 'object' || value === null || this.open.get(value)?.has(canonical) === true) return find();

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../fhir/resource.js';
 import { PENDING } from './answers.js';
 import { codesOf, isAnyMember } from './check-binding.js';
-import type { Item } from './item.js';
+import type { ElementValue } from './item.js';
 import type { RuleFocus, RuleLookups } from './profile-deps.js';
 import type { ProfileRun } from './profile-run.js';
 import { baseType } from './profile-type.js';
@@ -22,6 +22,6 @@ export function lookupsOf(run: ProfileRun): RuleLookups {
   };
 }
 
-function itemOf({ value, beside, type }: RuleFocus): Item {
+function itemOf({ value, beside, type }: RuleFocus): ElementValue {
   return { value: value as JsonValue | undefined, beside: beside as JsonValue | undefined, type };
 }

@@ -1,4 +1,4 @@
-import { toBoolean, isJson, Item, type Json } from '../../path/evaluate/item.js';
+import { toBoolean, isJson, PathItem, type Json } from '../../path/evaluate/item.js';
 import { TooCostly } from '../../path/evaluate/environment.js';
 import { checkBinding } from './check-binding.js';
 import { checkLink, checkReference } from './check-reference.js';
@@ -99,15 +99,15 @@ function checkFocus(rules: Rules, value: unknown, type: string, beside: Json | u
 
 function checkAll(rules: readonly Rule[], value: unknown, type: string, beside: Json | undefined, run: RuleRun): void {
   // Of most values all rules are native.
-  let context: Item | undefined;
+  let context: PathItem | undefined;
   for (const rule of rules) {
     if (rule.native !== undefined) checkNative(rule, rule.native, value, run);
     else checkExpression(rule, (context ??= contextOf(value, type, beside)), run);
   }
 }
 
-function contextOf(value: unknown, type: string, beside: Json | undefined): Item {
-  return new Item(
+function contextOf(value: unknown, type: string, beside: Json | undefined): PathItem {
+  return new PathItem(
     value,
     isJson(value) && typeof value['resourceType'] === 'string' ? value['resourceType'] : type,
     beside,
@@ -120,7 +120,7 @@ function checkNative({ key, human, severity }: Rule, native: NativeRule, value: 
   run.report('invariant-broken', key, result === '' ? human : `${human}; ${result}`, severity);
 }
 
-function checkExpression({ key, human, severity, evaluate }: Rule, context: Item, run: RuleRun): void {
+function checkExpression({ key, human, severity, evaluate }: Rule, context: PathItem, run: RuleRun): void {
   const environment = run.environment(context);
   try {
     const result = toBoolean(evaluate()([context], environment));

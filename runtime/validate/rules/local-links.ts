@@ -1,5 +1,5 @@
 import { spend, type Environment } from '../../path/evaluate/environment.js';
-import { isJson, Item, type Json } from '../../path/evaluate/item.js';
+import { isJson, PathItem, type Json } from '../../path/evaluate/item.js';
 
 /** References within one resource. */
 export interface LocalLinks {
@@ -13,10 +13,10 @@ export interface LocalLinks {
 const URLS: ReadonlySet<string> = new Set(['canonical', 'uri', 'url']);
 
 /** Finds the references of a resource to what it contains, by the types of its elements. */
-export function localLinksOf(resource: Item, environment: Pick<Environment, 'schema' | 'budget'>): LocalLinks {
+export function localLinksOf(resource: PathItem, environment: Pick<Environment, 'schema' | 'budget'>): LocalLinks {
   const linked = new Set<string>();
   const linking = new Set<Json>();
-  const visit = (item: Item, within: Json | undefined): void => {
+  const visit = (item: PathItem, within: Json | undefined): void => {
     const { value, type } = item;
     if (typeof value === 'string') {
       if (!value.startsWith('#') || !(URLS.has(type) || type === 'Reference.reference')) return;
@@ -24,11 +24,11 @@ export function localLinksOf(resource: Item, environment: Pick<Environment, 'sch
       else if (within !== undefined) linking.add(within);
       return;
     }
-    const children: Item[] = [];
+    const children: PathItem[] = [];
     environment.schema.allChildren(item, children);
     spend(environment as Environment, children.length);
     if (type === 'Reference' && isJson(value) && typeof value['reference'] === 'string') {
-      visit(new Item(value['reference'], 'Reference.reference'), within);
+      visit(new PathItem(value['reference'], 'Reference.reference'), within);
     }
     for (const child of children) {
       const isContained =

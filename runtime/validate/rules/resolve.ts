@@ -1,4 +1,4 @@
-import { isJson, Item, type Json } from '../../path/evaluate/item.js';
+import { isJson, PathItem, type Json } from '../../path/evaluate/item.js';
 import { readReference } from '../../path/reference-text.js';
 
 /** A Bundle that the resource at hand is an entry of. */
@@ -14,7 +14,7 @@ export interface ReferenceScope {
   readonly containedById: ReadonlyMap<string, Json>;
   readonly bundle: BundleScope | undefined;
   readonly tools: { readonly resourceTypes: ReadonlySet<string> };
-  itemOf(resource: Json): Item;
+  itemOf(resource: Json): PathItem;
 }
 
 /** Target of a reference, as far as the resource shows it. */
@@ -48,7 +48,7 @@ function entryOf(text: string, isRelative: boolean, { bundle }: ReferenceScope):
 }
 
 /** `resolve()` of expressions. Of a resource elsewhere it gives one that has a type and an id only, and leaves the rest open. */
-export function resolveReference({ value, type }: Item, run: ReferenceScope): Item | undefined {
+export function resolveReference({ value, type }: PathItem, run: ReferenceScope): PathItem | undefined {
   const text = isJson(value) ? value['reference'] : value;
   const said = isJson(value) && typeof value['type'] === 'string' ? value['type'] : undefined;
   const target = typeof text === 'string' && (type === 'Reference' || typeof value === 'string') ? targetOf(text, run) : undefined; // prettier-ignore
@@ -56,5 +56,5 @@ export function resolveReference({ value, type }: Item, run: ReferenceScope): It
   const found = target?.type ?? said;
   if (found === undefined || !run.tools.resourceTypes.has(found)) return undefined;
   const key = typeof text === 'string' ? text : JSON.stringify(value);
-  return new Item({ resourceType: found, id: key }, found);
+  return new PathItem({ resourceType: found, id: key }, found);
 }

@@ -1,5 +1,5 @@
 import { ERRORS, type JsonPath } from '../../fhir/errors.js';
-import { Item, isJson, type Json } from '../../path/evaluate/item.js';
+import { PathItem, isJson, type Json } from '../../path/evaluate/item.js';
 import type { Environment } from '../../path/evaluate/environment.js';
 import type { Schema } from '../../path/evaluate/schema.js';
 import type { Fault, FaultCode } from '../fault.js';
@@ -111,7 +111,7 @@ export class RuleRun {
   }
 
   /** What an expression that begins at a value knows. */
-  environment(context: Item): Environment {
+  environment(context: PathItem): Environment {
     const { known } = this;
     if (known.resource.value !== this.resource) known.resource = this.itemOf(this.resource);
     if (known.root.value !== this.root) known.root = this.itemOf(this.root);
@@ -121,8 +121,8 @@ export class RuleRun {
   }
 
   /** A resource as an item. */
-  itemOf(resource: Json): Item {
-    return new Item(resource, String(resource['resourceType']));
+  itemOf(resource: Json): PathItem {
+    return new PathItem(resource, String(resource['resourceType']));
   }
 
   /** Notes a broken rule at the value at hand. `text` follows the expression. */

@@ -15,7 +15,7 @@ import { membersOfGroup } from '../../operations/export/export.js';
 import { readFilter } from '../../operations/export/read-filter.js';
 import { valueOf, valuesOf, type Arguments } from '../../operations/common/arguments.js';
 
-/** What narrows the resources of a view, before its rows are made. */
+/** Filters of the resources of a view, applied before its rows are made. */
 export interface ViewFilters {
   /** Ids of patients; absent: all. */
   readonly patients?: readonly string[];

@@ -36,14 +36,14 @@ export interface ResultColumn {
   readonly origin?: readonly [view: number, column: number];
 }
 
-/** What the server sends: first the query with the columns of its views, then one answer to each message of the process. */
+/** Messages of the server: first the query with the columns of its views, then one answer to each message of the process. */
 export type ToProcess =
   | { readonly query: SqlQuery; readonly views: readonly (readonly SqlColumn[])[] }
   /** Rows of the view that is wanted; none: there are no more. */
   | { readonly rows: readonly SqlRow[] }
   | { readonly next: true };
 
-/** What the process sends. It waits for an answer to each but the last. */
+/** Messages of the process, which waits for an answer to each but the last. */
 export type FromProcess =
   /** The statements are right; what columns the result has. */
   | { readonly columns: readonly ResultColumn[] }

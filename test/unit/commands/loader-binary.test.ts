@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { DEFAULT_SERVICES } from '../../../runtime/core/default-services.js';
-import type { Item } from '../../../runtime/cli/load/items.js';
+import type { LoadItem } from '../../../runtime/cli/load/items.js';
 import { loadItems } from '../../../runtime/cli/load/load-items.js';
 import { storeSink } from '../../../runtime/cli/load/store-sink.js';
 import { toyTables } from '../../toy/tables.js';
@@ -14,7 +14,7 @@ describe('kiln load of Binaries stores what HTTP would', () => {
   const server = useToyServer();
   const failures: string[] = [];
   const load = (...resources: object[]) => {
-    async function* items(): AsyncGenerator<Item> {
+    async function* items(): AsyncGenerator<LoadItem> {
       for (const each of resources as Resource[]) {
         yield { place: String(each['id']), resource: each, id: String(each['id']), size: 100 };
       }

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { generateKey } from '../../../runtime/auth/keys/jws.js';
 import { httpSink } from '../../../runtime/cli/load/http-sink.js';
-import type { Item } from '../../../runtime/cli/load/items.js';
+import type { LoadItem } from '../../../runtime/cli/load/items.js';
 import { clientTokens, oneToken } from '../../../runtime/cli/load/load-tokens.js';
 import { loadItems } from '../../../runtime/cli/load/load-items.js';
 import { describeProgress } from '../../../runtime/cli/load/progress.js';
@@ -33,7 +33,7 @@ describe('kiln load --url', () => {
       server.listen(0, '127.0.0.1', () => resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}/fhir/`)),
     );
   };
-  async function* items(count: number): AsyncGenerator<Item> {
+  async function* items(count: number): AsyncGenerator<LoadItem> {
     for (let i = 0; i < count; i++) {
       const id = i === 0 ? undefined : `p${i}`;
       yield { place: `f${i}`, resource: { resourceType: 'Patient' }, id, size: 10 };
@@ -57,7 +57,7 @@ describe('kiln load --url', () => {
       res.writeHead(req.method === 'PUT' ? 201 : present === undefined ? 404 : 200);
       res.end(JSON.stringify({ resourceType: 'CodeSystem', url: present }));
     });
-    async function* systems(): AsyncGenerator<Item> {
+    async function* systems(): AsyncGenerator<LoadItem> {
       for (const id of ['a', 'b']) {
         const resource = { resourceType: 'CodeSystem', id, url: 'http://x.example/a' };
         yield { place: `x.tgz/${id}`, resource, id, size: 10 };
@@ -88,7 +88,7 @@ describe('kiln load --url', () => {
         res.writeHead(req.method === 'PUT' || present !== undefined ? 200 : 404);
         res.end(JSON.stringify({ resourceType: 'CodeSystem', url: present }));
       });
-      async function* one(): AsyncGenerator<Item> {
+      async function* one(): AsyncGenerator<LoadItem> {
         const resource = { resourceType: 'CodeSystem', id: 'a', ...(canonicalOfIts && { url: canonicalOfIts }) };
         yield { place: 'x.tgz/a', resource, id: 'a', size: 10 };
       }
@@ -104,7 +104,7 @@ describe('kiln load --url', () => {
       methods.push(req.method!);
       res.writeHead(503).end();
     });
-    async function* one(): AsyncGenerator<Item> {
+    async function* one(): AsyncGenerator<LoadItem> {
       yield {
         place: 'x.tgz/a',
         resource: { resourceType: 'CodeSystem', id: 'a', url: 'http://x.example/a' },
@@ -187,7 +187,7 @@ describe('kiln load --url', () => {
     const methods = ['POST', 'PUT', 'PUT', 'PUT'];
     const entry = methods.map((method) => ({ request: { method, url: 'Patient/x' } }));
     const bundle = { resourceType: 'Bundle', type: 'batch', entry };
-    async function* bundles(): AsyncGenerator<Item> {
+    async function* bundles(): AsyncGenerator<LoadItem> {
       for (const place of ['a', 'b']) yield { place, resource: bundle, id: undefined, size: 10, isExecuted: true };
     }
     const tell = (place: string, error: unknown) => void failures.push(`${place}: ${(error as Error).message}`);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { ConfigError } from '../../../runtime/config/config-error.js';
-import { findFiles, type Found } from '../../../runtime/cli/load/find-files.js';
+import { findFiles, type FoundFile } from '../../../runtime/cli/load/find-files.js';
 import { readItems, type ItemOptions } from '../../../runtime/cli/load/items.js';
 import { loadItems } from '../../../runtime/cli/load/load-items.js';
 import { readDocuments } from '../../../runtime/cli/load/read-documents.js';
@@ -48,7 +48,7 @@ describe('kiln load', () => {
     loadFound(into, await findFiles(paths), options, resource);
   const loadFound = async (
     into: Store,
-    found: readonly Found[],
+    found: readonly FoundFile[],
     options: Partial<ItemOptions> = {},
     resource = 100_000,
   ) => {

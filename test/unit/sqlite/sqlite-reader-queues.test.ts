@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   openReaderQueues,
   type Job,
-  type Place,
+  type ReaderLane,
   type Reader,
 } from '../../../runtime/store/sqlite/threads/reader-queues.js';
 
@@ -14,7 +14,10 @@ function openQueues() {
   const begun: string[] = [];
   let waits = 0;
   const queues = openReaderQueues(readers, readers[0], () => void waits++);
-  function add(name: string, options: { place?: Place; mayBeLong?: boolean; isLikeLong?: () => boolean } = {}): Job {
+  function add(
+    name: string,
+    options: { place?: ReaderLane; mayBeLong?: boolean; isLikeLong?: () => boolean } = {},
+  ): Job {
     const { place = 'first', mayBeLong = true, isLikeLong = () => false } = options;
     const job: Job = {
       place,

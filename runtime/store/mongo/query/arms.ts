@@ -8,7 +8,7 @@ import { fieldsOf, readValue, type Raw } from '../bson/bson.js';
 import { keyOf } from '../bson/documents.js';
 import { BY_ENTRY } from '../indexes.js';
 import { everyOf, LIVING } from './compile/compile.js';
-import type { Hit, Hits, Walk } from './hit.js';
+import type { Hit, Hits, HitWalk } from './hit.js';
 import type { Batch } from '../read/batch.js';
 import type { Links } from './links/links.js';
 import { readMerged } from './merged-arms.js';
@@ -23,7 +23,7 @@ export function armsWalk(
   arms: readonly Arm[],
   filters: readonly Document[],
   projection: Document,
-): Walk<ArmPlace> {
+): HitWalk<ArmPlace> {
   const names = arms.map((arm) => shortName([textOf(arm)]));
 
   async function next(after: ArmPlace | undefined, wanted: number, rows: number): Promise<Hits | undefined> {

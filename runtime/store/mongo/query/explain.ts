@@ -17,7 +17,7 @@ import type { FindParts } from './parts.js';
 import { isKeyOf, sortOf } from './places.js';
 import { runSearch } from './run-search.js';
 import type { Scope } from './scope.js';
-import { findHits, type Found } from './search.js';
+import { findHits, type FoundPage } from './search.js';
 
 /** Does a search, and has the server tell how it does each of its commands. */
 export function openExplain(parts: FindParts): (query: FindQuery, limits: QueryLimits) => Promise<Explanation> {
@@ -53,7 +53,7 @@ export function openExplain(parts: FindParts): (query: FindQuery, limits: QueryL
   };
 }
 
-function explainFound({ plan }: Found, { conjuncts }: Scope, { type, sort, count }: FindQuery) {
+function explainFound({ plan }: FoundPage, { conjuncts }: Scope, { type, sort, count }: FindQuery) {
   const { request } = plan;
   const from = request.ask === 'walk' ? request.by : request.from;
   return explainPlan(plan, {

@@ -1,5 +1,5 @@
 import { isContainedType } from '../../contained-resources.js';
-import { readCursor, writeCursor, type FindCursor, type Place } from '../../plan/cursor.js';
+import { readCursor, writeCursor, type FindCursor, type CursorPlace } from '../../plan/cursor.js';
 import type { FindPage, FindQuery } from '../../store.js';
 import type { Raw } from '../bson/bson.js';
 import { VERSION_AND_REFERENCES, VERSION_ONLY } from '../bson/stored-version.js';
@@ -17,7 +17,7 @@ import type { FindParts } from './parts.js';
 import { isKeyOf, placeBehind, sortOf } from './places.js';
 import { runSearch } from './run-search.js';
 import type { Scope } from './scope.js';
-import { findHits, type Found, type Search } from './search.js';
+import { findHits, type FoundPage, type Search } from './search.js';
 import { countAll, countCheaply } from './total.js';
 
 /** Finds pages of current resources. */
@@ -69,13 +69,17 @@ interface Page extends Pick<FindPage, 'versions'> {
   readonly documents: readonly Raw[];
   /** The last resource shown; absent: there are no more behind it. */
   readonly last?: Hit;
-  readonly source: Found['source'];
+  readonly source: FoundPage['source'];
   /** How many match, where that came to light. */
   readonly known?: number | undefined;
 }
 
 /** Reads a page. Where all that it would have is left out, the next takes its place. */
-async function readPage(search: Search, { type, count }: FindQuery, from: Place<string> | undefined): Promise<Page> {
+async function readPage(
+  search: Search,
+  { type, count }: FindQuery,
+  from: CursorPlace<string> | undefined,
+): Promise<Page> {
   if (count === 0) return { versions: [], documents: [], source: 'type' };
   for (let at = from; ;) {
     const found = await findHits(search, at, count + 1);

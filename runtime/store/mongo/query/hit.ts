@@ -15,7 +15,7 @@ export interface Hits {
 }
 
 /** Goes through resources in some order. */
-export interface Walk<At> {
+export interface HitWalk<At> {
   /**
    * The next that fulfil what is asked of resources themselves; fewer than wanted are not all of them unless it is over, for an answer
    * holds only so many.

@@ -9,7 +9,7 @@ import {
   type FoundMultiType,
   type RemainingPart,
 } from '../../multi-type-search.js';
-import { readCursor, writeCursor, type FindCursor, type Place } from '../../plan/cursor.js';
+import { readCursor, writeCursor, type FindCursor, type CursorPlace } from '../../plan/cursor.js';
 import { CHEAP_TOTAL, type FindMultiTypeQuery, type FindPage } from '../../store.js';
 import { idOf } from '../bson/bson.js';
 import { keyOf } from '../bson/documents.js';
@@ -28,7 +28,7 @@ import { resolvedScope } from './links/resolve.js';
 import type { FindParts } from './parts.js';
 import { isKeyOf, placeBehind, sortOf } from './places.js';
 import { runSearch } from './run-search.js';
-import { findHits, type Found } from './search.js';
+import { findHits, type FoundPage } from './search.js';
 import { countAll, countCheaply } from './total.js';
 import { KEYS } from './walks.js';
 
@@ -38,7 +38,7 @@ const AT_A_TIME = 8;
 /** One that was found, and what a cursor behind it has. */
 interface FoundOne extends FoundMultiType {
   readonly hit: Hit;
-  readonly source: Found['source'];
+  readonly source: FoundPage['source'];
 }
 
 /** A search over several types while it is done. */
@@ -52,7 +52,7 @@ interface Run {
 interface TypePlace {
   readonly type: string;
   readonly id: string;
-  readonly place: Place<string>;
+  readonly place: CursorPlace<string>;
 }
 
 /** Finds pages of current resources of several types. */
@@ -100,7 +100,7 @@ export function openMultiTypeSearch(
   };
 }
 
-function toTypePlace(type: string, place: Place<string>): TypePlace {
+function toTypePlace(type: string, place: CursorPlace<string>): TypePlace {
   return { type, id: 'after' in place ? toKey(place.after.key).id : '', place };
 }
 
@@ -179,7 +179,7 @@ async function partPage(
   const order = askedOrder({ type, sort: query.sort }, parts.slotOf);
   const find = async (
     asked: Condition,
-    place: Place<string> | undefined,
+    place: CursorPlace<string> | undefined,
     most: number,
   ): Promise<readonly FoundOne[]> => {
     const scope = await resolvedScope(links, type, asked, order !== undefined);
@@ -195,13 +195,13 @@ async function partPage(
 }
 
 /** Returns the place in a common order among the resources of another type: ids decide on what is equal. */
-function placeAmong(type: string, place: Place<string>): Place<string> {
+function placeAmong(type: string, place: CursorPlace<string>): CursorPlace<string> {
   if (place.source !== 'sort') return place;
   const { key, values } = place.after;
   return { source: 'sort', after: { key: keyOf({ type, id: toKey(key).id }), values } };
 }
 
-function isAt(hit: Hit, place: Extract<Place<string>, { source: 'sort' }>): boolean {
+function isAt(hit: Hit, place: Extract<CursorPlace<string>, { source: 'sort' }>): boolean {
   return JSON.stringify(placeBehind('sort', hit)) === JSON.stringify(place);
 }
 

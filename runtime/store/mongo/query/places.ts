@@ -1,4 +1,4 @@
-import type { Place, SourceName } from '../../plan/cursor.js';
+import type { CursorPlace, SourceName } from '../../plan/cursor.js';
 import type { SortKey } from '../../../search/query/query.js';
 import type { Order } from './compile/order.js';
 import type { Hit } from './hit.js';
@@ -14,7 +14,7 @@ export function sortOf(order: Order | undefined): readonly SortKey[] | undefined
 }
 
 /** Returns where a page begins if a resource was the last of the page before. */
-export function placeBehind(source: SourceName, { key, values, place }: Hit): Place<string> {
+export function placeBehind(source: SourceName, { key, values, place }: Hit): CursorPlace<string> {
   if (source === 'sort' || source === 'type') return { source, after: { key, values } };
   const [way, path] = source;
   return place === undefined || way === 'keys'

@@ -1,12 +1,19 @@
 import type { Order as OrderAsked } from '../../plan/choose.js';
 import { choosePlan } from '../../plan/choose.js';
-import { partsOf, type ArmPlace, type Path, type Place, type Placed, type SourceName } from '../../plan/cursor.js';
+import {
+  partsOf,
+  type ArmPlace,
+  type Path,
+  type CursorPlace,
+  type Placed,
+  type SourceName,
+} from '../../plan/cursor.js';
 import type { PlanUsed } from '../../plan/explain.js';
 import { FhirError } from '../../../fhir/errors.js';
 import { compareText } from '../../../search/query/compare-text.js';
 import type { Order } from './compile/order.js';
 import { driverAgain, onlyDriver, RELAXED, typeDriver } from './drivers.js';
-import type { Hits, Walk } from './hit.js';
+import type { Hits, HitWalk } from './hit.js';
 import { resolve } from './links/resolve.js';
 import { linkAgain, sourcesOf, type AnyDriver } from './links/link-driver.js';
 import { throughLink } from './links/through.js';
@@ -15,7 +22,7 @@ import { openScope, type Scope } from './scope.js';
 import { allOf, KEYS, pageOf, sortedThrough, throughArms, throughType, type Reading } from './walks.js';
 
 /** Resources that were found for a page. */
-export interface Found extends Hits {
+export interface FoundPage extends Hits {
   /** Whether what was to be read of them is in their bytes; else they are read by their keys. */
   readonly isRead: boolean;
   /** All that match, from the beginning, where that came to light. */
@@ -36,7 +43,7 @@ export interface Search {
 }
 
 /** A page as a request of the planner finds it, and what drove it, where that was not what was asked for. */
-type Page = Omit<Found, 'plan'> & { readonly from?: 'type' };
+type Page = Omit<FoundPage, 'plan'> & { readonly from?: 'type' };
 
 /**
  * Finds a page: what each request of the planner asks.
@@ -44,9 +51,13 @@ type Page = Omit<Found, 'plan'> & { readonly from?: 'type' };
  * @param place absent: the first page. A later one goes on in what the first came from; in an order that was asked for, it may come
  * from anything that has this order
  */
-export async function findHits(search: Search, place: Place<string> | undefined, wanted: number): Promise<Found> {
+export async function findHits(
+  search: Search,
+  place: CursorPlace<string> | undefined,
+  wanted: number,
+): Promise<FoundPage> {
   if (place !== undefined && place.source !== 'sort') return goOn(search, place, wanted);
-  const plan = choosePlan<AnyDriver, Found>(orderAsked(search), search.scope.limits);
+  const plan = choosePlan<AnyDriver, FoundPage>(orderAsked(search), search.scope.limits);
   let counted: number | undefined;
   let step = plan.next();
   while (step.done !== true) {
@@ -86,7 +97,7 @@ async function pageFor(
 }
 
 /** Returns a walk in the order of the ranges of a driver, and the scope whose links are still to be asked. */
-function opened(scope: Scope, driver: AnyDriver, reading: Reading): [Scope, Walk<ArmPlace>] {
+function opened(scope: Scope, driver: AnyDriver, reading: Reading): [Scope, HitWalk<ArmPlace>] {
   if (driver.isFar) return [{ ...scope, isLinked: false }, throughLink(driver, reading)];
   return [scope, throughArms(scope, driver, reading)];
 }
@@ -157,7 +168,11 @@ async function byKeys({ scope }: Search, driver: AnyDriver, after: string | unde
   };
 }
 
-async function goOn(search: Search, place: Exclude<Place<string>, { source: 'sort' }>, wanted: number): Promise<Found> {
+async function goOn(
+  search: Search,
+  place: Exclude<CursorPlace<string>, { source: 'sort' }>,
+  wanted: number,
+): Promise<FoundPage> {
   if (place.source === 'type') {
     const found = await inOrder(search, undefined, place.after, wanted, Infinity);
     return { ...found!, plan: { request: { ask: 'walk', by: 'type', rows: Infinity } } };

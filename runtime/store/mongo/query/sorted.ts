@@ -11,7 +11,7 @@ import type { Ask } from './ask.js';
 import { everyOf } from './compile/compile.js';
 import { BY_ID, valuesOf, type Order } from './compile/order.js';
 import { behindStages, sortComputed } from './computed.js';
-import type { Hit, Hits, Walk } from './hit.js';
+import type { Hit, Hits, HitWalk } from './hit.js';
 import type { Links } from './links/links.js';
 import { entryAccess } from './plan/access.js';
 import { toCollected, toSegmentFrom, toSegments, withoutValue, type Segment } from './plan/segments.js';
@@ -30,7 +30,7 @@ export interface Sorted {
 }
 
 /** All of the type that fulfils filters, by an index that has the order. */
-export function orderWalk(sorted: Sorted): Walk<Placed<string>> {
+export function orderWalk(sorted: Sorted): HitWalk<Placed<string>> {
   const { links, type, order, filters, projection } = sorted;
   const { ask } = links;
   const share = Math.min(1, MANY_TESTS / testsIn(filters));
@@ -87,7 +87,7 @@ export function collectedWalk(
   { links, type, order, filters, projection }: Sorted,
   driving: Document,
   hint: Document,
-): Walk<Placed<string>> {
+): HitWalk<Placed<string>> {
   return walkOf(order, async (after, wanted) => {
     if (!isStored(order)) return sortComputed(links.ask, order, after, [driving, ...filters], hint, projection, wanted);
     return each(toCollected(type, order, after), wanted, async ({ filter, sort }, limit) =>
@@ -157,7 +157,7 @@ async function valueAt(
 }
 
 /** All of the type that fulfils filters, by the index of a token parameter: at its first code, then what has none. */
-function tokenWalk(sorted: Sorted): Walk<Placed<string>> {
+function tokenWalk(sorted: Sorted): HitWalk<Placed<string>> {
   const { links, type, order, filters, projection } = sorted;
   const [param = ''] = valuedBy(order.keys[0]!.sort);
   const arms = armsWalk(links, entryAccess(type, 'token', param, { ranges: [{}] }).arms, filters, projection);
@@ -194,7 +194,7 @@ function codeOf({ place }: Hit): string {
 function walkOf(
   order: Order,
   read: (after: Placed<string> | undefined, wanted: number, rows: number) => Promise<Batch | undefined>,
-): Walk<Placed<string>> {
+): HitWalk<Placed<string>> {
   return {
     async next(after, wanted, rows): Promise<Hits | undefined> {
       const batch = await read(after, wanted, rows);

@@ -7,7 +7,7 @@ import { armsWalk, KEY_ONLY } from './arms.js';
 import { LIVING, restOf } from './compile/compile.js';
 import { BY_ID, type Order } from './compile/order.js';
 import type { Driver } from './drivers.js';
-import type { Hit, Hits, Walk } from './hit.js';
+import type { Hit, Hits, HitWalk } from './hit.js';
 import { TooFar } from './links/target-filter.js';
 import { bothNeeds, candidateProjection, needOf, toCandidate, type Need } from './links/candidate.js';
 import { filterByLinks } from './links/filter-links.js';
@@ -31,7 +31,7 @@ export function projectionOf({ isLinked, plan, links }: Scope, reading: Reading)
 }
 
 /** Returns a walk in the order of the ranges of a driver. */
-export function throughArms(scope: Scope, driver: Driver, reading: Reading): Walk<ArmPlace> {
+export function throughArms(scope: Scope, driver: Driver, reading: Reading): HitWalk<ArmPlace> {
   const { conjuncts, links } = scope;
   const { conjunct, arms, isExact } = driver;
   const filters = restOf(conjuncts, isExact ? conjunct : undefined);
@@ -40,7 +40,7 @@ export function throughArms(scope: Scope, driver: Driver, reading: Reading): Wal
 }
 
 /** Returns a walk through all of the type, in the order of ids, or in another that an index has. */
-export function throughType(scope: Scope, reading: Reading, order = BY_ID): Walk<Placed<string>> {
+export function throughType(scope: Scope, reading: Reading, order = BY_ID): HitWalk<Placed<string>> {
   return orderWalk(sortedOf(scope, order, reading));
 }
 
@@ -62,7 +62,7 @@ export async function sortedThrough(
   from: Driver | undefined,
   order: Order,
   reading: Reading,
-): Promise<{ readonly walk: Walk<Placed<string>>; readonly from: Driver | 'type' }> {
+): Promise<{ readonly walk: HitWalk<Placed<string>>; readonly from: Driver | 'type' }> {
   const { type, conjuncts } = scope;
   const sorted = sortedOf(scope, order, reading);
   if (from !== undefined) {
@@ -80,7 +80,7 @@ export async function sortedThrough(
 /** Finds the next of a walk that fulfil all that is asked. @returns as `Walk` */
 export async function pageOf<At>(
   scope: Scope,
-  walk: Walk<At>,
+  walk: HitWalk<At>,
   after: At | undefined,
   wanted: number,
   rows: number,
@@ -126,7 +126,7 @@ const AT_A_TIME = 5000;
 /** Returns all that a walk finds; undefined: more than so many. */
 export async function allOf<At>(
   scope: Scope,
-  walk: Walk<At>,
+  walk: HitWalk<At>,
   most = Infinity,
   rows = Infinity,
 ): Promise<readonly Hit[] | undefined> {

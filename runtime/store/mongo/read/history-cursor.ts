@@ -1,11 +1,11 @@
 import { FhirError } from '../../../fhir/errors.js';
-import type { Place } from '../place.js';
+import type { HistoryPlace } from '../place.js';
 import type { ClusterTime } from './batch.js';
 
 /** Cursor of a history: what is kept between its pages. All of it was found on the first page's snapshot. */
 export interface HistoryCursor {
   /** Place of the last version shown. */
-  readonly last: Place;
+  readonly last: HistoryPlace;
   readonly time: ClusterTime;
   readonly total: number;
   readonly complete: number;
@@ -26,12 +26,12 @@ export function readHistoryCursor(text: string): HistoryCursor {
 }
 
 /** A place as text. */
-export function writePlace({ updated, n, type, id }: Place): string {
+export function writePlace({ updated, n, type, id }: HistoryPlace): string {
   return `${updated.toString(36)}.${n.toString(36)}.${type}/${id}`;
 }
 
 /** Reads the text again. @throws FhirError for text that is none */
-export function readPlace(text: string): Place {
+export function readPlace(text: string): HistoryPlace {
   const [, updated, n, type, id] = /^(-?[0-9a-z]{1,11})\.([0-9a-z]{1,6})\.([^/]+)\/(.+)$/s.exec(text) ?? [];
   if (updated === undefined || n === undefined || type === undefined || id === undefined) throw none();
   return { updated: parseInt(updated, 36), n: parseInt(n, 36), type, id };

@@ -4,7 +4,7 @@ import { fieldsOf, readValue } from '../bson/bson.js';
 import { REMOVALS } from '../write/removals.js';
 import type { ClusterTime } from './batch.js';
 import type { Snapshot } from './snapshot.js';
-import { countWalk, FEW_TYPES, type Walk, type WalkPage } from './walk.js';
+import { countWalk, FEW_TYPES, type VersionWalk, type WalkPage } from './walk.js';
 
 /** Newer versions than this are counted into what is remembered; after a while so are few, which a first page then need not show all. */
 const MANY = 500;
@@ -20,7 +20,7 @@ const LONGEST = 600_000;
 /** Counts the versions of histories. */
 export interface HistoryTotals {
   /** Begins to count those of a walk in a snapshot. The first page may be read before it goes on. */
-  begin(snapshot: Snapshot, query: Walk): Promise<Counting>;
+  begin(snapshot: Snapshot, query: VersionWalk): Promise<Counting>;
 }
 
 /** Counts in one snapshot; `complete` is the instant before which nothing new can appear after it. */
@@ -56,13 +56,13 @@ export function openHistoryTotals(): HistoryTotals {
   const known = new Map<string, Counted>();
   const newest = new Map<string, Newer>();
 
-  function recall({ type = '' }: Walk, complete: number, removals: number): Counted | undefined {
+  function recall({ type = '' }: VersionWalk, complete: number, removals: number): Counted | undefined {
     const last = known.get(type);
     if (last === undefined || last.removals !== removals || last.before > complete) return undefined;
     return last.end < performance.now() ? undefined : last;
   }
 
-  async function count(snapshot: Snapshot, query: Walk, complete: number, removals: number): Promise<number> {
+  async function count(snapshot: Snapshot, query: VersionWalk, complete: number, removals: number): Promise<number> {
     const { type = '' } = query;
     const last = recall(query, complete, removals);
     if (last === undefined) {
@@ -82,7 +82,7 @@ export function openHistoryTotals(): HistoryTotals {
     return last.total + newer;
   }
 
-  async function countFrom(snapshot: Snapshot, query: Walk, from: number): Promise<number> {
+  async function countFrom(snapshot: Snapshot, query: VersionWalk, from: number): Promise<number> {
     const { type = '' } = query;
     const time = await snapshot.time();
     const last = newest.get(type);
@@ -122,12 +122,12 @@ function ofOnlyPage({ versions, hasMore }: WalkPage): number | undefined {
 }
 
 /** Histories of the system, of a type, or of a few types, without any bounds. */
-function isRemembered({ id, types, current, past }: Walk): boolean {
+function isRemembered({ id, types, current, past }: VersionWalk): boolean {
   const isBounded = Object.keys(current).length + Object.keys(past).length > 0;
   return !isBounded && id === undefined && (types === undefined || types.length <= FEW_TYPES);
 }
 
-function within(query: Walk, updated: Document): Walk {
+function within(query: VersionWalk, updated: Document): VersionWalk {
   return { ...query, current: { updated }, past: { updated } };
 }
 

@@ -6,7 +6,7 @@ import { openHistoryTotals } from './history-totals.js';
 import { completeOf } from '../write/complete.js';
 import { isSnapshotGone, translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot, Snapshots } from './snapshot.js';
-import { walk, type Walk, type WalkPage } from './walk.js';
+import { walk, type VersionWalk, type WalkPage } from './walk.js';
 
 /** Reads pages of history. @param now the server's time */
 export function openHistory(
@@ -62,7 +62,7 @@ export function openHistory(
   };
 }
 
-function toWalk({ type, id, types, since, at }: HistoryQuery): Walk {
+function toWalk({ type, id, types, since, at }: HistoryQuery): VersionWalk {
   const bounds: Document = {
     ...(since === undefined ? {} : { $gte: toDate(since) }),
     ...(at === undefined ? {} : { $lte: toDate(at.to) }),

@@ -5,7 +5,7 @@ import type { Raw } from '../bson/bson.js';
 import { keyOf } from '../bson/documents.js';
 import { BY_TIME, BY_TYPE_AND_TIME, BY_VERSION, PENDING } from '../indexes.js';
 import { CONTAINED_FIELDS, PLAIN } from '../write/contained-resources.js';
-import { beyond, comparePlaces, type Place } from '../place.js';
+import { beyond, comparePlaces, type HistoryPlace } from '../place.js';
 import type { Snapshot } from './snapshot.js';
 import { readHead, toStoredVersion, VERSION_ONLY } from '../bson/stored-version.js';
 
@@ -13,7 +13,7 @@ import { readHead, toStoredVersion, VERSION_ONLY } from '../bson/stored-version.
 const MAX_PAGE = 16 * 1024 * 1024;
 
 /** Which versions, and which way. */
-export interface Walk {
+export interface VersionWalk {
   readonly direction: 'before' | 'after';
   readonly type?: string;
   /** Only with `type`. */
@@ -24,20 +24,20 @@ export interface Walk {
   readonly current: Document;
   readonly past: Document;
   /** Absent: from the beginning. */
-  readonly from?: Place;
+  readonly from?: HistoryPlace;
 }
 
 /** One step of a walk. */
 export interface WalkPage {
   readonly versions: readonly (StoredVersion & { readonly isCurrent: boolean })[];
   /** Place of the last of them; absent: there is none. */
-  readonly last?: Place;
+  readonly last?: HistoryPlace;
   readonly hasMore: boolean;
 }
 
 interface Item {
   readonly bytes: Raw;
-  readonly place: Place;
+  readonly place: HistoryPlace;
 }
 
 /**
@@ -50,11 +50,11 @@ export const FEW_TYPES = 8;
  * The next versions of a walk, in the order of history. Both collections have the same order, so that they are merged as they come.
  * A current version may have a pending copy in `history`, which comes right behind it, and is left out.
  */
-export async function walk(snapshot: Snapshot, query: Walk, count: number): Promise<WalkPage> {
+export async function walk(snapshot: Snapshot, query: VersionWalk, count: number): Promise<WalkPage> {
   const streams = await openStreams(snapshot, query, count + 1);
   const sign = query.direction === 'before' ? -1 : 1;
   const versions: (StoredVersion & { isCurrent: boolean })[] = [];
-  let last: Place | undefined;
+  let last: HistoryPlace | undefined;
   for (let size = 0; ;) {
     let first: { readonly item: Item; readonly stream: Stream } | undefined;
     for (const stream of streams) {
@@ -79,7 +79,7 @@ export async function walk(snapshot: Snapshot, query: Walk, count: number): Prom
 }
 
 /** How many versions a walk has in all. */
-export async function countWalk(snapshot: Snapshot, query: Walk): Promise<number> {
+export async function countWalk(snapshot: Snapshot, query: VersionWalk): Promise<number> {
   const count = async (collection: CollectionName, match: Document, hint: Document): Promise<number> => {
     const [row] = await snapshot.aggregate(collection, [{ $match: match }, { $count: 'n' }], hint);
     return Number(row?.['n'] ?? 0);
@@ -104,7 +104,7 @@ export async function countWalk(snapshot: Snapshot, query: Walk): Promise<number
 const MOST_PENDING = 20_000;
 
 /** How many copies in `history` are of versions that nothing has replaced. */
-async function countPending(snapshot: Snapshot, query: Walk): Promise<number> {
+async function countPending(snapshot: Snapshot, query: VersionWalk): Promise<number> {
   const filter = { ...conditions(query, 'history'), pending: true };
   const head = { projection: { type: 1, id: 1, version: 1, updated: 1, n: 1 }, limit: MOST_PENDING } as const;
   const { documents } = await snapshot.find({ collection: 'history', filter, hint: PENDING, ...head });
@@ -118,14 +118,14 @@ async function countPending(snapshot: Snapshot, query: Walk): Promise<number> {
 
 type CollectionName = 'resource' | 'history';
 
-function conditions({ type, id, types, current, past }: Walk, collection: CollectionName): Document {
+function conditions({ type, id, types, current, past }: VersionWalk, collection: CollectionName): Document {
   const own = collection === 'resource' ? current : past;
   if (type === undefined) return types === undefined ? own : { type: { $in: [...types] }, ...own };
   if (id === undefined) return { type, ...own };
   return collection === 'resource' ? { _id: `${type}/${id}`, ...own } : { type, id, ...own };
 }
 
-function hintOf({ type, id }: Walk, collection: CollectionName): Document {
+function hintOf({ type, id }: VersionWalk, collection: CollectionName): Document {
   if (type === undefined) return BY_TIME;
   if (id === undefined) return BY_TYPE_AND_TIME;
   return collection === 'resource' ? { _id: 1 } : BY_VERSION;
@@ -138,13 +138,13 @@ function hintOf({ type, id }: Walk, collection: CollectionName): Document {
 const AT_ANY_TIME: Document = { updated: { $gte: new Date(-8.64e15) } };
 
 /** What is within resources has no versions. */
-function withoutMembers({ type, types }: Walk, collection: CollectionName): readonly Document[] {
+function withoutMembers({ type, types }: VersionWalk, collection: CollectionName): readonly Document[] {
   return collection === 'resource' && type === undefined && types === undefined ? [{ type: PLAIN }] : [];
 }
 
-function openStreams(snapshot: Snapshot, query: Walk, limit: number): Promise<Stream[]> {
+function openStreams(snapshot: Snapshot, query: VersionWalk, limit: number): Promise<Stream[]> {
   const { types, ...rest } = query;
-  const walks: Walk[] = types !== undefined && types.length <= FEW_TYPES ? types.map((type) => ({ ...rest, type })) : [query]; // prettier-ignore
+  const walks: VersionWalk[] = types !== undefined && types.length <= FEW_TYPES ? types.map((type) => ({ ...rest, type })) : [query]; // prettier-ignore
   const collections = ['resource', 'history'] as const;
   return Promise.all(walks.flatMap((each) => collections.map((name) => openStream(snapshot, each, name, limit))));
 }
@@ -157,7 +157,12 @@ interface Stream {
   take(): void;
 }
 
-async function openStream(snapshot: Snapshot, query: Walk, collection: CollectionName, limit: number): Promise<Stream> {
+async function openStream(
+  snapshot: Snapshot,
+  query: VersionWalk,
+  collection: CollectionName,
+  limit: number,
+): Promise<Stream> {
   const hint = hintOf(query, collection);
   const sign = query.direction === 'before' ? -1 : 1;
   const sort = Object.fromEntries(Object.keys(hint).map((field) => [field, sign]));
@@ -166,7 +171,7 @@ async function openStream(snapshot: Snapshot, query: Walk, collection: Collectio
   let next = 0;
   await fetch(query.from);
 
-  async function fetch(from: Place | undefined): Promise<void> {
+  async function fetch(from: HistoryPlace | undefined): Promise<void> {
     const filter = {
       $and: [
         conditions(query, collection),

@@ -6,7 +6,7 @@ import type { Arm, Driver, Level } from './compile/index-range.js';
 import { tablesOf } from './compile/index-range.js';
 import { and, join, keyOf, raw, sql, type Sql, type Value } from './compile/sql.js';
 import type { Hit } from './hit.js';
-import type { Run } from './run.js';
+import type { SearchRun } from './run.js';
 
 /**
  * Finds the resources that are in the ranges of a driver and fulfil a condition, each resource once, in the order of
@@ -17,7 +17,7 @@ import type { Run } from './run.js';
  * @returns undefined: there is no such place any more
  */
 export function walkArms(
-  run: Run,
+  run: SearchRun,
   { arms }: Driver,
   where: Condition,
   after: ArmPlace | undefined,
@@ -60,7 +60,7 @@ interface Row {
 
 /** Rows of an arm behind a place. */
 function rowsAfter(
-  run: Run,
+  run: SearchRun,
   arm: Arm,
   where: Condition,
   after: ArmPlace['at'] | undefined,
@@ -83,7 +83,7 @@ function rowsAfter(
 
 /** @param moved the level whose rows go on behind the place; those before it stay where they are, those after it begin anew */
 function statementOf(
-  run: Run,
+  run: SearchRun,
   { key, levels, once }: Arm,
   where: Condition,
   moved: Level | undefined,

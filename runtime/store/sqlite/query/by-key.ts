@@ -1,15 +1,15 @@
 import type { Condition } from '../../../search/query/query.js';
 import { rowsOf, type Arm, type Driver } from './compile/index-range.js';
-import type { Run } from './run.js';
+import type { SearchRun } from './run.js';
 import { join, raw, sql, type Sql } from './compile/sql.js';
 
 /** All resources of the type that fulfil a condition, in the order of keys. @param after begins behind this one */
-export function* walk(run: Run, where: Condition, after: number | undefined): Generator<number> {
+export function* walk(run: SearchRun, where: Condition, after: number | undefined): Generator<number> {
   for (const [key] of run.rows<readonly [number]>(selectOfType(run, where, after))) yield key;
 }
 
 /** Returns the statement that selects what `walk` returns. */
-export function selectOfType(run: Run, where: Condition, after?: number): Sql {
+export function selectOfType(run: SearchRun, where: Condition, after?: number): Sql {
   const later = after === undefined ? sql`` : sql`AND r.key > ${after}`;
   const key = raw('r.key');
   return sql`SELECT r.key AS key FROM resource r INDEXED BY resource_by_type
@@ -17,7 +17,7 @@ export function selectOfType(run: Run, where: Condition, after?: number): Sql {
 }
 
 /** The keys in a range of resources that fulfil a condition. */
-function selectKey(run: Run, arm: Arm, where: Condition): Sql {
+function selectKey(run: SearchRun, arm: Arm, where: Condition): Sql {
   return sql`SELECT ${arm.key} AS key ${rowsOf(arm)} AND ${run.check(where, arm.key)}`;
 }
 
@@ -40,12 +40,12 @@ function inBatches(pieces: readonly Sql[]): readonly (readonly Sql[])[] {
 }
 
 /** The keys of all that a driver finds and that fulfil a condition besides: each once, in their order. */
-export function driven(run: Run, driver: Driver, where: Condition): readonly number[] {
+export function driven(run: SearchRun, driver: Driver, where: Condition): readonly number[] {
   return run.column<number>(sql`SELECT DISTINCT key FROM (${selectDriven(run, driver, where)}) ORDER BY key`);
 }
 
 /** Returns the keys that `driven` finds as a part of another statement, where a key may occur several times. */
-export function selectDriven(run: Run, { arms }: Driver, where: Condition): Sql {
+export function selectDriven(run: SearchRun, { arms }: Driver, where: Condition): Sql {
   const batches = inBatches(arms.map((arm) => selectKey(run, arm, where))).map((batch) => join(batch, ' UNION ALL '));
   const [first, ...others] = batches;
   if (first !== undefined && others.length === 0) return first;

@@ -17,8 +17,8 @@ import { defineAmong } from './compile/places.js';
 import { openSeenSet } from './seen-set.js';
 import { openLineReader } from './lines.js';
 import { openPageReader } from './page.js';
-import { beginRun, sortedBy, type FindParts, type Run, type Trace, withoutAbsent } from './run.js';
-import { findHits, type Found } from './search.js';
+import { beginRun, sortedBy, type FindParts, type SearchRun, type Trace, withoutAbsent } from './run.js';
+import { findHits, type FoundPage } from './search.js';
 import { simplify } from './compile/simplify.js';
 import { openStatements } from './compile/statements.js';
 import { countAll, countCheaply } from './total.js';
@@ -56,9 +56,9 @@ export function openFindParts(
 }
 
 /** Nothing was looked for. */
-const NOTHING: Found = { hits: [], source: 'type' };
+const NOTHING: FoundPage = { hits: [], source: 'type' };
 
-function totalOf(run: Run, where: Condition, { drivers }: Found): number | undefined {
+function totalOf(run: SearchRun, where: Condition, { drivers }: FoundPage): number | undefined {
   return run.query.total === 'accurate' ? countAll(run, where) : countCheaply(run, where, { drivers });
 }
 
@@ -78,7 +78,7 @@ export function openFinders(
   const across = openMultiTypeSearch(db, parts, read);
 
   /** @returns undefined: there never was a resource of the type */
-  function search(query: FindQuery, trace: Trace | undefined): Found | undefined {
+  function search(query: FindQuery, trace: Trace | undefined): FoundPage | undefined {
     const cursor = query.after === undefined ? undefined : readCursor(query.after, sortedBy(query.sort), isKey);
     const run = beginRun(parts, query, trace);
     if (run === undefined) return undefined;

@@ -10,12 +10,12 @@ import {
 } from '../../multi-type-search.js';
 import { CHEAP_TOTAL, type FindMultiTypeQuery, type FindPage } from '../../store.js';
 import type { Condition, SortKey } from '../../../search/query/query.js';
-import { readCursor, writeCursor, type FindCursor, type Place } from '../../plan/cursor.js';
+import { readCursor, writeCursor, type FindCursor, type CursorPlace } from '../../plan/cursor.js';
 import { compareSorted, isKey } from './hit.js';
 import type { PageReader, ReadPage, TypedHit } from './page.js';
-import { beginRun, keysOf, sortedBy, type FindParts, type Run, withoutAbsent } from './run.js';
+import { beginRun, keysOf, sortedBy, type FindParts, type SearchRun, withoutAbsent } from './run.js';
 import { simplify } from './compile/simplify.js';
-import { findHits, type Found } from './search.js';
+import { findHits, type FoundPage } from './search.js';
 import { countAll, countCheaply } from './total.js';
 
 /** A page of a search over several types. */
@@ -25,10 +25,10 @@ export interface MultiTypePage extends Pick<FindPage, 'total' | 'next'> {
 
 /** One of the types, and what there is of it. */
 interface Part {
-  readonly run: Run;
+  readonly run: SearchRun;
   readonly where: Condition;
   readonly left: RemainingPart['left'];
-  found: Found | undefined;
+  found: FoundPage | undefined;
 }
 
 /** Does searches over several types. Inside a transaction. */
@@ -58,7 +58,7 @@ export function openMultiTypeSearch(
   }
 
   /** What of a part comes after a place, as many as are wanted. */
-  function search(part: Part, place: Place<number> | undefined, wanted: number): readonly TypedHit[] {
+  function search(part: Part, place: CursorPlace<number> | undefined, wanted: number): readonly TypedHit[] {
     part.found = findHits(part.run, part.where, place, wanted);
     return part.found.hits.map((hit) => ({ type: part.run.query.type, hit }));
   }
@@ -110,7 +110,7 @@ export function openMultiTypeSearch(
 }
 
 /** The place in an order as those of another type see it: all that is alike is before it, or after it. */
-function placeIn({ run, left }: Part, place: Place<number>, type: string | undefined): Place<number> {
+function placeIn({ run, left }: Part, place: CursorPlace<number>, type: string | undefined): CursorPlace<number> {
   if (place.source !== 'sort' || run.query.type === type) return place;
   const key = left === 'from' ? -1 : Number.MAX_SAFE_INTEGER;
   return { source: 'sort', after: { ...place.after, key } };

@@ -1,11 +1,11 @@
 import { keyOf, sql, type Sql } from './compile/sql.js';
-import type { Run } from './run.js';
+import type { SearchRun } from './run.js';
 
 /**
  * How many rows these ranges have, up to one more than the limit. What is counted are index entries, so a probe costs no
  * more than that; between two ranges the search may be stopped.
  */
-export function probe(run: Run, ranges: readonly Sql[], limit: number): number {
+export function probe(run: SearchRun, ranges: readonly Sql[], limit: number): number {
   let count = 0;
   for (const range of ranges) {
     if (count > limit) return count;
@@ -23,7 +23,7 @@ const MOST = 2000;
 const LONGEST_KEY = 4000;
 
 /** As many as are asked for, or fewer. */
-function rowsIn({ probes, statements }: Run, range: Sql, most: number): number {
+function rowsIn({ probes, statements }: SearchRun, range: Sql, most: number): number {
   // The numbers of lists are given anew to each search; a list itself hardly comes again.
   const isKept = !range.text.includes('kiln_list') && !range.text.includes('json_each');
   const key = isKept ? `${range.text} ${keyOf(range.values)}` : '';

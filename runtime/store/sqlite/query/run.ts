@@ -38,7 +38,7 @@ export interface Trace {
 }
 
 /** One search that is being done. */
-export interface Run extends FindParts, CompileContext {
+export interface SearchRun extends FindParts, CompileContext {
   readonly query: FindQuery;
   /** The keys of its order. Without any resources come as they are found. */
   readonly sort: readonly SortKey[];
@@ -49,7 +49,7 @@ export interface Run extends FindParts, CompileContext {
   /** The first column of all rows of a statement. */
   column<Value>(statement: Sql): Value[];
   /** A search of another type within this one, in no order; undefined: there never was a resource of it. */
-  of(type: string): Run | undefined;
+  of(type: string): SearchRun | undefined;
   readonly trace: Trace | undefined;
 }
 
@@ -58,9 +58,9 @@ const MAX_VALUES = 30_000;
 const MAX_LENGTH = 900_000;
 
 /** Prepares a search; undefined: there never was a resource of the type. */
-export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run | undefined {
-  const others = new Map<string, Run | undefined>();
-  function of(type: string): Run | undefined {
+export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): SearchRun | undefined {
+  const others = new Map<string, SearchRun | undefined>();
+  function of(type: string): SearchRun | undefined {
     if (!others.has(type)) {
       const other = { type, where: EVERYTHING, sort: [], count: 0, total: 'none' } as const;
       others.set(type, makeRun(parts, other, [], of, trace));
@@ -71,7 +71,7 @@ export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run
 }
 
 /** A condition without what asks for members of types that there are none of. */
-export function withoutAbsent(run: Run, where: Condition): Condition {
+export function withoutAbsent(run: SearchRun, where: Condition): Condition {
   return asksForContained(where) ? withoutAbsentContained(where, (type) => run.of(type) !== undefined) : where;
 }
 
@@ -79,9 +79,9 @@ function makeRun(
   parts: FindParts,
   query: FindQuery,
   sort: readonly SortKey[],
-  of: Run['of'],
+  of: SearchRun['of'],
   trace: Trace | undefined,
-): Run | undefined {
+): SearchRun | undefined {
   const { statements, dictionary, interrupt, lists } = parts;
   const type = dictionary.findTerm(query.type);
   if (type === undefined) return undefined;
@@ -98,7 +98,7 @@ function makeRun(
     return statements<Row>(text);
   };
   // One literal: what spreads are in takes fifty times as long to make.
-  const run: Run = {
+  const run: SearchRun = {
     statements,
     dictionary,
     interrupt,

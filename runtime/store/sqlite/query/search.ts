@@ -3,18 +3,18 @@ import type { Condition } from '../../../search/query/query.js';
 import { choosePlan, type Order } from '../../plan/choose.js';
 import { conjunctsOf } from '../../plan/conjuncts.js';
 import type { PlanUsed } from '../../plan/explain.js';
-import type { ArmPlace, Path, Place, SourceName } from '../../plan/cursor.js';
+import type { ArmPlace, Path, CursorPlace, SourceName } from '../../plan/cursor.js';
 import { walkArms } from './arms.js';
 import { driven, selectDriven, selectOfType, walk } from './by-key.js';
 import { findDrivers, onlyDriver } from './compile/driver.js';
 import { restOf, type Driver } from './compile/index-range.js';
 import type { Hit } from './hit.js';
-import type { Run } from './run.js';
+import type { SearchRun } from './run.js';
 import { inOrderOf } from './sort-values.js';
 import { isSortable, sortedWalk } from './sorted-walk.js';
 
 /** Result of a search for a page. */
-export interface Found {
+export interface FoundPage {
   /** From the place on, as many as were wanted. */
   readonly hits: readonly Hit[];
   /** All that match, from the beginning, where that came to light. */
@@ -32,9 +32,14 @@ export interface Found {
  * @param place absent: the first page. A later one goes on in what the first came from; in an order that was asked for, it may come
  * from anything that has this order
  */
-export function findHits(run: Run, where: Condition, place: Place<number> | undefined, wanted: number): Found {
+export function findHits(
+  run: SearchRun,
+  where: Condition,
+  place: CursorPlace<number> | undefined,
+  wanted: number,
+): FoundPage {
   if (place !== undefined && place.source !== 'sort') return goOn(run, where, place, wanted);
-  const plan = choosePlan<Driver, Found>(orderOf(run), run.limits);
+  const plan = choosePlan<Driver, FoundPage>(orderOf(run), run.limits);
   let drivers: readonly Driver[] | undefined;
   let counted: number | undefined;
   let step = plan.next();
@@ -52,34 +57,39 @@ export function findHits(run: Run, where: Condition, place: Place<number> | unde
   return { ...step.value, ...(drivers && { drivers }) };
 }
 
-function orderOf(run: Run): Order {
+function orderOf(run: SearchRun): Order {
   if (run.sort.length === 0) return 'any';
   return isSortable(run) ? 'indexed' : 'computed';
 }
 
 /** The page that the planner asks for; undefined: too many rows would have to be looked at. */
 function page(
-  run: Run,
+  run: SearchRun,
   where: Condition,
   after: Hit | undefined,
   wanted: number,
   request: PlanUsed<Driver>['request'],
-): Found | undefined {
+): FoundPage | undefined {
   if (request.ask === 'collect') return collected(run, where, request.from, after, wanted);
   const { by, rows } = request;
-  const found = (): Found => {
+  const found = (): FoundPage => {
     if (typeof by === 'object') return through(run, where, by, undefined, wanted);
     return by === 'type' ? ofType(run, where, undefined, wanted) : inOrder(run, where, after, wanted);
   };
   return rows === Infinity ? found() : run.interrupt.within({ rows }, found);
 }
 
-function sourcesOf(run: Run, conjuncts: readonly Condition[], limit: number): readonly Driver[] {
+function sourcesOf(run: SearchRun, conjuncts: readonly Condition[], limit: number): readonly Driver[] {
   const only = orderOf(run) === 'any' ? onlyDriver(run, conjuncts) : undefined;
   return only === undefined ? [...findDrivers(run, conjuncts, { limit })] : [only];
 }
 
-function goOn(run: Run, where: Condition, place: Exclude<Place<number>, { source: 'sort' }>, wanted: number): Found {
+function goOn(
+  run: SearchRun,
+  where: Condition,
+  place: Exclude<CursorPlace<number>, { source: 'sort' }>,
+  wanted: number,
+): FoundPage {
   const from = place.source === 'type' ? 'type' : findAgain(run, where, place.source[1]);
   if ('at' in place || from === 'type')
     run.trace?.planned(where, { request: { ask: 'walk', by: from, rows: Infinity } });
@@ -89,26 +99,32 @@ function goOn(run: Run, where: Condition, place: Exclude<Place<number>, { source
 }
 
 /** The driver that a page before had. @throws FhirError `page-invalid` */
-function findAgain(run: Run, where: Condition, path: Path): Driver {
+function findAgain(run: SearchRun, where: Condition, path: Path): Driver {
   const [driver] = findDrivers(run, conjunctsOf(where), { limit: 0, path });
   if (driver === undefined) throw new FhirError('page-invalid');
   return driver;
 }
 
 /** In the order of the ranges of a driver. */
-function through(run: Run, where: Condition, driver: Driver, after: ArmPlace | undefined, wanted: number): Found {
+function through(
+  run: SearchRun,
+  where: Condition,
+  driver: Driver,
+  after: ArmPlace | undefined,
+  wanted: number,
+): FoundPage {
   const hits = driver.isLazy ? walkArms(run, driver, restOf(where, driver), after, wanted) : undefined;
   if (hits === undefined) throw new FhirError('page-invalid');
   return { hits, source: ['arms', driver.path] };
 }
 
 /** All of the type, in the order of keys. */
-function ofType(run: Run, where: Condition, after: Hit | undefined, wanted: number): Found {
+function ofType(run: SearchRun, where: Condition, after: Hit | undefined, wanted: number): FoundPage {
   const keys = firstOf(walk(run, where, after?.key), wanted);
   return { hits: keys.map((key) => ({ key, values: [] })), source: 'type' };
 }
 
-function inOrder(run: Run, where: Condition, after: Hit | undefined, wanted: number): Found {
+function inOrder(run: SearchRun, where: Condition, after: Hit | undefined, wanted: number): FoundPage {
   return { hits: firstOf(sortedWalk(run, where, after), wanted), source: 'sort' };
 }
 
@@ -120,7 +136,13 @@ function firstOf<T>(all: Iterable<T>, wanted: number): readonly T[] {
 }
 
 /** All that a driver finds, or all of the type, collected, and put in the order that was asked for, or in that of keys. */
-function collected(run: Run, where: Condition, from: Driver | 'type', after: Hit | undefined, wanted: number): Found {
+function collected(
+  run: SearchRun,
+  where: Condition,
+  from: Driver | 'type',
+  after: Hit | undefined,
+  wanted: number,
+): FoundPage {
   const isOfAll = from === 'type';
   const rest = isOfAll ? where : restOf(where, from);
   if (orderOf(run) === 'any') {

@@ -3,7 +3,7 @@ import type { SortValue } from '../../../search/query/sort.js';
 import { systemsOf } from './compile/driver.js';
 import { column, indexedBy, INDEXES, isIn, TABLES, type Index, type Table } from './compile/shape.js';
 import type { Hit } from './hit.js';
-import type { Run } from './run.js';
+import type { SearchRun } from './run.js';
 import type { SortColumns } from './sort-values.js';
 import { and, join, raw, sql, type Sql } from './compile/sql.js';
 
@@ -57,7 +57,7 @@ export function hasIndex(key: SortKey): boolean {
  * @param select further columns of a resource
  */
 export function ranked(
-  run: Run,
+  run: SearchRun,
   sortKey: SortKey,
   where: Condition,
   after: Hit | undefined,
@@ -96,7 +96,7 @@ interface Start {
 /** A walk through an index. */
 interface Walk {
   readonly source: SortIndex;
-  readonly run: Run;
+  readonly run: SearchRun;
   /** Column of the resource's key. */
   readonly key: Sql;
   readonly param: number;
@@ -118,7 +118,12 @@ const FEW = 8;
  * one. The rows come from the best to the worst, so of a resource that has many only the first is asked: asking each would take the
  * square of their number.
  */
-function isBest(run: Run, where: Condition, { table: { name }, column: by }: SortIndex, isDescending: boolean): Sql {
+function isBest(
+  run: SearchRun,
+  where: Condition,
+  { table: { name }, column: by }: SortIndex,
+  isDescending: boolean,
+): Sql {
   const own = (row: string): Sql => sql`FROM ${raw(`${name} ${row}`)} INDEXED BY ${raw(`sqlite_autoindex_${name}_1`)}
     WHERE ${raw(`${row}.resource = d.resource AND ${row}.param = d.param`)} AND ${run.look(raw(row), 'param')}`;
   const isAlone = (others: number): Sql => sql`(SELECT 1 ${own('m')} LIMIT 1 OFFSET ${raw(String(others))}) IS NULL`;

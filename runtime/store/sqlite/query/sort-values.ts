@@ -1,7 +1,7 @@
 import { valuedBy, type SortKey } from '../../../search/query/query.js';
 import type { SortValue } from '../../../search/query/sort.js';
 import type { Hit } from './hit.js';
-import type { Run } from './run.js';
+import type { SearchRun } from './run.js';
 import { and, join, or, raw, sql, type Sql, type Value } from './compile/sql.js';
 
 /** Where the best value of a resource is simply one of a column. */
@@ -30,13 +30,13 @@ function isOfSome(params: readonly number[], row = 's'): Sql {
 }
 
 /** The row `s` of a table is of the resource with a key. */
-function ofResource(table: string, key: Sql, { look }: Run): Sql {
+function ofResource(table: string, key: Sql, { look }: SearchRun): Sql {
   return sql`${raw(table)} s INDEXED BY ${raw(`sqlite_autoindex_${table}_1`)}
     WHERE s.resource = ${key} AND ${look(raw('s'), 'param')}`;
 }
 
 /** Returns the best value of the resource with a key. NULL: it has none. */
-function bestOf(run: Run, sortKey: SortKey, key: Sql): Sql {
+function bestOf(run: SearchRun, sortKey: SortKey, key: Sql): Sql {
   const { by, isDescending } = sortKey;
   const { dictionary, type } = run;
   const best = raw(isDescending ? 'max' : 'min');
@@ -67,7 +67,7 @@ interface Column {
   readonly isDescending: boolean;
 }
 
-function columnsOf(run: Run, sort: readonly SortKey[], key: Sql): readonly Column[] {
+function columnsOf(run: SearchRun, sort: readonly SortKey[], key: Sql): readonly Column[] {
   return sort.map((sortKey, place) => {
     return { name: raw(`v${place}`), best: bestOf(run, sortKey, key), isDescending: sortKey.isDescending };
   });
@@ -82,7 +82,7 @@ export interface SortColumns {
 }
 
 /** The columns of some keys. */
-export function sortColumns(run: Run, sort: readonly SortKey[]): SortColumns {
+export function sortColumns(run: SearchRun, sort: readonly SortKey[]): SortColumns {
   return {
     select: (key) =>
       join(
@@ -101,7 +101,7 @@ export function sortColumns(run: Run, sort: readonly SortKey[]): SortColumns {
  * @param wanted absent: all
  */
 export function inOrderOf(
-  run: Run,
+  run: SearchRun,
   sort: readonly SortKey[],
   keys: Sql,
   after: Hit | undefined,

@@ -2,12 +2,12 @@ import { valuedBy, type Condition } from '../../../search/query/query.js';
 import { compareValues } from '../../../search/query/sort.js';
 import { selectOfType, walk } from './by-key.js';
 import { compareHits, type Hit } from './hit.js';
-import type { Run } from './run.js';
+import type { SearchRun } from './run.js';
 import { hasIndex, ranked, type Ranked } from './sort-source.js';
 import { inOrderOf, sortColumns, type SortColumns } from './sort-values.js';
 
 /** Whether there is an index of the first key. */
-export function isSortable({ sort: [first] }: Run): boolean {
+export function isSortable({ sort: [first] }: SearchRun): boolean {
   return first !== undefined && hasIndex(first);
 }
 
@@ -15,7 +15,7 @@ export function isSortable({ sort: [first] }: Run): boolean {
  * Yields the resources that fulfil a condition in the order of the search, by the index of its first key: first those
  * with a value, then those without. Resources with the same first value are collected and sorted by the other keys.
  */
-export function* sortedWalk(run: Run, where: Condition, after: Hit | undefined): Generator<Hit> {
+export function* sortedWalk(run: SearchRun, where: Condition, after: Hit | undefined): Generator<Hit> {
   const [first, ...others] = run.sort;
   if (first === undefined) return;
   const isPlain = others.length === 0;
@@ -36,7 +36,7 @@ export function* sortedWalk(run: Run, where: Condition, after: Hit | undefined):
 
 /** What has the same first value is collected and sorted by the other keys. */
 function* inBlocks(
-  run: Run,
+  run: SearchRun,
   source: Iterable<Ranked>,
   read: SortColumns['read'],
   after: Hit | undefined,

@@ -7,7 +7,7 @@ import { findBest, onlyDriver } from './compile/driver.js';
 import { rangeOf, restOf, type Driver } from './compile/index-range.js';
 import { sql, type Sql } from './compile/sql.js';
 import { probe } from './probes.js';
-import type { Run } from './run.js';
+import type { SearchRun } from './run.js';
 
 /** How far rows are counted where the criterion with the fewest is looked for. */
 const DEEP = 1_000_000;
@@ -16,7 +16,7 @@ const DEEP = 1_000_000;
 const FEW_ASKED = 250;
 
 /** How many resources fulfil a condition. */
-export function countAll(run: Run, where: Condition): number {
+export function countAll(run: SearchRun, where: Condition): number {
   const conjuncts = conjunctsOf(where);
   return countBy(run, where, onlyDriver(run, conjuncts) ?? findBest(run, conjuncts, { limit: DEEP }));
 }
@@ -34,7 +34,7 @@ interface CheapCount {
  * known.
  */
 export function countCheaply(
-  run: Run,
+  run: SearchRun,
   where: Condition,
   { most = CHEAP_TOTAL.matches, drivers }: CheapCount = {},
 ): number | undefined {
@@ -57,7 +57,7 @@ export function countCheaply(
 
 /** The driver with the fewest rows, counted as far as that is wanted. */
 function fewest(
-  run: Run,
+  run: SearchRun,
   conjuncts: readonly Condition[],
   limit: number,
   drivers: readonly Driver[] | undefined,
@@ -76,7 +76,7 @@ function isRange({ arms, single, isFar }: Driver): boolean {
   return !isFar && (single !== undefined || arms.length === 1);
 }
 
-function countBy(run: Run, where: Condition, best: Driver | undefined): number {
+function countBy(run: SearchRun, where: Condition, best: Driver | undefined): number {
   const single = best?.single;
   const isOnce = single !== undefined && isEverything(restOf(where, best!)) && !hasIrregular(run, single.param);
   // An index alone has each match once; nothing stops that statement.
@@ -85,18 +85,18 @@ function countBy(run: Run, where: Condition, best: Driver | undefined): number {
 }
 
 /** How many resources of the type there are, as far as that is asked. */
-function sizeOf(run: Run, limit: number): number {
+function sizeOf(run: SearchRun, limit: number): number {
   const all = sql`FROM resource r INDEXED BY resource_by_time WHERE r.type = ${run.type} AND r.deleted = 0`;
   return probe(run, [all], limit);
 }
 
 /** The keys of all that match, each once. */
-export function allMatches(run: Run, where: Condition): Sql {
+export function allMatches(run: SearchRun, where: Condition): Sql {
   return matches(run, where, findBest(run, conjunctsOf(where), { limit: DEEP }));
 }
 
 /** The same, led by what finds them with the fewest rows; undefined: all of the type are looked at. */
-function matches(run: Run, where: Condition, best: Driver | undefined): Sql {
+function matches(run: SearchRun, where: Condition, best: Driver | undefined): Sql {
   if (best === undefined) return selectOfType(run, where);
   return sql`SELECT DISTINCT key FROM (${selectDriven(run, best, restOf(where, best))})`;
 }

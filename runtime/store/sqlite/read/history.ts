@@ -6,7 +6,7 @@ import { completeAfter } from '../file/clock.js';
 import type { QueryInterrupt } from '../file/query-interrupt.js';
 import { openStatements } from '../query/compile/statements.js';
 import { rememberTotals } from './history-totals.js';
-import { openLastBefore, type Place } from './last-before.js';
+import { openLastBefore, type VersionPlace } from './last-before.js';
 import { readHistoryCursor, writeHistoryCursor, type HistoryCursor } from './history-cursor.js';
 
 /** Bytes of bodies after which a page ends early, for it is held in memory and crosses between threads. */
@@ -40,7 +40,9 @@ export function openHistory(
   dictionary: Dictionary,
   interrupt: QueryInterrupt,
 ): (query: HistoryQuery) => HistoryPage {
-  const clock = db.prepare<[], Place & { readonly removals: number }>('SELECT seq, updated, removals FROM clock');
+  const clock = db.prepare<[], VersionPlace & { readonly removals: number }>(
+    'SELECT seq, updated, removals FROM clock',
+  );
   const totals = rememberTotals();
   const lastBefore = openLastBefore(db);
   const resourceKey = db

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
 /** A version in order and time. */
-export interface Place {
+export interface VersionPlace {
   readonly seq: number;
   readonly updated: number;
 }
@@ -10,7 +10,7 @@ export interface Place {
  * Finds the `seq` of the last version before a time by bisection; 0: there is none. Times never fall along `seq`. Inside a transaction.
  */
 export function openLastBefore(db: Database): (time: number, newest: number) => number {
-  const placeAt = db.prepare<[number], Place>(
+  const placeAt = db.prepare<[number], VersionPlace>(
     'SELECT seq, updated FROM version WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
   );
   return (time, newest) => {

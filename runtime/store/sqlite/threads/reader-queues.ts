@@ -17,7 +17,7 @@ export interface Job {
   /** Whether it may take long. */
   readonly mayBeLong: boolean;
   /** Where it waits. */
-  place: Place;
+  place: ReaderLane;
   /** Whether others like it took long by now. */
   isLikeLong(): boolean;
   /** Has it begin. */
@@ -25,7 +25,7 @@ export interface Job {
 }
 
 /** Queries of which nothing is known; those that are like others which took long; and those that did so themselves. */
-export type Place = 'first' | 'like long' | 'long';
+export type ReaderLane = 'first' | 'like long' | 'long';
 
 /** Who is next. */
 export interface ReaderQueues {
@@ -48,7 +48,7 @@ export function openReaderQueues(
   shortOnly: Reader | undefined,
   onWait: () => void,
 ): ReaderQueues {
-  const queues: Readonly<Record<Place, Job[]>> = { long: [], first: [], 'like long': [] };
+  const queues: Readonly<Record<ReaderLane, Job[]>> = { long: [], first: [], 'like long': [] };
 
   /** Of the others one that runs already is rather taken than one that would have to be started. */
   function findIdle(mayBeLong: boolean): Reader | undefined {
@@ -59,7 +59,7 @@ export function openReaderQueues(
     return short?.isStarted === false && other?.isStarted === true ? other : (short ?? other);
   }
 
-  function readerFor(place: Place): Reader | undefined {
+  function readerFor(place: ReaderLane): Reader | undefined {
     let [job] = queues[place];
     for (; place === 'first' && job?.isLikeLong() === true; [job] = queues.first) {
       job.place = 'like long';

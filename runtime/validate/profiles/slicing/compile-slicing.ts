@@ -1,10 +1,10 @@
 import type { ProfileElementRow, SlicingRow } from '../../../contract/profiles.js';
-import type { Item } from '../item.js';
+import type { ElementValue } from '../item.js';
 import type { ItemCheck, ProfileRun } from '../profile-run.js';
 import { sliceTest, type SliceTest } from './slice-test.js';
 
 /** Checks the values of a sliced element; the run is at what holds them. */
-export type SlicingCheck = (items: readonly Item[], run: ProfileRun) => void;
+export type SlicingCheck = (items: readonly ElementValue[], run: ProfileRun) => void;
 
 /** What tells slices apart where a profile names nothing: extensions have a url, and each value of a choice has a type. */
 function slicingOf({ name, choice, slicing }: ProfileElementRow): SlicingRow {
@@ -92,13 +92,13 @@ function compileSlice(
 
 /** Gives each value to the first slice that it belongs to, and tells of values that may not be where they are. */
 function assign(
-  items: readonly Item[],
+  items: readonly ElementValue[],
   slices: readonly Slice[],
   { rules, ordered }: SlicingRow,
   run: ProfileRun,
   name: string,
-): { readonly found: readonly (readonly Item[])[]; readonly isWhole: boolean } {
-  const found: Item[][] = slices.map(() => []);
+): { readonly found: readonly (readonly ElementValue[])[]; readonly isWhole: boolean } {
+  const found: ElementValue[][] = slices.map(() => []);
   let last = 0;
   let hasOther = false;
   let isWhole = true;
@@ -131,11 +131,11 @@ function assign(
   return { found, isWhole };
 }
 
-function belongs(item: Item, slice: Slice, run: ProfileRun): boolean {
+function belongs(item: ElementValue, slice: Slice, run: ProfileRun): boolean {
   return slice.tests(run).every(({ test }) => test(item, run));
 }
 
-function checkSlice(slice: Slice, items: readonly Item[], isWhole: boolean, run: ProfileRun): void {
+function checkSlice(slice: Slice, items: readonly ElementValue[], isWhole: boolean, run: ProfileRun): void {
   const { row, label, check, inner } = slice;
   const { name, min = 0, max = Number.POSITIVE_INFINITY } = row;
   const outer = run.slice;
@@ -165,11 +165,11 @@ function describe(slice: Slice, run: ProfileRun): string {
   return texts.length === 0 ? slice.label : `${slice.label} (${texts.join(', ')})`;
 }
 
-function tell(item: Item, name: string, text: string, run: ProfileRun): void {
+function tell(item: ElementValue, name: string, text: string, run: ProfileRun): void {
   at(item, name, run, () => run.report({ severity: 'error', issue: 'structure', key: 'slicing', text }));
 }
 
-function at(item: Item, name: string, run: ProfileRun, work: () => void): void {
+function at(item: ElementValue, name: string, run: ProfileRun, work: () => void): void {
   const { depth } = run;
   run.path[run.depth++] = name;
   if (item.at !== undefined) run.path[run.depth++] = item.at;

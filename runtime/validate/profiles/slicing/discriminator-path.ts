@@ -1,6 +1,6 @@
 import { isObject } from '../../../fhir/resource.js';
 import { targetOf, isType } from '../check-types.js';
-import { childrenOf, type Item } from '../item.js';
+import { childrenOf, type ElementValue } from '../item.js';
 import type { ProfileRun } from '../profile-run.js';
 
 /** A step of the path of a discriminator. https://hl7.org/fhir/R5/profiling.html#discriminator */
@@ -31,7 +31,7 @@ export function parsePath(path: string): readonly PathPart[] | undefined {
 }
 
 /** The values that a part of a path leads to. */
-export function follow(item: Item, part: PathPart, run: ProfileRun): readonly Item[] {
+export function follow(item: ElementValue, part: PathPart, run: ProfileRun): readonly ElementValue[] {
   const { types } = run.deps;
   switch (part.kind) {
     case 'child':
@@ -50,7 +50,11 @@ export function follow(item: Item, part: PathPart, run: ProfileRun): readonly It
  *
  * @param how as for `targetOf`
  */
-export function followReference(item: Item, run: ProfileRun, how: 'type' | 'resource'): readonly Item[] {
+export function followReference(
+  item: ElementValue,
+  run: ProfileRun,
+  how: 'type' | 'resource',
+): readonly ElementValue[] {
   const { resource, type } = targetOf(item, run, how);
   if (resource !== undefined) return [{ value: resource, beside: undefined, type: resource.resourceType }];
   run.hasUnresolved = true;
@@ -59,6 +63,10 @@ export function followReference(item: Item, run: ProfileRun, how: 'type' | 'reso
 }
 
 /** The values at the end of a path. */
-export function followAll(items: readonly Item[], parts: readonly PathPart[], run: ProfileRun): readonly Item[] {
+export function followAll(
+  items: readonly ElementValue[],
+  parts: readonly PathPart[],
+  run: ProfileRun,
+): readonly ElementValue[] {
   return parts.reduce((at, part) => at.flatMap((item) => follow(item, part, run)), items);
 }

@@ -3,7 +3,7 @@ import { codesOf, isAnyMember } from '../check-binding.js';
 import { isType } from '../check-types.js';
 import { fitsPattern, isFixed, showJson } from '../compare-value.js';
 import { follow, followAll, followReference, parsePath, type PathPart } from './discriminator-path.js';
-import { childrenOf, type Item } from '../item.js';
+import { childrenOf, type ElementValue } from '../item.js';
 import type { ProfileRun } from '../profile-run.js';
 import { baseType, typeOfProfile } from '../profile-type.js';
 import { stepRow } from './slice-rows.js';
@@ -11,7 +11,7 @@ import { PENDING } from '../answers.js';
 
 /** Whether a value belongs to a slice, as far as one discriminator tells. */
 export interface SliceTest {
-  readonly test: (item: Item, run: ProfileRun) => boolean;
+  readonly test: (item: ElementValue, run: ProfileRun) => boolean;
   /** What would be right, for people. */
   readonly text: string;
   /** It rests on another profile, and is made anew for each pass. */
@@ -145,7 +145,7 @@ function contentAt(row: ProfileElementRow, parts: readonly PathPart[], run: Prof
 }
 
 interface ListTest extends Omit<SliceTest, 'test'> {
-  readonly test: (items: readonly Item[], run: ProfileRun) => boolean;
+  readonly test: (items: readonly ElementValue[], run: ProfileRun) => boolean;
 }
 
 /** What an element asks of the list of its values: some value has what it says, and for each slice that is required another. */

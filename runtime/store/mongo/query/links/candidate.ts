@@ -91,7 +91,7 @@ export function referencesIn(bytes: Raw): readonly ReferenceRow[] {
 }
 
 /** A place that a row names. */
-export interface Place {
+export interface LinkPlace {
   readonly type: string;
   readonly id: string;
   /** That of another server. */
@@ -99,7 +99,7 @@ export interface Place {
 }
 
 /** The place that a row names, wherever it is; undefined: it names none. */
-export function placeIn({ to, id, by }: ReferenceRow): Place | undefined {
+export function placeIn({ to, id, by }: ReferenceRow): LinkPlace | undefined {
   if (to === undefined || id === undefined || by !== undefined) return undefined;
   const end = to.length - id.length - 1;
   const at = to.lastIndexOf('/', end - 1);

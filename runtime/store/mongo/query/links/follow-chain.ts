@@ -3,7 +3,7 @@ import type { ArmPlace } from '../../../plan/cursor.js';
 import { VERSION_AND_REFERENCES } from '../../bson/stored-version.js';
 import { armsWalk } from '../arms.js';
 import { restOf } from '../compile/compile.js';
-import type { Hit, Hits, Walk } from '../hit.js';
+import type { Hit, Hits, HitWalk } from '../hit.js';
 import { entryAccess } from '../plan/access.js';
 import type { PlannedLink } from '../plan/plan.js';
 import type { Scope } from '../scope.js';
@@ -29,7 +29,7 @@ export function followChain(
   const projection = isPage ? VERSION_AND_REFERENCES : projectionOf(rest, { ...need, params: [...need.params, param] });
   return async (gathering, target, outers, inner) => {
     const { hits, wanted } = gathering;
-    const walkFrom = (some: readonly Outer[]): Walk<ArmPlace> => {
+    const walkFrom = (some: readonly Outer[]): HitWalk<ArmPlace> => {
       const values = some.map(({ candidate }) => candidate.key);
       const { arms } = entryAccess(type, 'reference', param, { values });
       return armsWalk(links, arms, restOf(rest.conjuncts), projection);

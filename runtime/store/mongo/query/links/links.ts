@@ -25,7 +25,7 @@ export interface Links {
   /** What was counted to choose among conditions. */
   readonly probed: Probed[];
   /** What was found out about plans, which are the same on many paths where chains lead into contained resources, too. */
-  readonly known: Known;
+  readonly known: LinkMemos;
   /** Types that have versions that are current: deletions too. */
   types(): Promise<ReadonlySet<string>>;
   /** Whether canonicals may name resources of a type. */
@@ -42,7 +42,7 @@ interface Probed {
 }
 
 /** Results of the functions that walk through plans, one memo for each function. */
-export interface Known {
+export interface LinkMemos {
   readonly resolved: Memo<Plan>;
   readonly keys: Memo<readonly string[] | undefined>;
 }

@@ -1,5 +1,5 @@
 import type { ArmPlace } from '../../../plan/cursor.js';
-import type { Hits, Walk } from '../hit.js';
+import type { Hits, HitWalk } from '../hit.js';
 import { KEYS, pageOf, throughArms, type Reading } from '../walks.js';
 import { followChain } from './follow-chain.js';
 import { followHas } from './follow-has.js';
@@ -9,7 +9,7 @@ import { candidatesOf } from './filter-links.js';
 import type { LinkDriver, Side } from './link-driver.js';
 
 /** Returns a walk through the resources that a link leads to, in the order of its other side: each once, and only those that fulfil all else. */
-export function throughLink({ link, sides, rest }: LinkDriver, reading: Reading): Walk<ArmPlace> {
+export function throughLink({ link, sides, rest }: LinkDriver, reading: Reading): HitWalk<ArmPlace> {
   const isChain = 'chain' in link;
   const ofSide: Need = isChain ? KEYS : { params: [link.has.param], names: false };
 

@@ -2,7 +2,7 @@ import type { Condition } from '../../../../search/query/query.js';
 import { REGULAR_WIDTH } from '../../write/index-entries.js';
 import { rangeOf, type Arm, type Driver } from './index-range.js';
 import { probe } from '../probes.js';
-import type { Run } from '../run.js';
+import type { SearchRun } from '../run.js';
 import { armsOf, rowAt, singleOf } from './ranges.js';
 import { column, INDEXES, isIn, TABLES, type Access, type Bound, type RowTest } from './shape.js';
 import { boundValues } from '../links/lists.js';
@@ -31,7 +31,7 @@ interface BetweenDriver extends Driver {
  * @param limit how far the rows are counted; undefined: not at all
  */
 export function findBetween(
-  run: Run,
+  run: SearchRun,
   conditions: readonly Condition[],
   limit: number | undefined,
   depth: number,
@@ -51,7 +51,7 @@ export function findBetween(
 }
 
 /** Tests of one row, of which a row has to fulfil some; none: it is no bound. */
-function toBounds(run: Run, condition: Condition): readonly RowTest[] {
+function toBounds(run: SearchRun, condition: Condition): readonly RowTest[] {
   if (!('any' in condition || 'updated' in condition)) return [];
   const groups = run.groups(condition);
   if (groups.some(({ shapes }) => shapes[0]?.bounds === undefined)) return [];
@@ -59,7 +59,7 @@ function toBounds(run: Run, condition: Condition): readonly RowTest[] {
 }
 
 function toDriver(
-  run: Run,
+  run: SearchRun,
   { conditions, alternatives }: Bounded,
   limit: number | undefined,
   depth: number,
@@ -128,7 +128,7 @@ function accessOf(
 }
 
 /** Whether some resource has several values of a parameter, or a wide one. */
-export function hasIrregular(run: Run, param: Sql): boolean {
+export function hasIrregular(run: SearchRun, param: Sql): boolean {
   return (
     run.column(sql`SELECT 1 FROM irregular INDEXED BY irregular_by_param WHERE param = ${param} LIMIT 1`).length > 0
   );
@@ -140,7 +140,7 @@ function isListed(key: Sql, param: Value): Sql {
 }
 
 /** Resources with several values, or a wide one: they are few, and asked one by one. */
-function irregularArm(run: Run, param: Value, all: readonly Condition[], depth: number): Arm {
+function irregularArm(run: SearchRun, param: Value, all: readonly Condition[], depth: number): Arm {
   const row = rowAt(depth);
   const key = column(row, 'resource');
   return {

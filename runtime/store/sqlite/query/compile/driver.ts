@@ -4,7 +4,7 @@ import { conjunctsOf, isLink } from '../../../plan/conjuncts.js';
 import type { Path } from '../../../plan/cursor.js';
 import { throughLink } from '../links/through.js';
 import { probe } from '../probes.js';
-import type { Run } from '../run.js';
+import type { SearchRun } from '../run.js';
 import { findBetween } from './between.js';
 import { MAX_INLINE } from './check.js';
 import { rangeOf, stepOf, type Arm, type Choice, type Driver } from './index-range.js';
@@ -21,7 +21,7 @@ const MOST_ARMS = 16;
  *
  * @param depth how many links lead to what it is a condition on
  */
-export function findDriver(run: Run, condition: Condition, choice: Choice, depth = 0): Driver | undefined {
+export function findDriver(run: SearchRun, condition: Condition, choice: Choice, depth = 0): Driver | undefined {
   if ('not' in condition) return undefined;
   if ('all' in condition) {
     const best = findBest(run, condition.all, choice, depth);
@@ -64,7 +64,7 @@ function apartFrom(before: readonly Arm[], arm: Arm): Arm {
   return { ...arm, once: () => and([arm.once(), sql`NOT ${or(before.map(({ holds }) => holds(arm.key)))}`]) };
 }
 
-function findLeaf(run: Run, condition: Leaf, choice: Choice, depth: number): Driver | undefined {
+function findLeaf(run: SearchRun, condition: Leaf, choice: Choice, depth: number): Driver | undefined {
   const groups = run.groups(condition);
   if (groups.some(({ isListed }) => !isListed)) return undefined;
   const ways = groups.map((group, i) => cheapest(run, condition, group, stepOf(choice, i), depth));
@@ -76,7 +76,12 @@ function findLeaf(run: Run, condition: Leaf, choice: Choice, depth: number): Dri
 export const FEW = 20;
 
 /** The driver of the conjunct that has the fewest rows. */
-export function findBest(run: Run, conditions: readonly Condition[], choice: Choice, depth = 0): Driver | undefined {
+export function findBest(
+  run: SearchRun,
+  conditions: readonly Condition[],
+  choice: Choice,
+  depth = 0,
+): Driver | undefined {
   let best: Driver | undefined;
   for (const driver of findDrivers(run, conditions, choice, depth)) {
     if (best === undefined || driver.count < best.count) best = driver;
@@ -85,7 +90,12 @@ export function findBest(run: Run, conditions: readonly Condition[], choice: Cho
 }
 
 /** Whatever finds one of the conditions, or several together, as far as it may be better than those before. */
-export function* findDrivers(run: Run, conditions: readonly Condition[], choice: Choice, depth = 0): Generator<Driver> {
+export function* findDrivers(
+  run: SearchRun,
+  conditions: readonly Condition[],
+  choice: Choice,
+  depth = 0,
+): Generator<Driver> {
   if (choice.path !== undefined) return yield findAgain(run, conditions, choice, depth);
   let { limit } = choice;
   const covered = new Set<Condition>();
@@ -117,7 +127,7 @@ export function* findDrivers(run: Run, conditions: readonly Condition[], choice:
  * Returns the driver of a search that has but one, whose ranges are gone through one after the other: no rows need be counted. Undefined:
  * there are several, or an explanation wants the counts.
  */
-export function onlyDriver(run: Run, conditions: readonly Condition[]): Driver | undefined {
+export function onlyDriver(run: SearchRun, conditions: readonly Condition[]): Driver | undefined {
   const [only, ...others] = conditions;
   if (only === undefined || others.length > 0 || run.trace !== undefined) return undefined;
   const path = onlyPath(run, only);
@@ -127,7 +137,7 @@ export function onlyDriver(run: Run, conditions: readonly Condition[]): Driver |
 }
 
 /** The choice of a condition that has one way, to few ranges. */
-function onlyPath(run: Run, only: Condition): Path | undefined {
+function onlyPath(run: SearchRun, only: Condition): Path | undefined {
   if (!('any' in only)) return undefined;
   const [group, ...more] = run.groups(only);
   if (group?.isListed !== true || more.length > 0 || group.alternatives.length > MAX_INLINE) return undefined;
@@ -136,7 +146,7 @@ function onlyPath(run: Run, only: Condition): Path | undefined {
 }
 
 /** The driver of a page before. */
-function findAgain(run: Run, conditions: readonly Condition[], choice: Choice, depth: number): Driver {
+function findAgain(run: SearchRun, conditions: readonly Condition[], choice: Choice, depth: number): Driver {
   const { path: places } = stepOf(choice, 0);
   const how = stepOf(choice, 1);
   const chosen = (Array.isArray(places) ? places : []).map((place) => conditions[Number(place)]);
@@ -152,7 +162,7 @@ function findAgain(run: Run, conditions: readonly Condition[], choice: Choice, d
 }
 
 /** Of a composite by the part, of an interval by the end that has the fewest rows. */
-function cheapest(run: Run, condition: Leaf, group: LeafGroup, { limit, path }: Choice, depth: number): Driver {
+function cheapest(run: SearchRun, condition: Leaf, group: LeafGroup, { limit, path }: Choice, depth: number): Driver {
   let best: Driver | undefined;
   let place = 0;
   for (const [part, { accesses, table }] of group.shapes.entries()) {
@@ -186,7 +196,7 @@ function cheapest(run: Run, condition: Leaf, group: LeafGroup, { limit, path }: 
 const NOTHING = { arms: [], path: -1, count: 0, isExact: true, isLazy: true, isFar: false, repeats: false };
 
 /** The systems that a code has under a parameter. */
-export function systemsOf(run: Run, param: number, code: string): readonly number[] {
+export function systemsOf(run: SearchRun, param: number, code: string): readonly number[] {
   const next = run.statements<readonly [number]>(
     `SELECT system FROM token INDEXED BY token_by_value
      WHERE param = ? AND part_group >= 0 AND code = ? AND system > ? ORDER BY system LIMIT 1`,

@@ -1,5 +1,5 @@
 import { asSingleValues, boundValues, from, listValues } from '../links/lists.js';
-import type { Run } from '../run.js';
+import type { SearchRun } from '../run.js';
 import { checkParts, MAX_INLINE } from './check.js';
 import type { Arm, Single } from './index-range.js';
 import type { LeafGroup } from './leaf.js';
@@ -30,7 +30,7 @@ export function singleOf({ shapes, alternatives }: LeafGroup, access: Access): S
 }
 
 /** The rows of a group that are in ranges of an index: those of each alternative by themselves, of many together. */
-export function armsOf(run: Run, group: LeafGroup, part: number, access: Access, depth: number): readonly Arm[] {
+export function armsOf(run: SearchRun, group: LeafGroup, part: number, access: Access, depth: number): readonly Arm[] {
   const { alternatives } = group;
   if (alternatives.length <= MAX_INLINE) {
     return alternatives.map((values) => armOf(run, group, part, access, boundValues(values), depth));
@@ -44,7 +44,7 @@ export function armsOf(run: Run, group: LeafGroup, part: number, access: Access,
 }
 
 function armOf(
-  run: Run,
+  run: SearchRun,
   group: LeafGroup,
   part: number,
   access: Access,

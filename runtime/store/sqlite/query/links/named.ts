@@ -6,7 +6,7 @@ import { isPlain } from '../../write/contained-resources.js';
 import type { FindParts } from '../run.js';
 
 /** Finds what a canonical names: of each type as many as are wanted. Inside a transaction. */
-export type Named = (target: CanonicalTarget, limit: number) => readonly ResourceKey[];
+export type CanonicalFinder = (target: CanonicalTarget, limit: number) => readonly ResourceKey[];
 
 interface UrlParam {
   readonly type: number;
@@ -15,7 +15,7 @@ interface UrlParam {
 }
 
 /** Prepares the statements. */
-export function openNamed(db: Database, { dictionary, interrupt }: FindParts): Named {
+export function openNamed(db: Database, { dictionary, interrupt }: FindParts): CanonicalFinder {
   const selectParams = db.prepare<[], UrlParam>(
     `SELECT p.type, t.text AS name, p.id AS param FROM param p CROSS JOIN term t ON t.id = p.type
      WHERE p.code = 'url' AND p.part = 0 AND ${isPlain('t.text')}`,

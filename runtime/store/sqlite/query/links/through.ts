@@ -5,11 +5,11 @@ import { restOf, rowsOf, stepOf, type Arm, type Choice, type Driver, type Level 
 import { column } from '../compile/shape.js';
 import { and, or, raw, sql, type Sql } from '../compile/sql.js';
 import { probe } from '../probes.js';
-import type { Run } from '../run.js';
+import type { SearchRun } from '../run.js';
 import { isVersion, leadsToTarget, refersById, refersByUrl, someLeads } from './links.js';
 
 /** Finds what has the fewest rows of the conditions at the other side. */
-type FindBest = (run: Run, conditions: readonly Condition[], choice: Choice, depth: number) => Driver | undefined;
+type FindBest = (run: SearchRun, conditions: readonly Condition[], choice: Choice, depth: number) => Driver | undefined;
 
 /** Links that lead to each other, at most. */
 const DEEPEST = 4;
@@ -27,7 +27,7 @@ const MOST_COLLECTED = 64;
  * @param depth how many links lead to where this one begins
  */
 export function throughLink(
-  run: Run,
+  run: SearchRun,
   link: Link,
   choice: Choice,
   depth: number,
@@ -72,14 +72,14 @@ export function throughLink(
 /** How many looks at a row of the other side may find nothing, before it counts as one that leads to much. */
 const EMPTY = 4;
 
-function countThrough(run: Run, arms: readonly Arm[], limit: number): number {
+function countThrough(run: SearchRun, arms: readonly Arm[], limit: number): number {
   const rows = EMPTY * limit + EMPTY;
   return run.interrupt.within({ rows }, () => probe(run, arms.map(rowsOf), limit)) ?? limit + 1;
 }
 
 /** The other side of a link: ranges, and what else is asked of what is in them. */
 interface OtherSide {
-  readonly beyond: Run;
+  readonly beyond: SearchRun;
   readonly arms: readonly Arm[];
   readonly path: Path;
   readonly rest: Condition;
@@ -89,7 +89,7 @@ interface OtherSide {
 
 /** Undefined: no index finds it. */
 function otherSide(
-  beyond: Run,
+  beyond: SearchRun,
   { where }: Target,
   choice: Choice,
   depth: number,
@@ -124,7 +124,7 @@ function rowsAt(depth: number): readonly [reference: Sql, resource: Sql, url: Sq
 }
 
 function chainWays(
-  run: Run,
+  run: SearchRun,
   link: Chain,
   place: number,
   { beyond }: OtherSide,
@@ -188,7 +188,7 @@ function isFirstOfUrl(row: Sql): Sql {
     AND o.param = ${row}.param AND o.value = ${row}.value AND o.n < ${row}.n)`;
 }
 
-function hasWays(run: Run, link: Has, { beyond }: OtherSide, arm: Arm, depth: number): readonly Way[] {
+function hasWays(run: SearchRun, link: Has, { beyond }: OtherSide, arm: Arm, depth: number): readonly Way[] {
   const param = beyond.param(link.has.param);
   if (param === undefined) return [];
   const [row, target, url] = rowsAt(depth);
