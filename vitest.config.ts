@@ -11,7 +11,7 @@ const away = ['**/node_modules/**', 'dist/**', '.cache/**'];
 /** Files that want a process of their own: they replace modules or what the process writes to, or measure its memory or fill it. */
 const alone = [
   'test/generator/check.test.ts',
-  'test/unit/*/{import-rules,kept-texts,load-command,load-time,sqlite-clean-up,terminology-limits}.test.ts',
+  'test/unit/**/{import-rules,kept-texts,load-command,load-time,sqlite-clean-up,terminology-limits}.test.ts',
 ];
 
 /**

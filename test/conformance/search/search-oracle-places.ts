@@ -1,5 +1,5 @@
 import type { Random } from '../../contract/random.js';
-import { boundaryOf } from '../../unit/mongo/boundary.js';
+import { boundaryOf } from '../../unit/store/mongo/boundary.js';
 
 /** Where something is, and where its boundary goes, read off the JSON plainly. */
 export type PlaceItem =

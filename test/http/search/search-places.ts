@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 
 import type { Store } from '../../../runtime/store/store.js';
-import { boundaryOf } from '../../unit/mongo/boundary.js';
+import { boundaryOf } from '../../unit/store/mongo/boundary.js';
 import { HOSTILE } from './search-hostile.js';
 import { idsOf, linkOf, putAll, refusalOf, useWholeServer } from '../search-server.js';
 

@@ -13,7 +13,7 @@ import { openTls } from '../../../runtime/http/transport/tls.js';
 import { toyExtract } from '../../toy/extract.js';
 import { createToyStore } from '../../toy/store.js';
 import { toyTables } from '../../toy/tables.js';
-import type { Made } from '../../unit/transport/make-certificate.js';
+import type { Made } from '../../unit/http/make-certificate.js';
 
 /** A server of https for the tests of one file. */
 export interface TlsServer {

@@ -7,7 +7,7 @@ import { connect as connectTls } from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
 
 import { EVENTUALLY } from '../../eventually.js';
-import { makeCertificate } from '../../unit/transport/make-certificate.js';
+import { makeCertificate } from '../../unit/http/make-certificate.js';
 import { get, probe, useTlsServer } from './tls-server.js';
 
 /** https://www.iana.org/assignments/tls-parameters/tls-parameters.xhtml#tls-parameters-6 */

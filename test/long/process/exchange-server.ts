@@ -5,7 +5,7 @@ import { expect, vi } from 'vitest';
 import { EVENTUALLY } from '../../eventually.js';
 import { command, freePort, makeClientFolder } from '../../service/auth.js';
 import { startKiln, type KilnProcess } from '../../service/kiln-process.js';
-import { makeCertificate } from '../../unit/transport/make-certificate.js';
+import { makeCertificate } from '../../unit/http/make-certificate.js';
 
 /** Actors that the server of these tests is. */
 const ACTORS = 'document-responder,document-recipient,document-submission,resource-access-provider';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { command, freePort, makeClientFolder } from '../../service/auth.js';
 import { startKiln, type KilnProcess } from '../../service/kiln-process.js';
-import { makeCertificate } from '../../unit/transport/make-certificate.js';
+import { makeCertificate } from '../../unit/http/make-certificate.js';
 
 const root = new URL('../../..', import.meta.url).pathname;
 const example = (name: string): string => readFileSync(join(root, 'examples/deploy', name), 'utf8');

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
 
-import { waysOfFinding } from '../../unit/sqlite/sqlite-find-ways.js';
+import { waysOfFinding } from '../../unit/store/sqlite/sqlite-find-ways.js';
 
 describe('searches', () => waysOfFinding(300));

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createFetchFile } from '../../../runtime/assembly/fetch-file.js';
 import { FhirError } from '../../../runtime/fhir/errors.js';
-import { makeCertificate } from '../transport/make-certificate.js';
+import { makeCertificate } from '../http/make-certificate.js';
 
 const TEXT = '{"resourceType":"Patient"}\n'.repeat(3);
 

@@ -1,5 +1,5 @@
 import type { Random } from '../../../contract/random.js';
-import { boundaryOf } from '../../../unit/mongo/boundary.js';
+import { boundaryOf } from '../../../unit/store/mongo/boundary.js';
 import { CATEGORY } from '../support.js';
 
 /** One version of a resource; without content: its deletion. */
