@@ -76,10 +76,7 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
   // Downloads and the upkeep of the log wait for no slow query.
   const files = openReaderPool(1, settings);
   let isCheckpointing = false;
-  const writer = openThread<WriterOperations>(
-    () => startWorker('writer-worker', settings),
-    (news) => (news === 'checkpoint' ? checkpoint() : reopen()),
-  );
+  const writer = openThread<WriterOperations>(() => startWorker('writer-worker', settings), checkpoint);
   const sender = openWriteSender(writer);
   const shortLog = openLogReader(db);
   const log = openFileLog(() => reader.lastSeq(), {
@@ -92,12 +89,6 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
   });
   /** Size of the write that failed last, in characters, as long as none has succeeded since. */
   let failed: number | undefined;
-
-  /** There are new statistics. */
-  function reopen(): void {
-    short.reopen();
-    queries.reopen();
-  }
 
   function checkpoint(): void {
     if (isCheckpointing) return;

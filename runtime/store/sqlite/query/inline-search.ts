@@ -7,18 +7,15 @@ import { connect } from '../file/connect.js';
 import { openDictionary } from '../write/dictionary.js';
 import { openFinders } from './find.js';
 import { openQueryInterrupt } from '../file/query-interrupt.js';
-import { openProcessorWaits, type ProcessorWaits } from '../threads/processor-waits.js';
 import type { ThreadSettings } from '../settings.js';
 import { translateSqliteError } from '../file/sqlite-errors.js';
 import { isTooCostly } from '../file/too-costly.js';
 
 /**
- * How long a search may take on the caller's thread, in milliseconds, once it has looked at so many rows. Most take a fraction
- * of it; the way to another thread and back would cost more than they do. What has looked at fewer was not long itself, and to
- * begin again elsewhere, where all is cold, would take longer than what is left. Time in which others had the processor is
- * no other thread's: on a busy machine the way to another thread takes longest.
+ * How long a search may take on the caller's thread, in milliseconds. Most take a small part of it; the way to another thread and back
+ * would cost more than they do.
  */
-const SHORT = { time: 2, rows: 1000 };
+const SHORT = 4;
 
 /** After one that took too long none is tried for so many times as long: of the caller's time at most a tenth is lost. */
 const REST = 9;
@@ -35,26 +32,20 @@ export interface InlineSearch {
   find(query: FindQuery): FindPage | undefined;
   /** The same over several types. */
   findMultiType(query: FindMultiTypeQuery): FindPage | undefined;
-  /** Has the next search open the connection anew, for new statistics. */
-  reopen(): void;
   close(): void;
 }
 
 /**
  * Opens the connection with the first search.
  *
- * @param limits tests have others
- * @param waits closed with it; the same
+ * @param limits `time` is the longest that a search may take, in milliseconds; tests have others
  */
 export function openInlineSearch(
   { file, identity, isTemporary }: ThreadSettings,
-  limits: { readonly time: number; readonly rows: number } = SHORT,
-  waits: ProcessorWaits = openProcessorWaits(),
+  limits: { readonly time: number } = { time: SHORT },
 ): InlineSearch {
   let connection: ReturnType<typeof open> | undefined;
-  let isStale = false;
   let restUntil = 0;
-  let asked = { at: -Infinity, waited: 0 };
 
   function open() {
     const db = connect(file, { cache: 8192, timeout: 0, queryOnly: true, isTemporary, identity });
@@ -65,24 +56,13 @@ export function openInlineSearch(
     return { db, interrupt, one: one.deferred, across: db.transaction(findMultiType).deferred };
   }
 
-  /** The old connection stays where there is no new one to be had. */
   function current(): ReturnType<typeof open> | undefined {
-    if (connection !== undefined && !isStale) return connection;
-    const before = connection;
-    isStale = false;
     try {
-      connection = open();
-      before?.db.close();
+      return (connection ??= open());
     } catch {
       // What is wrong those tell that are asked instead.
+      return undefined;
     }
-    return connection;
-  }
-
-  /** Read again after a millisecond alone: to ask the system costs as much as a tenth of a short search. */
-  function waitedBy(now: number): number {
-    if (now - asked.at > 1) asked = { at: now, waited: waits.total() };
-    return asked.waited;
   }
 
   /** @param search on the connection */
@@ -90,16 +70,14 @@ export function openInlineSearch(
     const start = performance.now();
     const here = count > MOST || start < restUntil ? undefined : current();
     if (here === undefined) return undefined;
-    const waited = waitedBy(start);
-    const away = (): number => waits.total() - waited;
     try {
-      here.interrupt.begin(1, limits.time, limits.rows, away);
+      here.interrupt.begin(1, limits.time);
       return search(here);
     } catch (error) {
       const isBusy = error instanceof SqliteError && error.code.startsWith('SQLITE_BUSY');
       if (!isBusy && !isTooCostly(error)) throw translateSqliteError(error);
       const end = performance.now();
-      restUntil = end + REST * (end - start - away());
+      restUntil = end + REST * (end - start);
       return undefined;
     }
   }
@@ -107,11 +85,7 @@ export function openInlineSearch(
   return {
     find: (query) => (isWide([query]) ? undefined : attempt(query.count, ({ one }) => one(query))),
     findMultiType: (query) => (isWide(query.parts) ? undefined : attempt(query.count, ({ across }) => across(query))),
-    reopen: () => void (isStale = true),
-    close() {
-      waits.close();
-      connection?.db.close();
-    },
+    close: () => void connection?.db.close(),
   };
 }
 

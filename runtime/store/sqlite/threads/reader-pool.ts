@@ -51,8 +51,6 @@ export interface ReaderPool {
   ): Promise<ReturnType<ReaderOperations[K]>>;
   /** Whether one of its shape took long a moment ago. */
   isLikeLong(query: object): boolean;
-  /** Has every thread, before its next query, open its connection anew. */
-  reopen(): void;
   close(): Promise<void>;
 }
 
@@ -62,7 +60,7 @@ export function openReaderPool(size: number, settings: ThreadSettings): ReaderPo
     const stop = new Int32Array(new SharedArrayBuffer(4));
     const isForLong = n > 0;
     const thread = openThread<ReaderOperations>(() => startWorker('reader-worker', { settings, stop, isForLong }));
-    return { thread, stop, isBusy: false, isStarted: false, isStale: false };
+    return { thread, stop, isBusy: false, isStarted: false };
   });
   const shortOnly = size > 1 ? readers[0] : undefined;
   /** Has what is on the reader for short ones give way, where that is like others which took long. */
@@ -98,11 +96,9 @@ export function openReaderPool(size: number, settings: ThreadSettings): ReaderPo
         }
 
         function start(reader: Reader): void {
-          const isReady = reader.isStarted && !reader.isStale;
+          const isReady = reader.isStarted;
           reader.isBusy = true;
           reader.isStarted = true;
-          if (reader.isStale) reader.thread.request('reopen', []).catch(() => {});
-          reader.isStale = false;
           const begun = performance.now();
           const left = asked + budget - begun;
           const isSlice = reader === shortOnly && LONG.has(kind) && left > sliceLeft;
@@ -154,9 +150,6 @@ export function openReaderPool(size: number, settings: ThreadSettings): ReaderPo
       });
     },
     isLikeLong: longShapes.has,
-    reopen() {
-      for (const reader of readers) reader.isStale = reader.isStarted;
-    },
     async close() {
       await Promise.all(readers.map(({ thread }) => thread.close()));
     },

@@ -9,7 +9,6 @@ export interface Reader {
   readonly stop: Int32Array;
   isBusy: boolean;
   isStarted: boolean;
-  isStale: boolean;
 }
 
 /** A query that waits for a reader, or has one. */

@@ -61,26 +61,17 @@ function openOperations(db: Database, interrupt: QueryInterrupt) {
 
 type Operations = ReturnType<typeof openOperations>;
 
-/**
- * Operations of reader threads. Besides reading, they write the log back into the file, beside the writer, and forget
- * old statistics.
- */
-export type ReaderOperations = Operations & { checkpoint(): void; reopen(): void };
+/** Operations of reader threads. Besides reading, they write the log back into the file, beside the writer. */
+export type ReaderOperations = Operations & { checkpoint(): void };
 
-/** A connection with its statements. */
-function open() {
-  // It may wait: no other thread does.
-  const { file, identity, isTemporary } = settings;
-  const db = connect(file, { cache: 8192, isTemporary, identity });
-  const interrupt = openQueryInterrupt(db, stop);
-  const operations = openOperations(db, interrupt);
-  const snapshot = db.transaction((kind: keyof Operations, args: readonly unknown[]) =>
-    (operations[kind] as (...args: readonly unknown[]) => unknown)(...args),
-  );
-  return { db, interrupt, snapshot };
-}
-
-let connection = open();
+// It may wait: no other thread does.
+const { file, identity, isTemporary } = settings;
+const db = connect(file, { cache: 8192, isTemporary, identity });
+const interrupt = openQueryInterrupt(db, stop);
+const operations = openOperations(db, interrupt);
+const snapshot = db.transaction((kind: keyof Operations, args: readonly unknown[]) =>
+  (operations[kind] as (...args: readonly unknown[]) => unknown)(...args),
+);
 
 /** Where there is more to do than cores, queries that take long get about half the time of everything else. */
 const NICENESS = 3;
@@ -88,24 +79,10 @@ const NICENESS = 3;
 // Once it has started. Of this thread alone: elsewhere than on Linux it would be that of the process.
 if (isForLong && process.platform === 'linux') setPriority(NICENESS);
 
-/** The old connection stays where there is no new one to be had. */
-function reopen(): void {
-  const before = connection;
-  connection = open();
-  before.db.close();
-}
-
 function perform({ id, kind, args, budget }: Request): unknown {
-  switch (kind) {
-    case 'checkpoint':
-      return void connection.db.pragma('wal_checkpoint(PASSIVE)');
-    case 'reopen':
-      reopen();
-      return undefined;
-    default:
-      connection.interrupt.begin(id, budget ?? Infinity);
-      return connection.snapshot.deferred(kind as 'look', args);
-  }
+  if (kind === 'checkpoint') return void db.pragma('wal_checkpoint(PASSIVE)');
+  interrupt.begin(id, budget ?? Infinity);
+  return snapshot.deferred(kind as 'look', args);
 }
 
 function answer(request: Request): Answer {
@@ -126,7 +103,7 @@ function handedOn({ kind }: Request, answered: Answer): ArrayBuffer[] {
 
 port.on('message', (request: Request) => {
   if (request.kind === 'close') {
-    connection.db.close();
+    db.close();
     port.close();
   } else {
     const answered = answer(request);

@@ -19,7 +19,6 @@ import type { Answer, Request } from './messages.js';
 import { openRestorer } from '../write/restore.js';
 import type { ThreadSettings } from '../settings.js';
 import { openStaging } from '../write/staging.js';
-import { openStatistics } from '../file/statistics.js';
 import { openWriteClock, type ClockMark } from '../file/clock.js';
 import { openWriteLock } from '../file/write-lock.js';
 import type { MapStep, Precondition, Reindexed } from '../../store.js';
@@ -49,7 +48,6 @@ const lock = openWriteLock(db, lockWait);
 const maps = openMapWriter(db);
 const blobs = openBlobWriter(db);
 const log = openLogKeeper(db);
-const statistics = openStatistics(db);
 
 const staging = openStaging();
 
@@ -146,11 +144,8 @@ const commitGroup = openGroups(db, {
   perform: ({ kind, args }) => perform[kind]!(...args),
 });
 
-/** Sent to the main thread beside the answers. */
-function news(isWorthCheckpoint: boolean, hasStatistics: boolean): Answer[] {
-  const told = [...(isWorthCheckpoint ? ['checkpoint'] : []), ...(hasStatistics ? ['reopen'] : [])];
-  return told.map((value) => ({ id: 0, value }));
-}
+/** Tells the main thread, beside the answers, that the log is worth being written back. */
+const CHECKPOINT: Answer = { id: 0, value: 'checkpoint' };
 
 function receive(): Request | undefined {
   return receiveMessageOnPort(port)?.message as Request | undefined;
@@ -176,7 +171,6 @@ function serve(first: Request): void {
   if (group.length > 0) commitAndAnswer(group);
   if (next?.kind === 'close') {
     clearTimeout(cleaner);
-    clearInterval(analyst);
     stopCollecting();
     db.close();
     port.close();
@@ -185,10 +179,9 @@ function serve(first: Request): void {
 
 function commitAndAnswer(group: readonly Request[]): void {
   const answers = commitGroup(group);
-  port.postMessage([...answers, ...news(log.look(), false)]);
+  port.postMessage(log.look() ? [...answers, CHECKPOINT] : answers);
   for (const { kind, args } of group) if (kind === 'writeStaged') perform['unstage']!(args[0]);
   fault('answered');
-  statistics.wrote(answers.length);
 }
 
 /** Removes what expired, in steps between which others can write. */
@@ -198,10 +191,6 @@ function clean(): void {
   cleaner = setTimeout(clean, hasMore ? 5 : cleanInterval);
 }
 let cleaner = setTimeout(clean, cleanInterval);
-
-const analyst = setInterval(() => {
-  if (statistics.refresh()) port.postMessage(news(false, true));
-}, 1000);
 
 const stopCollecting = collectWhenIdle();
 

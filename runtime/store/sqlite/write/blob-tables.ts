@@ -59,7 +59,9 @@ export function openBlobWriter(db: Database): BlobWriter {
     'UPDATE blob SET key = ?, size = ?, sha256 = ?, put = ? WHERE id = ? AND key IS NULL',
   );
   const unwanted = db
-    .prepare<[number], number>('SELECT id FROM blob WHERE key IS NULL AND touched < ? ORDER BY touched LIMIT 1')
+    .prepare<[number], number>(
+      'SELECT id FROM blob INDEXED BY blob_without_key WHERE key IS NULL AND touched < ? ORDER BY touched LIMIT 1',
+    )
     .pluck();
   const removePieces = db.prepare<[number]>(
     `DELETE FROM blob_piece WHERE rowid IN (SELECT rowid FROM blob_piece WHERE blob = ? LIMIT ${AT_ONCE})`,

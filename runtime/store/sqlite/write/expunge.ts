@@ -57,7 +57,12 @@ export function openExpunger(
     /** Past versions of what lives, all of them asked for, or one. */
     const past = (): VersionRow[] => {
       const where = ['v.seq <> r.seq', ...(asked.id === undefined ? ['r.deleted = 0'] : []), ...isAsked];
-      const sql = `SELECT ${COLUMNS} FROM version v JOIN resource r ON r.key = v.resource AND r.type = v.type
+      // Of one resource it is found first; else the versions are gone through in their order.
+      const tables =
+        asked.id === undefined
+          ? 'version v JOIN resource r'
+          : 'resource r INDEXED BY resource_by_id CROSS JOIN version v INDEXED BY version_of_resource';
+      const sql = `SELECT ${COLUMNS} FROM ${tables} ON r.key = v.resource AND r.type = v.type
         WHERE ${where.join(' AND ')} ORDER BY v.seq LIMIT ?`;
       return db.prepare<unknown[], VersionRow>(sql).all(...values, left);
     };

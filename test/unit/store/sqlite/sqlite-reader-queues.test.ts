@@ -9,7 +9,7 @@ import {
 
 /** Two readers, the first kept for short queries. */
 function openQueues() {
-  const reader = (): Reader => ({ thread: {}, stop: new Int32Array(1), isBusy: false, isStarted: true, isStale: false }) as Reader; // prettier-ignore
+  const reader = (): Reader => ({ thread: {}, stop: new Int32Array(1), isBusy: false, isStarted: true }) as Reader; // prettier-ignore
   const readers = [reader(), reader()];
   const begun: string[] = [];
   let waits = 0;
