@@ -211,7 +211,6 @@ const runtimeRules = [
     { path: '^runtime/' },
     { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
   ),
-  only('runtime/path/', 'fhirpath-only-in-path', 'fhirpath'),
   only(
     'runtime/format/xml',
     'xml-library-only-in-format-xml',

@@ -37,8 +37,8 @@ export interface PathRow {
   readonly types: readonly string[];
   /** Code system of the `code` values at its end, where their required binding draws on one system alone. */
   readonly system?: string;
-  /** There are no steps: whole FHIRPath is needed for `text`. Never so in generated rows. */
-  readonly library?: true;
+  /** There are no steps: `text` is evaluated. Never so in generated rows. */
+  readonly isEvaluated?: true;
 }
 
 /** One part of a composite parameter. */

@@ -32,8 +32,8 @@ export const QUERY_LIMITS = {
   list: 5000,
   /** Values in an answer. */
   values: 1_000_000,
-  /** Milliseconds that all its FHIRPath takes, on all resources together. */
-  fhirpathTime: 2000,
+  /** Values that all its FHIRPath looks at, on all resources together. */
+  fhirpathValues: 20_000_000,
   /** Errors in an answer. */
   errors: 100,
   /** Milliseconds for all look-ups and for writing the answer, where the configuration has none for searches. */

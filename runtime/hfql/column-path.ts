@@ -7,14 +7,17 @@ import type { TypeIndex } from '../path/expression/type-index.js';
 import { checkExpression, parseLimited, typesOf } from '../path/expression/check.js';
 import { givesOne, type ElementName } from '../path/expression/gives-one.js';
 import type { ElementPath } from '../store/store.js';
-import { beginEvaluation, compileLibrary, type Evaluation } from '../path/library/evaluate.js';
+import { compileParsed } from '../path/evaluate/compile-expression.js';
+import type { Environment } from '../path/evaluate/environment.js';
+import { beginEvaluation, evaluateOn } from '../path/evaluate/evaluate-on.js';
+import { createSchema } from '../path/evaluate/schema.js';
 import { StatementError, type ColumnType } from './statement.js';
 
 /** A resource whose values are asked for. */
 export interface Row {
   readonly resource: Resource;
-  /** What the FHIRPath library needs of it, which is prepared when it is first asked. */
-  evaluation?: Evaluation;
+  /** Of the expressions on it that are no paths, once there was one. */
+  evaluation?: Environment;
 }
 
 /** An expression that was compiled. */
@@ -28,6 +31,9 @@ export interface ColumnPath {
   /** @throws StatementError where the expression fails on this resource */
   values(row: Row): readonly unknown[];
 }
+
+/** Values that the expressions of a statement may look at on one resource. */
+const BUDGET = 1_000_000;
 
 /** Types of FHIR that columns of their own type stand for. */
 const COLUMN_TYPES: Readonly<Record<string, ColumnType>> = {
@@ -53,7 +59,7 @@ export function columnTypeOf(clause: string, { types, isList }: ColumnPath, isGr
 }
 
 /**
- * Compiles an expression: to steps where it has no more than these do, all else with the FHIRPath library.
+ * Compiles an expression: to steps where it has no more than these do; all else is evaluated.
  *
  * @param root the resource type that it starts from
  * @throws StatementError where it is no FHIRPath, or names what the type does not have
@@ -63,9 +69,9 @@ export function compileColumn(text: string, root: string, types: TypeIndex): Col
   try {
     path = compileBranch(text, root, types);
   } catch (error) {
-    // What our steps do not know, the library may; it says what is wrong.
+    // What steps do not have, an evaluation may; its check says what is wrong.
     if (!(error instanceof ExpressionError) && !(error instanceof RangeError)) throw error;
-    return compileByLibrary(text, root, types);
+    return compileEvaluated(text, root, types);
   }
   const visit = compilePath({ text, ...path });
   const { isList, stored } = shapeOf(path.steps, root, types);
@@ -121,7 +127,7 @@ function isPrimitive(type: string): boolean {
   return /^[a-z]/.test(type);
 }
 
-function compileByLibrary(text: string, root: string, index: TypeIndex): ColumnPath {
+function compileEvaluated(text: string, root: string, index: TypeIndex): ColumnPath {
   let types: readonly string[] | undefined;
   try {
     types = checkExpression(text, root, index);
@@ -129,7 +135,8 @@ function compileByLibrary(text: string, root: string, index: TypeIndex): ColumnP
     if (!(error instanceof ExpressionError)) throw error;
     throw new StatementError(`${text.slice(0, 200)}: ${error.message}`);
   }
-  const run = compileLibrary(text);
+  const evaluate = compileParsed(parseLimited(text));
+  const schema = createSchema(index);
   const isOne = ({ name, of }: ElementName): boolean => {
     if (of !== undefined && !givesOne(of, isOne)) return false;
     if (of === undefined && name === root) return true;
@@ -143,8 +150,8 @@ function compileByLibrary(text: string, root: string, index: TypeIndex): ColumnP
     isList: !isBoolean && !givesOne(parseLimited(text), isOne),
     values: (row) => {
       try {
-        row.evaluation ??= beginEvaluation(row.resource);
-        return run(row.resource, row.evaluation).map(({ value }) => value);
+        row.evaluation ??= beginEvaluation(row.resource, schema, BUDGET);
+        return evaluateOn(evaluate, row.resource, root, row.evaluation).map(({ value }) => value);
       } catch (error) {
         const id = String(row.resource['id']);
         const why = error instanceof Error ? error.message : String(error);

@@ -2,6 +2,8 @@ import { append } from '../fhir/lists.js';
 import type { ComponentRow, PathRow, SearchRow } from '../contract/search.js';
 import type { Tables } from '../contract/tables.js';
 import { compileWays } from '../path/compile-ways.js';
+import { createSchema, type Schema } from '../path/evaluate/schema.js';
+import { indexRows } from '../path/expression/type-index.js';
 import { OwnBases } from '../path/own-bases.js';
 import { createReferenceWalk } from '../path/reference-walk.js';
 import { inTurn, type Visit, type Way } from '../path/visit.js';
@@ -9,7 +11,7 @@ import { contextEntries } from './context-entries.js';
 import { coveringOf } from './covering.js';
 import { otherReferences } from './reference-entries.js';
 import { unindexedEntries } from './unindexed.js';
-import { libraryVisit, type LibraryEnd } from './extract-library.js';
+import { evaluatedVisit, type EndOfType } from './extract-evaluated.js';
 import { storedVisits } from './stored-bound.js';
 import type { IndexEntry, SimpleEntry } from './entry.js';
 import { createFindConverter, type FindConverter } from './extract-converters.js';
@@ -80,6 +82,7 @@ export function createValueExtractor(tables: ExtractorTables, options: Extractor
   const { own = new OwnBases() } = options;
   const compiler: Compiler = {
     find: createFindConverter(tables),
+    schema: createSchema(indexRows(tables.types, tables.primitives)),
     zone: createZone(options.zone ?? 'UTC'),
     isResourceType: (name) => resourceTypes.has(name),
     own,
@@ -125,6 +128,7 @@ interface CompiledType {
 
 interface Compiler extends Pick<Target, 'zone' | 'isResourceType' | 'own'> {
   readonly find: FindConverter;
+  readonly schema: Schema;
   readonly pace?: ExtractionThrottle;
   /** Of stored parameters what is converted is counted. */
   readonly isStored?: true;
@@ -144,28 +148,28 @@ function compileType(compiler: Compiler, rows: readonly SearchRow[]): Visit<Harv
   ]);
 }
 
-/** A way that is compiled, or an expression that the FHIRPath library evaluates. */
-type AnyWay = Way<Harvest> | { readonly library: Visit<Harvest> };
+/** A way of steps, or an expression that is evaluated. */
+type AnyWay = Way<Harvest> | { readonly evaluated: Visit<Harvest> };
 
 function compileAll(ways: readonly AnyWay[]): Visit<Harvest> {
   const compiled = ways.filter((way) => 'steps' in way);
-  const evaluated = ways.flatMap((way) => ('library' in way ? [way.library] : []));
+  const evaluated = ways.flatMap((way) => ('evaluated' in way ? [way.evaluated] : []));
   return inTurn(compiled.length === 0 ? evaluated : [compileWays(compiled), ...evaluated]);
 }
 
-function toWay(path: PathRow, end: LibraryEnd, base?: string): AnyWay {
-  return path.library === true
-    ? { library: libraryVisit(path.text, end, base) }
+function toWay({ schema }: Compiler, path: PathRow, end: EndOfType, base?: string): AnyWay {
+  return path.isEvaluated === true
+    ? { evaluated: evaluatedVisit(path.text, end, schema, base) }
     : { steps: path.steps, end: (told) => end(told) };
 }
 
 function waysOf(compiler: Compiler, row: SearchRow): readonly AnyWay[] {
   const values = valuesOf(row);
   if (values !== 'composite') {
-    return row.paths.map((path) => toWay(path, valueEnd(compiler, values, row.code, path)));
+    return row.paths.map((path) => toWay(compiler, path, valueEnd(compiler, values, row.code, path)));
   }
   const end = composite(compiler, row);
-  return row.paths.map((path) => toWay(path, () => end));
+  return row.paths.map((path) => toWay(compiler, path, () => end));
 }
 
 /** What is done with the values of one path: each is turned into entries by the converter of its type. */
@@ -175,7 +179,7 @@ function valueEnd(
   param: string,
   { types, system }: PathRow,
   { isPart = false }: { readonly isPart?: boolean } = {},
-): LibraryEnd {
+): EndOfType {
   return (told) => {
     if (search === undefined) return () => {};
     const { find, zone, isResourceType, own, isStored = false } = compiler;
@@ -214,7 +218,12 @@ function composite(compiler: Compiler, row: SearchRow): Visit<Harvest> {
   const visits = components.map(({ code, type, paths }: ComponentRow) =>
     compileAll(
       paths.map((path) =>
-        toWay(path, valueEnd(compiler, isSimple(type) ? type : undefined, code, path, { isPart: true }), base),
+        toWay(
+          compiler,
+          path,
+          valueEnd(compiler, isSimple(type) ? type : undefined, code, path, { isPart: true }),
+          base,
+        ),
       ),
     ),
   );

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 
 import type { SearchRow, SearchTable } from '../contract/search.js';
-import { libraryVersion } from '../path/library/library.js';
 import { CONTAINED, CONTAINED_RESOURCES } from './contained.js';
 import { placesOf, isWords } from './parameter-kinds.js';
 import { REFERENCE_ENTRIES, REFERENCES } from './reference-entries.js';
@@ -12,6 +11,9 @@ import { WORDS } from './text/segment.js';
  * converter, of folding, of units.
  */
 export const EXTRACTION = 7;
+
+/** The same of the evaluation of expressions that are no paths. */
+const EVALUATION = 'own-1';
 
 /** In the record, by which URLs of this server the entries of references were made; see `OwnBases`. */
 export const BASES = '_bases';
@@ -82,16 +84,14 @@ function withEntries({ parameters }: SearchTable): readonly SearchRow[] {
  * Adds rows to the description of an index, in time that grows with the number of these rows.
  *
  * @param more each with the type that it belongs to
- * @param version of the FHIRPath library, which decides on the entries of those that it evaluates
  */
 export function withMoreRows(
   base: IndexMaker,
   more: readonly (readonly [type: string, row: SearchRow])[],
   zone: string,
-  version: () => string = libraryVersion,
 ): IndexMaker {
   if (more.length === 0) return base;
-  const rows = Object.fromEntries(more.map(([type, row]) => [`${type}.${row.code}`, hashRow(row, zone, version)]));
+  const rows = Object.fromEntries(more.map(([type, row]) => [`${type}.${row.code}`, hashRow(row, zone)]));
   const whole = hash([base.whole, rows]);
   let record: IndexRecord | undefined;
   return {
@@ -101,13 +101,13 @@ export function withMoreRows(
   };
 }
 
-function hashRow(row: SearchRow, zone: string, version: () => string = libraryVersion): string {
-  const library = needsLibrary(row) ? [version()] : [];
-  return hash([EXTRACTION, isWords(row) ? WORDS : row.type === 'date' && zone, essence(row), ...library]);
+function hashRow(row: SearchRow, zone: string): string {
+  const evaluation = isEvaluated(row) ? [EVALUATION] : [];
+  return hash([EXTRACTION, isWords(row) ? WORDS : row.type === 'date' && zone, essence(row), ...evaluation]);
 }
 
-function needsLibrary({ paths, components = [] }: SearchRow): boolean {
-  return [...paths, ...components.flatMap((each) => each.paths)].some(({ library }) => library === true);
+function isEvaluated({ paths, components = [] }: SearchRow): boolean {
+  return [...paths, ...components.flatMap((each) => each.paths)].some((path) => path.isEvaluated === true);
 }
 
 /**

@@ -53,8 +53,7 @@ export function isWords({ code, type, paths }: Pick<SearchRow, 'code' | 'type' |
 export function takesWords(row: Pick<SearchRow, 'code' | 'type' | 'paths'>, modifier: string): boolean {
   if (isWords(row)) return modifier === '';
   if (row.type !== 'token' && row.type !== 'reference') return false;
-  // The FHIRPath library returns values without the text beside them.
-  if (!TEXT_MODIFIERS.includes(modifier) || row.paths.some(({ library }) => library === true)) return false;
+  if (!TEXT_MODIFIERS.includes(modifier) || row.paths.some(({ isEvaluated }) => isEvaluated === true)) return false;
   return row.paths.some(({ types }) => types.some(hasDisplays));
 }
 

@@ -11,8 +11,7 @@ export const MOST_CONVERTED = { values: 10_000, characters: 1_000_000 } as const
 
 /**
  * Greatest time that all stored parameters together may take of one resource, in milliseconds. Parameters that are not
- * evaluated by then count as failed on it. The library has half of that time, which leaves time for compiled
- * expressions where the library was stopped.
+ * evaluated by then count as failed on it.
  */
 export const LONGEST = 1000;
 

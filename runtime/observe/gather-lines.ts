@@ -1,3 +1,5 @@
+import { atExit } from '../fhir/at-exit.js';
+
 /** How long a line waits for others at most, in milliseconds. */
 const WAIT = 10;
 
@@ -22,7 +24,7 @@ export function gatherLines(stream: { write(text: string): unknown }): { write(l
     lines = '';
     if (text !== '') stream.write(text);
   };
-  process.on('exit', flush);
+  atExit(flush);
   return {
     write(line) {
       lines += line;

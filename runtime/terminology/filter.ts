@@ -1,6 +1,6 @@
 import { FhirError } from '../fhir/errors.js';
 import { type JsonObject, objectsOf } from '../fhir/resource.js';
-import { linearRegex, RegexFault } from '../path/library/linear-regex.js';
+import { linearRegex, RegexFault } from '../path/evaluate/linear-regex.js';
 import { canonicalOf, codeIn, isFlat, type CodeSystemIndex, type Concept } from './concepts.js';
 import type { Effort } from './effort.js';
 

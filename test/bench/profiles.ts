@@ -17,7 +17,7 @@ const POOL = 200;
 export const bench: Bench = async () => {
   const types = createFhirTypes(tables);
   const rows = new Map(profiles.map((row) => [row.url, row]));
-  const evaluators = createRuleEvaluator(types, tables);
+  const evaluators = createRuleEvaluator(tables);
   const { text } = readExample('Observation-blood-pressure.json');
   const pool = Array.from({ length: POOL }, () => JSON.parse(text) as Resource);
   const structure = createValidator(tables);

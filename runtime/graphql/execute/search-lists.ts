@@ -190,7 +190,7 @@ type NamesOf = (resource: Resource) => Iterable<string>;
 
 /** Reads off a resource what it refers to by a parameter: `Type/id`, each once. */
 function referredNames(row: SearchRow, { extract, own }: Execution['services']): NamesOf {
-  if (row.paths.some(({ library }) => library === true)) {
+  if (row.paths.some(({ isEvaluated }) => isEvaluated === true)) {
     return (resource) =>
       new Set(
         extract(resource, 'words').flatMap((each) =>

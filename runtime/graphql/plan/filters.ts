@@ -1,52 +1,39 @@
 import type { Tables } from '../../contract/tables.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject } from '../../fhir/resource.js';
+import { memoize } from '../../fhir/memory/memoize.js';
+import { compileParsed } from '../../path/evaluate/compile-expression.js';
+import type { Environment } from '../../path/evaluate/environment.js';
+import { beginEvaluation, evaluateOn } from '../../path/evaluate/evaluate-on.js';
+import { createSchema, type Schema } from '../../path/evaluate/schema.js';
 import { ExpressionError } from '../../path/expression/expression-error.js';
 import { indexRows } from '../../path/expression/type-index.js';
-import { checkExpression } from '../../path/expression/check.js';
-import {
-  beginEvaluation,
-  compileLibrary,
-  type EvaluateLibrary,
-  type Evaluation,
-  type EvaluationLimits,
-} from '../../path/library/evaluate.js';
-import { library } from '../../path/library/library.js';
+import { checkExpression, parseLimited } from '../../path/expression/check.js';
 import { QUERY_LIMITS } from '../request.js';
 import { quote } from '../../fhir/quote.js';
 
-/** Position of a value in its list. https://hl7.org/fhirpath/N1/#index-integer */
-const INDEX = '$index';
-
-/** Expressions that stay compiled for one query: one with `$index` is compiled for each position. */
-const KEPT = 2000;
-
-/** What expressions on one resource may cost: nothing else is done meanwhile. */
-const OF_RESOURCE: EvaluationLimits = { values: 50_000, steps: 50_000, allSteps: Infinity, forEach: 0, time: 60 };
-
-/** What one resource still has. */
-interface Remaining {
-  readonly evaluation: Evaluation;
-  /** Milliseconds. */
-  time: number;
-}
+/** Values that the expressions of a query may look at on one resource: nothing else is done meanwhile. */
+const OF_RESOURCE = 500_000;
 
 /** What was found before, or why nothing was. */
 type Result = readonly unknown[] | FhirError;
 
 /**
- * The FHIRPath expressions of one query: those of `fhirpath` arguments and of `@slice`. All of them share one limit of time. The result of an
+ * The FHIRPath expressions of one query: those of `fhirpath` arguments and of `@slice`. All of them share one limit. The result of an
  * expression on a value is kept, so that it can be found where others have their turn, and used where they have none.
  */
 export class Filters {
-  readonly #compiled = new Map<string, EvaluateLibrary>();
-  readonly #remaining = new WeakMap<object, Remaining | RangeError>();
+  readonly #compiled = memoize((text: string) => compileParsed(parseLimited(text)));
+  readonly #environments = new WeakMap<object, Environment>();
   readonly #results = new WeakMap<object, Map<string, Result>>();
-  /** Milliseconds. */
-  #time: number = QUERY_LIMITS.fhirpathTime;
+  readonly #schema: Schema;
+  /** Values that may still be looked at. */
+  #left: number = QUERY_LIMITS.fhirpathValues;
   #signal: AbortSignal | undefined;
 
-  constructor(private readonly tables: Pick<Tables, 'types' | 'primitives'>) {}
+  constructor(tables: Pick<Tables, 'types' | 'primitives'>) {
+    this.#schema = createSchema(indexRows(tables.types, tables.primitives));
+  }
 
   /** The execution begins. @param signal aborts when the time of the query is over, or the client is gone */
   begin(signal: AbortSignal | undefined): void {
@@ -59,11 +46,8 @@ export class Filters {
    * @throws FhirError `parameter-invalid`
    */
   check(expression: string, type: string): void {
-    if (expression === INDEX) return;
-    // To load it takes longer than a resource may take.
-    library();
     try {
-      checkExpression(expression, type, indexRows(this.tables.types, this.tables.primitives));
+      checkExpression(expression, type, this.#schema.types);
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
       throw new FhirError('parameter-invalid', `The FHIRPath ${quote(expression)} cannot be used: ${error.message}`);
@@ -88,78 +72,37 @@ export class Filters {
   }
 
   #evaluate(expression: string, value: JsonObject, type: string, index: number, root: object): readonly unknown[] {
-    if (expression === INDEX) return [index];
-    const text = atIndex(expression, index);
-    const base = value['resourceType'] === undefined ? type : undefined;
-    const key = `${base} ${text}`;
+    // What it finds depends on the position where that is a part of it.
+    const key = `${type} ${expression.includes('$index') ? index : ''} ${expression}`;
     let known = this.#results.get(value);
     if (known === undefined) this.#results.set(value, (known = new Map()));
     let result = known.get(key);
-    if (result === undefined)
-      known.set(key, (result = this.#find(expression, this.#compile(key, text, base), value, root)));
+    if (result === undefined) known.set(key, (result = this.#find(expression, value, type, index, root)));
     if (result instanceof FhirError) throw result;
     return result;
   }
 
-  #compile(key: string, text: string, base: string | undefined): EvaluateLibrary {
-    let run = this.#compiled.get(key);
-    if (run === undefined) {
-      if (this.#compiled.size >= KEPT) this.#compiled.clear();
-      this.#compiled.set(key, (run = compileLibrary(text, base)));
-    }
-    return run;
-  }
-
-  #find(expression: string, run: EvaluateLibrary, value: JsonObject, root: object): Result {
+  #find(expression: string, value: JsonObject, type: string, index: number, root: object): Result {
     if (this.#signal?.aborted === true) throw new FhirError('too-costly');
-    if (this.#time <= 0) {
-      const text = `The FHIRPath of the query takes more than ${QUERY_LIMITS.fhirpathTime / 1000} s; use it on fewer resources`;
-      throw new FhirError('graphql-limit', text);
+    if (this.#left <= 0) {
+      const most = QUERY_LIMITS.fhirpathValues.toLocaleString('en');
+      throw new FhirError('graphql-limit', `The FHIRPath of the query looks at more than ${most} values; use it on fewer resources`); // prettier-ignore
     }
-    const begun = { at: performance.now(), used: process.cpuUsage() };
-    let remaining: Remaining | RangeError | undefined;
+    let environment = this.#environments.get(root);
+    if (environment === undefined) {
+      environment = beginEvaluation(root, this.#schema, OF_RESOURCE);
+      this.#environments.set(root, environment);
+    }
+    const before = environment.budget;
+    environment.index = index;
     try {
-      remaining = this.#remainingOf(root);
-      if (remaining instanceof RangeError) throw remaining;
-      const { evaluation } = remaining;
-      evaluation.begun = begun;
-      evaluation.deadline = begun.at + Math.min(remaining.time, this.#time);
-      return run(value, evaluation).map((each) => each.value);
+      return evaluateOn(this.#compiled(expression), value, type, environment).map((each) => each.value);
     } catch (error) {
       const why = error instanceof Error ? error.message.slice(0, 200) : '';
       return new FhirError('parameter-invalid', `The FHIRPath ${quote(expression)} fails on a value: ${why}`);
     } finally {
-      const { user, system } = process.cpuUsage(begun.used);
-      const took = Math.min(performance.now() - begun.at, (user + system) / 1000);
-      this.#time -= took;
-      if (remaining !== undefined && !(remaining instanceof RangeError)) remaining.time -= took;
+      // To begin costs, too.
+      this.#left -= 1 + before - environment.budget;
     }
   }
-
-  #remainingOf(root: object): Remaining | RangeError {
-    const remaining = this.#remaining.get(root) ?? begin(root);
-    this.#remaining.set(root, remaining);
-    return remaining;
-  }
-}
-
-/** An error where the resource is too large: to find that out for each of its values would take minutes. */
-function begin(root: object): Remaining | RangeError {
-  try {
-    return { evaluation: beginEvaluation(root, OF_RESOURCE), time: OF_RESOURCE.time };
-  } catch (error) {
-    if (error instanceof RangeError) return error;
-    throw error;
-  }
-}
-
-/** The expression with `$index`, as far as it means the value itself and nothing within parentheses, replaced by its position. */
-function atIndex(expression: string, index: number): string {
-  if (!expression.includes(INDEX)) return expression;
-  let depth = 0;
-  return expression.replace(/'(?:\\.|[^'\\])*'|[()]|\$index/g, (part) => {
-    if (part === '(') depth++;
-    if (part === ')') depth--;
-    return part === INDEX && depth === 0 ? String(index) : part;
-  });
 }

@@ -77,12 +77,12 @@ function headOf(branch: string): string {
   return /^\(*\s*([A-Z][A-Za-z]*)\b/.exec(branch)?.[1] ?? '';
 }
 
-function keyOf({ text, steps, types, library }: PathRow): string {
-  return JSON.stringify(library === true ? scanPath(text) : { steps, types });
+function keyOf({ text, steps, types, isEvaluated }: PathRow): string {
+  return JSON.stringify(isEvaluated === true ? scanPath(text) : { steps, types });
 }
 
 /**
- * The alternatives of an expression. What our own reader cannot take apart is one branch for the library. The last ones are kept: an
+ * The alternatives of an expression. What our own reader cannot take apart is one branch that is evaluated. The last ones are kept: an
  * expression, and those of its components, are for each of its bases again.
  */
 const takeApart = memoize(splitAll, STORED_LIMITS.components);
@@ -160,7 +160,7 @@ function read(text: string, root: string, context: ParameterContext, search: Sea
   }
   const found = checkExpression(text, root, types);
   const assumed = search === undefined ? undefined : ASSUMED[search];
-  return { text, steps: [], types: found ?? (assumed === undefined ? [] : [assumed]), library: true };
+  return { text, steps: [], types: found ?? (assumed === undefined ? [] : [assumed]), isEvaluated: true };
 }
 
 /** Some of the values have to be of types that can be searched so. */
@@ -187,7 +187,7 @@ export function compileComponent(
   const roots = [...new Set(composite.flatMap(({ types }) => types))];
   const [paths, ...others] = roots.map((root) => compileExpression(expression, root, named.type, at, compilation));
   const isAlike = others.every((other) => JSON.stringify(other) === JSON.stringify(paths));
-  if (paths === undefined || !isAlike || (roots.length > 1 && paths.some(({ library }) => library))) {
+  if (paths === undefined || !isAlike || (roots.length > 1 && paths.some(({ isEvaluated }) => isEvaluated))) {
     const text = `${quote(expression)} is not the same in all that it is a part of: ${roots.slice(0, 5).join(', ') || 'of no known type'}`;
     throw new ParameterError({ kind: 'invalid', text, path: at });
   }

@@ -159,7 +159,7 @@ function waysOf({ code, type, paths }: SearchRow): readonly Way<TextFocus>[] {
   if (type !== 'token' && type !== 'reference' && type !== 'special') return [];
   // The narrative is read with the content.
   return paths
-    .filter(({ types, library }) => code !== NARRATIVE && library !== true && types.some(hasDisplays))
+    .filter(({ types, isEvaluated }) => code !== NARRATIVE && isEvaluated !== true && types.some(hasDisplays))
     .map(({ steps, types }) => ({
       steps,
       end: (told) => takeDisplays(code, told === undefined ? types : [told]),

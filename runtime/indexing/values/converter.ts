@@ -1,5 +1,5 @@
 import type { SearchType } from '../../contract/search.js';
-import type { Evaluation } from '../../path/library/evaluate.js';
+import type { Environment } from '../../path/evaluate/environment.js';
 import type { Focus, Visit } from '../../path/visit.js';
 import type { IndexEntry } from '../entry.js';
 import type { PlaceKind } from '../parameter-kinds.js';
@@ -13,8 +13,8 @@ export interface Harvest extends Focus {
   out: IndexEntry[];
   /** References to contained resources that have their entries: parameter and id. */
   local?: Set<string>;
-  /** Of the expressions that need the FHIRPath library, once there was one; `failed`: the resource is too large for them. */
-  evaluation?: Evaluation | 'failed';
+  /** Of the expressions that are no paths, once there was one. */
+  evaluation?: Environment;
   /** Codes of the parameters whose expressions failed on this resource. */
   failed?: Set<string>;
 }

@@ -1,7 +1,7 @@
 import type { CanonicalQuantity, IndexEntry, QuantityEntry } from '../entry.js';
 import type { Converters } from './converter.js';
 import { numberOf, objectOf, textOf } from './json.js';
-import { canonicalUnit, toCanonical } from './ucum/canonical.js';
+import { canonicalUnit, toCanonical } from '../../fhir/ucum/canonical.js';
 import { nextAbove, nextBelow, toFinite } from './next-double.js';
 import { sampledSpan } from './sampled-data.js';
 

@@ -6,7 +6,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
-import { canonicalUnit, toCanonical } from '../../indexing/values/ucum/canonical.js';
+import { canonicalUnit, toCanonical } from '../../fhir/ucum/canonical.js';
 import { dateInterval } from '../../indexing/values/date-interval.js';
 import { readArguments, valueOf, valuesOf, type Arguments } from '../common/arguments.js';
 import { findMatches } from '../common/find-matches.js';

@@ -1,7 +1,7 @@
 import { SERVER } from '../../auth/scopes/principal.js';
 import type { ProfileValidator } from '../../core/services.js';
 import { yieldUntil } from '../../fhir/yield-until.js';
-import { canonicalUnit, toCanonical } from '../../indexing/values/ucum/canonical.js';
+import { canonicalUnit, toCanonical } from '../../fhir/ucum/canonical.js';
 import type { EvaluateRule } from '../../validate/profiles/profile-deps.js';
 import type { FhirTypes } from '../../validate/profiles/fhir-types.js';
 
@@ -12,7 +12,7 @@ export const validateByProfiles: ProfileValidator = async (subject, canonicals, 
   const { createRuleEvaluator, validateProfiles, openContext, isMember, isCodeOf, targetFinder } = await (loaded ??=
     load());
   const { types, profile, whyUnusable } = services.profiles;
-  const evaluator = evaluators.get(types) ?? createRuleEvaluator(types, services.tables);
+  const evaluator = evaluators.get(types) ?? createRuleEvaluator(services.tables);
   evaluators.set(types, evaluator);
   let context: ReturnType<typeof openContext> | undefined;
   const { hasAllValueSets, ...options } = how;

@@ -3,8 +3,7 @@ import { ExpressionError } from '../expression/expression-error.js';
 import { FUNCTIONS as ARITIES } from '../expression/functions.js';
 import { parseExpression } from '../expression/parse.js';
 import type { TypeIndex } from '../expression/type-index.js';
-import { RegexFault } from '../library/linear-regex.js';
-import { REGULAR_EFFORT, regexOf } from '../library/regular.js';
+import { RegexFault, REGULAR_EFFORT, regexOf } from './linear-regex.js';
 import { compileParsed, CONSTANTS } from './compile-expression.js';
 import type { Evaluate } from './function-types.js';
 

@@ -1,17 +1,19 @@
 import { isTemporal, compareTimes } from './times.js';
 import { equalityKey } from '../equality-key.js';
-import { isJson, isNumber, type PathItem, type Items } from './item.js';
+import { canonicalUnit, toCanonical, type CanonicalUnit } from '../../fhir/ucum/canonical.js';
+import { spend, TEXT_IN_A_VALUE, type Environment } from './environment.js';
+import { isJson, isNumber, UCUM, type PathItem, type Items, type Json } from './item.js';
 
 /**
  * Whether two collections are equal; undefined where one is empty, or where times of different precision leave it open.
  * http://hl7.org/fhirpath/N1/#equals
  */
-export function equalItems(left: Items, right: Items): boolean | undefined {
+export function equalItems(left: Items, right: Items, environment: Environment): boolean | undefined {
   if (left.length === 0 || right.length === 0) return undefined;
   if (left.length !== right.length) return false;
   let isOpen = false;
   for (let i = 0; i < left.length; i++) {
-    const same = equalValues(left[i]!, right[i]!);
+    const same = equalValues(left[i]!, right[i]!, environment);
     if (same === false) return false;
     if (same === undefined) isOpen = true;
   }
@@ -19,7 +21,7 @@ export function equalItems(left: Items, right: Items): boolean | undefined {
 }
 
 /** Whether two values are equal: objects as trees, numbers by value, a boolean also with its text. */
-export function equalValues(left: PathItem, right: PathItem): boolean | undefined {
+function equalValues(left: PathItem, right: PathItem, environment: Environment): boolean | undefined {
   const [a, b] = [left.value, right.value];
   if (typeof a === 'string' && typeof b === 'string') {
     if (a === b) return true;
@@ -28,12 +30,13 @@ export function equalValues(left: PathItem, right: PathItem): boolean | undefine
   if (isNumber(a) && isNumber(b)) return Number(a) === Number(b);
   if (typeof a === 'boolean' && typeof b === 'string') return String(a) === b;
   if (typeof a === 'string' && typeof b === 'boolean') return a === String(b);
-  if (left.type === 'System.Quantity' || right.type === 'System.Quantity') {
+  if (isQuantity(left) && isQuantity(right) && a !== b) {
     const order = compareQuantities(left, right);
-    return order === undefined ? undefined : order === 0;
+    if (order !== undefined || left.type !== right.type) return order === undefined ? undefined : order === 0;
   }
-  if (isJson(a) && isJson(b)) return a === b || equalityKey(a) === equalityKey(b);
-  return a === b && a !== undefined;
+  if (a === b || !isJson(a) || !isJson(b)) return a === b && a !== undefined;
+  const [one, other] = keysOf([left, right], environment);
+  return one === other;
 }
 
 function equalTimes(a: string, b: string): boolean | undefined {
@@ -42,7 +45,7 @@ function equalTimes(a: string, b: string): boolean | undefined {
 }
 
 /** A text that is the same for equal items: with it, equal ones are found among many. */
-export function itemKey({ value, beside }: PathItem): string {
+function itemKey({ value, beside }: PathItem): string {
   // Most are texts. No other key begins with a quotation mark.
   if (typeof value === 'string') return `"${value}`;
   return value === undefined ? `_${equalityKey(beside)}` : equalityKey(value);
@@ -63,20 +66,45 @@ export function compareItems(left: Items, right: Items): number | undefined {
   return compareQuantities(a, b);
 }
 
-/** Quantities of one unit; others have no order here. The unit of a literal is a code. */
-function compareQuantities({ value: a, type }: PathItem, { value: b, type: other }: PathItem): number | undefined {
+/** Quantities whose units are known to be comparable; others have no order here. */
+function compareQuantities({ value: a }: PathItem, { value: b }: PathItem): number | undefined {
   if (!isJson(a) || !isJson(b) || !isNumber(a['value']) || !isNumber(b['value'])) return undefined;
-  const isSame = a['code'] === b['code'] && a['system'] === b['system'];
-  const isLiteral = type === 'System.Quantity' || other === 'System.Quantity';
-  if (!isLiteral && a['unit'] !== b['unit']) return undefined;
-  return isSame ? Number(a['value']) - Number(b['value']) : undefined;
+  if (unitOf(a) === unitOf(b)) return Number(a['value']) - Number(b['value']);
+  const [one, other] = [canonicalUnitOf(a), canonicalUnitOf(b)];
+  if (one === undefined || one.unit !== other?.unit) return undefined;
+  return toCanonical(Number(a['value']), one) - toCanonical(Number(b['value']), other);
+}
+
+function unitOf({ system, code, unit }: Json): string {
+  return JSON.stringify(code === undefined ? unit : [system, code]);
+}
+
+function canonicalUnitOf({ system, code }: Json): CanonicalUnit | undefined {
+  return system === UCUM && typeof code === 'string' ? canonicalUnit(code) : undefined;
+}
+
+function isQuantity({ type }: PathItem): boolean {
+  return type === 'Quantity' || type === 'System.Quantity';
+}
+
+/** Code units of the text of an object that cost as much as a value to make. */
+const OBJECT_IN_A_VALUE = 16;
+
+/** Texts of items, the same for equal ones. What they are made of counts: values are as large as all that is in them. */
+export function keysOf(items: Items, environment: Environment): string[] {
+  return items.map((item) => {
+    const key = itemKey(item);
+    spend(environment, key.length / (typeof item.value === 'string' ? TEXT_IN_A_VALUE : OBJECT_IN_A_VALUE));
+    return key;
+  });
 }
 
 /** The first of each that are equal. */
-export function distinct(input: Items): Items {
+export function distinct(input: Items, environment: Environment): Items {
   const seen = new Set<string>();
-  return input.filter((item) => {
+  const keys = keysOf(input, environment);
+  return input.filter((_item, i) => {
     const { size } = seen;
-    return seen.add(itemKey(item)).size > size;
+    return seen.add(keys[i]!).size > size;
   });
 }

@@ -1,13 +1,14 @@
 import { ExpressionError } from '../expression/expression-error.js';
 import { operandsOf, parseExpression, type Expression } from '../expression/parse.js';
-import { spend, type Environment, type VersionVariable } from './environment.js';
+import { childrenOf, spend, type Environment, type VersionVariable } from './environment.js';
 import { referenceKeys } from './keys.js';
 import type { Evaluate } from './function-types.js';
 import { FUNCTIONS } from './functions.js';
-import { PathItem, NONE, ofBoolean, ofNumber, ofText, type Items } from './item.js';
+import { PathItem, NONE, ofBoolean, ofNumber, ofQuantity, ofText, UCUM, type Items } from './item.js';
+import { calendarUnit } from './times.js';
 import { distinct } from './compare.js';
 import { OPERATORS } from './operators.js';
-import { SYSTEM_TYPES, type TypeIndex } from '../expression/type-index.js';
+import { SYSTEM_TYPES } from '../expression/type-index.js';
 
 /**
  * Compiles FHIRPath once, to be evaluated often. It never throws for a value, but `TooCostly` where it looks at too many.
@@ -30,7 +31,7 @@ const KNOWN: ReadonlySet<string> = new Set(['resource', 'rootResource', 'context
 function checkVariables(expression: Expression, others: ReadonlySet<string>): void {
   if (expression.kind === 'variable') {
     const { name } = expression;
-    if (!KNOWN.has(name) && !others.has(name) && !Object.hasOwn(CONSTANTS, name))
+    if (!KNOWN.has(name) && !others.has(name) && constantOf(name) === undefined)
       throw new ExpressionError(`the variable %${name} is not supported`);
   }
   for (const each of operandsOf(expression)) checkVariables(each, others);
@@ -41,10 +42,16 @@ export const compileParsed = compile;
 
 /** Variables with a value of their own. https://hl7.org/fhir/R5/fhirpath.html#vars */
 export const CONSTANTS: Readonly<Record<string, string>> = {
-  ucum: 'http://unitsofmeasure.org',
+  ucum: UCUM,
   sct: 'http://snomed.info/sct',
   loinc: 'http://loinc.org',
 };
+
+function constantOf(name: string): string | undefined {
+  if (name.startsWith('vs-')) return `http://hl7.org/fhir/ValueSet/${name.slice(3)}`;
+  if (name.startsWith('ext-')) return `http://hl7.org/fhir/StructureDefinition/${name.slice(4)}`;
+  return Object.hasOwn(CONSTANTS, name) ? CONSTANTS[name] : undefined;
+}
 
 function compile(expression: Expression): Evaluate {
   switch (expression.kind) {
@@ -62,11 +69,8 @@ function compile(expression: Expression): Evaluate {
       if (operator === 'is') return (focus, environment) => isType(of(focus, environment), type, environment);
       return (focus, environment) => ofType(of(focus, environment), type, environment);
     }
-    case 'binary': {
-      const { operator } = expression;
-      const operand = COMPARISONS.has(operator) ? compileCompared : compile;
-      return OPERATORS[operator](operand(expression.left), operand(expression.right));
-    }
+    case 'binary':
+      return OPERATORS[expression.operator](compile(expression.left), compile(expression.right));
     case 'negative': {
       const of = compile(expression.of);
       return (focus, environment) => ofNumber(-Number(of(focus, environment)[0]?.value));
@@ -81,38 +85,30 @@ function compile(expression: Expression): Evaluate {
     }
     case 'variable':
       return compileVariable(expression.name);
-    case 'time':
-    case 'quantity':
-      throw new ExpressionError('a literal of a time or a quantity is only compared here');
+    case 'time': {
+      const value = timeLiteral(expression.text);
+      return () => value;
+    }
+    case 'quantity': {
+      const value = [ofQuantity(expression.text, calendarUnit(expression.unit) ?? expression.unit)];
+      return () => value;
+    }
     case 'this':
       return (focus) => focus;
     case 'position':
       return (_focus, { index }) => ofNumber(index);
     case 'total':
-      throw new ExpressionError('$total is not supported');
+      return (_focus, { total }) => total ?? NONE;
     case 'nothing':
       return () => NONE;
   }
 }
 
-/** Operators whose operands may be literals of times and quantities. */
-const COMPARISONS: ReadonlySet<string> = new Set(['=', '!=', '<', '<=', '>', '>=']);
-
-function compileCompared(expression: Expression): Evaluate {
-  if (expression.kind !== 'time' && expression.kind !== 'quantity') return compile(expression);
-  const value = expression.kind === 'time' ? timeLiteral(expression.text) : quantityLiteral(expression);
-  return () => value;
-}
-
 function timeLiteral(text: string): Items {
-  const [, time, day, clock] = /^(?:T(\d\d:\d\d:\d\d.*)|(\d{4}(?:-\d\d){0,2})T?(\d\d:\d\d:\d\d.*)?)$/.exec(text) ?? [];
+  const [, time, day, clock] = /^(?:T(\d\d(?::\d\d(?::\d\d.*)?)?)|(\d{4}(?:-\d\d){0,2})T?(\d\d(?::\d\d(?::\d\d.*)?)?(?:Z|[+-].*)?)?)$/.exec(text) ?? []; // prettier-ignore
   if (time !== undefined) return [new PathItem(time, 'System.Time')];
   if (day === undefined) throw new ExpressionError(`@${text} is no time that is understood here`);
   return [new PathItem(text.replace(/T$/, ''), clock === undefined ? 'System.Date' : 'System.DateTime')];
-}
-
-function quantityLiteral({ text, unit }: Extract<Expression, { kind: 'quantity' }>): Items {
-  return [new PathItem({ value: Number(text), unit, system: CONSTANTS['ucum'], code: unit }, 'System.Quantity')];
 }
 
 function compileIndex({ of, at }: Extract<Expression, { kind: 'index' }>): Evaluate {
@@ -152,10 +148,7 @@ function compileName({ name, of }: Extract<Expression, { kind: 'name' }>): Evalu
 
 function step(items: Items, name: string, environment: Environment): Items {
   if (items.length === 0) return NONE;
-  const found: PathItem[] = [];
-  for (const item of items) environment.schema.children(item, name, found);
-  spend(environment, found.length);
-  return found;
+  return childrenOf(items, environment, (item, found) => environment.schema.children(item, name, found));
 }
 
 function compileCall({ name, of, args }: Extract<Expression, { kind: 'call' }>): Evaluate {
@@ -184,29 +177,30 @@ function typeNameOf(argument: Expression): string {
   return of.kind === 'name' ? `${of.name}.${name}` : name;
 }
 
-function isType(items: Items, type: string, { schema }: Environment): Items {
+function isType(items: Items, type: string, environment: Environment): Items {
   const [only] = items;
-  return only === undefined || items.length > 1 ? NONE : ofBoolean(isOfType(only, type, schema.types));
+  return only === undefined || items.length > 1 ? NONE : ofBoolean(isOfType(only, type, environment));
 }
 
-function ofType(items: Items, type: string, { schema }: Environment): Items {
-  return items.filter((item) => isOfType(item, type, schema.types));
+function ofType(items: Items, type: string, environment: Environment): Items {
+  return items.filter((item) => isOfType(item, type, environment));
 }
 
 /**
  * Whether a value is of a type or of one that specialises it. `String` and the like mean the types of FHIRPath, which values
- * of FHIR are not. https://hl7.org/fhirpath/N1/#types-and-reflection
+ * of FHIR are not, unless they are taken for them. https://hl7.org/fhirpath/N1/#types-and-reflection
  */
-function isOfType({ type }: PathItem, name: string, types: TypeIndex): boolean {
+function isOfType({ type }: PathItem, name: string, { schema: { types }, takesForSystem }: Environment): boolean {
   if (type === name || type === `System.${name}`) return true;
-  if (name.startsWith('System.') || (SYSTEM_TYPES.has(name) && !types.isType(name))) return false;
-  return types.ancestors(type).includes(name);
+  const system = name.startsWith('System.') ? name.slice('System.'.length) : types.isType(name) ? undefined : name;
+  if (system === undefined || !SYSTEM_TYPES.has(system)) return types.ancestors(type).includes(name);
+  return takesForSystem === true && types.ancestors(type).includes(SYSTEM_TYPES.get(system) ?? 'string');
 }
 
 function compileUnion(parts: readonly Evaluate[]): Evaluate {
   return (focus, environment) => {
     const all = parts.flatMap((part) => part(focus, environment));
-    return all.length < 2 ? all : distinct(all);
+    return all.length < 2 ? all : distinct(all, environment);
   };
 }
 
@@ -215,7 +209,7 @@ function compileVariable(name: string): Evaluate {
   if (name === 'rootResource') return (_focus, environment) => [environment.root];
   if (name === 'context') return (_focus, environment) => [environment.context];
   if (name === 'current' || name === 'previous') return (_focus, environment) => versionOf(name, environment);
-  const constant = CONSTANTS[name];
+  const constant = constantOf(name);
   if (constant === undefined) return (_focus, { variables }) => variables?.[name] ?? NONE;
   const value = ofText(constant);
   return () => value;

@@ -26,14 +26,20 @@ export interface Environment {
   readonly variables?: Readonly<Record<string, Items>>;
   /** URLs of this server, by which absolute references lead to resources here; absent: none are known. */
   readonly bases?: OwnBases;
-  /** Set where something could not be decided: a reference that leads elsewhere, or times of different precision. */
+  /** Set where something could not be decided: a reference that leads elsewhere, a value set that is not known, units without a common one. */
   isUndecided: boolean;
+  /** Set where a comparison was neither true nor false: times of different precision. */
+  isOpen?: boolean;
   /** Set where values were compared or calculated with that have no common kind, or several were where one may be. */
   isMistaken?: boolean;
+  /** `$total` of `aggregate()`. */
+  total?: Items | undefined;
   /** `$index`: position of the value that criteria are evaluated at. */
   index?: number | undefined;
   /** Whether expressions come with the definitions, whose regular expressions are quick; those of others are matched in linear time. */
   readonly isDefinition?: true;
+  /** Whether values of FHIR are also of the types of FHIRPath that they are taken for: `active` of `Boolean`. */
+  readonly takesForSystem?: true;
   /** `now()`; absent: the time is not known. */
   readonly now?: Date;
   /** Values that evaluations may still look at. */
@@ -49,11 +55,31 @@ export function spend(environment: Environment, count: number): void {
   if (environment.budget < 0) throw new TooCostly('the expression looks at too many values');
 }
 
+/**
+ * Returns the values below some, counted before those of the next are added: many may have all of a resource below them.
+ *
+ * @param add adds those of one
+ * @throws TooCostly
+ */
+export function childrenOf(
+  items: Items,
+  environment: Environment,
+  add: (item: PathItem, found: PathItem[]) => void,
+): readonly PathItem[] {
+  const found: PathItem[] = [];
+  for (const item of items) {
+    const before = found.length;
+    add(item, found);
+    spend(environment, found.length - before);
+  }
+  return found;
+}
+
 /** Greatest length of a text that an expression makes, in UTF-16 code units. */
 const MAX_TEXT = 100_000;
 
 /** Code units of a text that cost as much as a value. */
-const TEXT_IN_A_VALUE = 64;
+export const TEXT_IN_A_VALUE = 64;
 
 /** Counts a text that is about to be made by its length. @throws TooCostly */
 export function spendText(environment: Environment, length: number): void {

@@ -1,12 +1,14 @@
 import type { Evaluate, MakeFunction } from './function-types.js';
-import { spend, type Environment } from './environment.js';
-import { distinct, itemKey } from './compare.js';
+import { childrenOf, spend, type Environment } from './environment.js';
+import { distinct, keysOf } from './compare.js';
 import {
   PathItem,
+  isJson,
   isNumber,
   NONE,
   ofBoolean,
   ofNumber,
+  ofQuantity,
   ofText,
   toBoolean,
   toNumber,
@@ -15,6 +17,7 @@ import {
 } from './item.js';
 import { boundary } from './boundaries.js';
 import { resourceKey } from './keys.js';
+import { calendarUnit } from './times.js';
 import { TEXT_FUNCTIONS } from './text-functions.js';
 
 const NOTHING: Evaluate = () => NONE;
@@ -33,12 +36,24 @@ const CONVERSIONS: readonly (readonly [type: string, convert: (input: Items) => 
   ['Boolean', (input) => (input.length === 1 ? ofBoolean(TRUTHS.get(String(input[0]?.value).toLowerCase())) : NONE)],
   ['Date', (input) => ofTime(input, 'System.Date', /^\d{4}(?:-\d\d){0,2}(?=T|$)/)],
   ['DateTime', (input) => ofTime(input, 'System.DateTime', /^\d{4}(?:-\d\d(?:-\d\d(?:T\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z|[+-]\d\d:\d\d)?)?)?)?$/)],
+  ['Quantity', (input) => toQuantity(input)],
   ['Time', (input) => ofTime(input, 'System.Time', /^\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?$/)],
 ]; // prettier-ignore
 
 function ofTime(input: Items, type: string, form: RegExp): Items {
   const text = form.exec(toText(input) ?? '')?.[0];
   return text === undefined ? NONE : [new PathItem(text, type)];
+}
+
+/** A number, or a text such as `5 'mg'`, as a quantity. */
+function toQuantity(input: Items): Items {
+  const [only] = input;
+  if (only === undefined || input.length > 1) return NONE;
+  if (isJson(only.value)) return only.type.endsWith('Quantity') ? input : NONE;
+  const [, number, code, word] = /^([+-]?\d+(?:\.\d+)?)\s*(?:'([^']+)'|([a-z]+))?$/.exec(String(only.value)) ?? [];
+  if (number === undefined) return NONE;
+  const unit = word === undefined ? (code ?? '1') : calendarUnit(word);
+  return unit === undefined ? NONE : [ofQuantity(number, unit)];
 }
 
 /** Functions of FHIRPath that rules use. http://hl7.org/fhirpath/N1/#functions, https://hl7.org/fhir/R5/fhirpath.html */
@@ -64,31 +79,47 @@ export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, Make
   ['first', () => (input) => input.slice(0, 1)],
   ['last', () => (input) => input.slice(-1)],
   ['tail', () => (input) => input.slice(1)],
-  ['single', () => (input) => (input.length === 1 ? input : NONE)],
+  ['single', () => (input, environment) => {
+      if (input.length > 1) environment.isMistaken = true;
+      return input.length === 1 ? input : NONE;
+    }],
   ['skip', ([count = NOTHING]) => (input, environment, outer) =>
       input.slice(Math.max(0, toNumber(count(outer, environment)) ?? 0))],
   ['take', ([count = NOTHING]) => (input, environment, outer) =>
       input.slice(0, Math.max(0, toNumber(count(outer, environment)) ?? 0))],
-  ['distinct', () => distinct],
-  ['isDistinct', () => (input) => ofBoolean(input.length < 2 || new Set(input.map(itemKey)).size === input.length)],
-  ['union', ([other = NOTHING]) => (input, environment, outer) => distinct(combined(input, other(outer, environment), environment))],
+  ['distinct', () => (input, environment) => distinct(input, environment)],
+  ['isDistinct', () => (input, environment) =>
+      ofBoolean(input.length < 2 || new Set(keysOf(input, environment)).size === input.length)],
+  ['union', ([other = NOTHING]) => (input, environment, outer) => distinct(combined(input, other(outer, environment), environment), environment)],
   ['combine', ([other = NOTHING]) => (input, environment, outer) => combined(input, other(outer, environment), environment)],
   ['intersect', ([other = NOTHING]) => (input, environment, outer) => {
-      const keys = new Set(other(outer, environment).map(itemKey));
-      return distinct(input.filter((item) => keys.has(itemKey(item))));
+      const isAmong = amongst(other(outer, environment), environment);
+      return distinct(input.filter(isAmong(input)), environment);
     }],
   ['exclude', ([other = NOTHING]) => (input, environment, outer) => {
-      const keys = new Set(other(outer, environment).map(itemKey));
-      return input.filter((item) => !keys.has(itemKey(item)));
+      const isAmong = amongst(other(outer, environment), environment)(input);
+      return input.filter((_item, i) => !isAmong(_item, i));
     }],
-  ['subsetOf', ([other = NOTHING]) => (input, environment, outer) => {
-      const keys = new Set(other(outer, environment).map(itemKey));
-      return ofBoolean(input.every((item) => keys.has(itemKey(item))));
+  ['subsetOf', ([other = NOTHING]) => (input, environment, outer) =>
+      ofBoolean(input.every(amongst(other(outer, environment), environment)(input)))],
+  ['supersetOf', ([other = NOTHING]) => (input, environment, outer) => {
+      const some = other(outer, environment);
+      return ofBoolean(some.every(amongst(input, environment)(some)));
     }],
-  ['children', () => (input, environment) => childrenOf(input, environment)],
+  ['aggregate', ([step = NOTHING, initial]) => (input, environment, outer) => {
+      const { total } = environment;
+      environment.total = initial?.(outer, environment) ?? NONE;
+      atEach(input, environment, () => {
+        for (const [i, item] of input.entries()) environment.total = step(at(item, i, environment), environment);
+      });
+      const found = environment.total;
+      environment.total = total;
+      return found;
+    }],
+  ['children', () => allChildrenOf],
   ['descendants', () => (input, environment) => {
       const found: PathItem[] = [];
-      for (let level = childrenOf(input, environment); level.length > 0; level = childrenOf(level, environment)) {
+      for (let level = allChildrenOf(input, environment); level.length > 0; level = allChildrenOf(level, environment)) {
         for (const item of level) found.push(item);
       }
       return found;
@@ -117,9 +148,8 @@ export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, Make
   ['getValue', () => (input) => (input.length === 1 && isPrimitive(input[0]?.value) ? input : NONE)],
   ['extension', ([url = NOTHING]) => (input, environment, outer) => {
       const wanted = toText(url(outer, environment));
-      const found: PathItem[] = [];
-      for (const item of input) environment.schema.children(item, 'extension', found);
-      return found.filter(({ value }) => (value as { url?: unknown }).url === wanted);
+      const add = (item: PathItem, found: PathItem[]): void => environment.schema.children(item, 'extension', found);
+      return childrenOf(input, environment, add).filter(({ value }) => (value as { url?: unknown }).url === wanted);
     }],
   ['resolve', () => (input, environment) => input.flatMap((item) => {
       const target = environment.resolve(item);
@@ -151,6 +181,13 @@ export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, Make
       const scale = 10 ** (places === undefined ? 0 : (toNumber(places(outer, environment)) ?? 0));
       return ofNumber(mapNumber(input, (number) => Math.round(number * scale) / scale));
     }],
+  ['sqrt', () => (input) => ofNumber(mapNumber(input, Math.sqrt))],
+  ['exp', () => (input) => ofNumber(mapNumber(input, Math.exp))],
+  ['ln', () => (input) => ofNumber(mapNumber(input, Math.log))],
+  ['power', ([exponent = NOTHING]) => (input, environment, outer) =>
+      ofNumber(mapNumber(input, (number) => number ** (toNumber(exponent(outer, environment)) ?? NaN)))],
+  ['log', ([base = NOTHING]) => (input, environment, outer) =>
+      ofNumber(mapNumber(input, (number) => Math.log(number) / Math.log(toNumber(base(outer, environment)) ?? NaN)))],
   ['lowBoundary', () => (input) => boundary(input, 'low')],
   ['highBoundary', () => (input) => boundary(input, 'high')],
   ['getResourceKey', () => (input) => resourceKey(input)],
@@ -196,11 +233,17 @@ function combined(input: Items, other: Items, environment: Environment): Items {
   return [...input, ...other];
 }
 
-function childrenOf(input: Items, environment: Environment): PathItem[] {
-  const found: PathItem[] = [];
-  for (const item of input) environment.schema.allChildren(item, found);
-  spend(environment, found.length);
-  return found;
+/** Whether items, by their positions, are among others. */
+function amongst(others: Items, environment: Environment) {
+  const keys = new Set(keysOf(others, environment));
+  return (items: Items): ((item: PathItem, i: number) => boolean) => {
+    const own = keysOf(items, environment);
+    return (_item, i) => keys.has(own[i]!);
+  };
+}
+
+function allChildrenOf(input: Items, environment: Environment): readonly PathItem[] {
+  return childrenOf(input, environment, (item, found) => environment.schema.allChildren(item, found));
 }
 
 function isPrimitive(value: unknown): boolean {

@@ -18,6 +18,9 @@ export class PathItem {
 /** Result of an expression: its items in order. http://hl7.org/fhirpath/N1/#collections */
 export type Items = readonly PathItem[];
 
+/** Code system of units. */
+export const UCUM = 'http://unitsofmeasure.org';
+
 /** Nothing. */
 export const NONE: Items = [];
 const TRUE: Items = [new PathItem(true, 'System.Boolean')];
@@ -37,6 +40,11 @@ export function ofText(value: string | undefined): Items {
 export function ofNumber(value: number | undefined): Items {
   if (value === undefined || Number.isNaN(value)) return NONE;
   return [new PathItem(value, Number.isInteger(value) ? 'System.Integer' : 'System.Decimal')];
+}
+
+/** An amount of a unit, by its code in UCUM. */
+export function ofQuantity(number: string, code: string): PathItem {
+  return new PathItem({ value: Number(number), unit: code, system: UCUM, code }, 'System.Quantity');
 }
 
 /**

@@ -1,9 +1,22 @@
 import type { BinaryOperator } from '../expression/parse.js';
 import { ARITHMETIC } from './arithmetic.js';
-import { compareItems, equalItems, itemKey } from './compare.js';
+import { compareItems, equalItems, keysOf } from './compare.js';
 import type { Evaluate } from './function-types.js';
 import { spendText, type Environment } from './environment.js';
-import { isNumber, NONE, ofBoolean, ofNumber, ofText, toBoolean, toNumber, toText, type Items } from './item.js';
+import { isTemporal, shiftTime } from './times.js';
+import {
+  isJson,
+  isNumber,
+  PathItem,
+  NONE,
+  ofBoolean,
+  ofNumber,
+  ofText,
+  toBoolean,
+  toNumber,
+  toText,
+  type Items,
+} from './item.js';
 
 type Make = (left: Evaluate, right: Evaluate) => Evaluate;
 type Combine = (left: Items, right: Items, environment: Environment) => Items;
@@ -33,12 +46,14 @@ export const OPERATORS: Readonly<Record<BinaryOperator, Make>> = {
     const [a, b] = [toBoolean(left), toBoolean(right)];
     return ofBoolean(a === undefined || b === undefined ? undefined : a !== b);
   }),
-  in: both((left, right) => (left.length === 0 ? NONE : ofBoolean(holds(right, left)))),
-  contains: both((left, right) => (right.length === 0 ? NONE : ofBoolean(holds(left, right)))),
+  in: both((left, right, environment) => (left.length === 0 ? NONE : ofBoolean(holds(right, left, environment)))),
+  contains: both((left, right, environment) =>
+    right.length === 0 ? NONE : ofBoolean(holds(left, right, environment)),
+  ),
   '=': both((left, right, environment) => ofBoolean(equal(left, right, environment))),
   '!=': both((left, right, environment) => ofBoolean(negate(equal(left, right, environment)))),
-  '~': both((left, right) => ofBoolean(isEquivalent(left, right))),
-  '!~': both((left, right) => ofBoolean(!isEquivalent(left, right))),
+  '~': both((left, right, environment) => ofBoolean(isEquivalent(left, right, environment))),
+  '!~': both((left, right, environment) => ofBoolean(!isEquivalent(left, right, environment))),
   '<': ordered((order) => order < 0),
   '<=': ordered((order) => order <= 0),
   '>': ordered((order) => order > 0),
@@ -47,9 +62,11 @@ export const OPERATORS: Readonly<Record<BinaryOperator, Make>> = {
     const [a, b] = [toText(left), toText(right)];
     return a !== undefined && b !== undefined
       ? joined(a, b, environment)
-      : calculate(left, right, ARITHMETIC['+'], environment);
+      : (shifted(left, right, 1) ?? calculate(left, right, ARITHMETIC['+'], environment));
   }),
-  '-': calculated(ARITHMETIC['-']),
+  '-': both(
+    (left, right, environment) => shifted(left, right, -1) ?? calculate(left, right, ARITHMETIC['-'], environment),
+  ),
   '*': calculated(ARITHMETIC['*']),
   '/': calculated(ARITHMETIC['/']),
   div: calculated(ARITHMETIC.div),
@@ -64,9 +81,15 @@ function both(combine: Combine): Make {
 }
 
 function equal(left: Items, right: Items, environment: Environment): boolean | undefined {
-  const same = equalItems(left, right);
-  if (same === undefined && left.length > 0 && right.length > 0) environment.isUndecided = true;
+  const same = equalItems(left, right, environment);
+  if (same === undefined && left.length > 0 && right.length > 0) leaveOpen(left, environment);
   return same;
+}
+
+/** Times of different precision say nothing of each other; units that have nothing in common should not be compared. */
+function leaveOpen([left]: Items, environment: Environment): void {
+  if (typeof left?.value === 'string') environment.isOpen = true;
+  else environment.isUndecided = true;
 }
 
 function negate(value: boolean | undefined): boolean | undefined {
@@ -77,7 +100,7 @@ function ordered(test: (order: number) => boolean): Make {
   return both((left, right, environment) => {
     const order = compareItems(left, right);
     if (order === undefined && hasValues(left) && hasValues(right)) {
-      environment.isUndecided = true;
+      leaveOpen(left, environment);
       if (!areAlike(left, right)) environment.isMistaken = true;
     }
     return ofBoolean(order === undefined ? undefined : test(order));
@@ -101,17 +124,26 @@ function joined(a: string, b: string, environment: Environment): Items {
 }
 
 /** Whether all of some items are among others. */
-function holds(all: Items, some: Items): boolean {
+function holds(all: Items, some: Items, environment: Environment): boolean {
   if (all.length === 0) return false;
-  const keys = new Set(all.map(itemKey));
-  return some.every((item) => keys.has(itemKey(item)));
+  const keys = new Set(keysOf(all, environment));
+  return keysOf(some, environment).every((key) => keys.has(key));
 }
 
 /** Equal in any order, texts without regard to case. http://hl7.org/fhirpath/N1/#equivalent */
-function isEquivalent(left: Items, right: Items): boolean {
+function isEquivalent(left: Items, right: Items, environment: Environment): boolean {
   if (left.length !== right.length) return false;
-  const keys = (items: Items): string => items.map((item) => itemKey(item).toLowerCase()).sort().join(); // prettier-ignore
+  const keys = (items: Items): string => keysOf(items, environment).map((key) => key.toLowerCase()).sort().join(); // prettier-ignore
   return keys(left) === keys(right);
+}
+
+/** A time with a duration before or behind it; undefined: these are others. */
+function shifted([time, ...others]: Items, [duration, ...more]: Items, sign: 1 | -1): Items | undefined {
+  if (time === undefined || duration === undefined || others.length > 0 || more.length > 0) return undefined;
+  if (typeof time.value !== 'string' || !isTemporal(time.type) || !isJson(duration.value)) return undefined;
+  const { value, code } = duration.value;
+  const text = shiftTime(time.value, sign * Number(value), String(code));
+  return text === undefined ? undefined : [new PathItem(text, time.type)];
 }
 
 function calculated(work: (a: number, b: number) => number | undefined): Make {
@@ -126,7 +158,7 @@ function calculate(
 ): Items {
   const [a, b] = [toNumber(left), toNumber(right)];
   if (a !== undefined && b !== undefined) return ofNumber(work(a, b));
-  // Times and quantities are not calculated with here.
+  // Quantities are not calculated with here.
   if (hasValues(left) && hasValues(right)) environment.isUndecided = environment.isMistaken = true;
   return NONE;
 }

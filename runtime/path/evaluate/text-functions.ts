@@ -1,7 +1,6 @@
 import { ExpressionError } from '../expression/expression-error.js';
-import { regexOf } from '../library/regular.js';
-import { RegexFault, type LinearRegex } from '../library/linear-regex.js';
-import { spend, spendText, TooCostly, type Environment } from './environment.js';
+import { RegexFault, regexOf, type LinearRegex } from './linear-regex.js';
+import { spend, spendText, TEXT_IN_A_VALUE, TooCostly, type Environment } from './environment.js';
 import type { Evaluate, MakeFunction, RunFunction } from './function-types.js';
 import { NONE, ofBoolean, ofNumber, ofText, toNumber, toText, type Items } from './item.js';
 import { memoize } from '../../fhir/memory/memoize.js';
@@ -44,7 +43,14 @@ export const TEXT_FUNCTIONS: readonly (readonly [string, MakeFunction])[] = [
         return ofText(texts.join(between));
       },
   ],
-  ['toChars', () => onText((text) => [...text].flatMap(ofText))],
+  [
+    'toChars',
+    () => (input, environment) =>
+      onText((text) => {
+        spend(environment, text.length);
+        return [...text].flatMap(ofText);
+      })(input, environment, input),
+  ],
   [
     'substring',
     ([start = NOTHING, length]) =>
@@ -52,6 +58,7 @@ export const TEXT_FUNCTIONS: readonly (readonly [string, MakeFunction])[] = [
         const text = toText(input);
         const from = toNumber(start(outer, environment));
         if (text === undefined || from === undefined || from < 0 || from >= text.length) return NONE;
+        spend(environment, text.length / TEXT_IN_A_VALUE);
         const count = length === undefined ? undefined : toNumber(length(outer, environment));
         return ofText(text.slice(from, count === undefined ? undefined : from + Math.max(0, count)));
       },
@@ -82,7 +89,9 @@ export const TEXT_FUNCTIONS: readonly (readonly [string, MakeFunction])[] = [
 function onText(work: (text: string) => Items): RunFunction {
   return (input, environment) => {
     const text = textOf(input, environment);
-    return text === undefined ? NONE : work(text);
+    if (text === undefined) return NONE;
+    spend(environment, text.length / TEXT_IN_A_VALUE);
+    return work(text);
   };
 }
 

@@ -66,3 +66,48 @@ function utc(year: number, month: number, day: number): number {
   date.setUTCFullYear(year, month, day);
   return date.getTime();
 }
+
+const DAY = 24 * HOUR;
+
+/** Units of durations by their codes in UCUM: their names in the calendar, and how many months or milliseconds they have. */
+const DURATIONS: Readonly<Record<string, readonly [name: string, months: number, milliseconds: number]>> = {
+  ...{ a: ['year', 12, 365 * DAY], mo: ['month', 1, 30 * DAY], wk: ['week', 0, 7 * DAY], d: ['day', 0, DAY] },
+  ...{ h: ['hour', 0, HOUR], min: ['minute', 0, 60_000], s: ['second', 0, 1000], ms: ['millisecond', 0, 1] },
+};
+
+/** The code of a unit that FHIRPath has a word for: `years`. */
+export function calendarUnit(word: string): string | undefined {
+  return Object.keys(DURATIONS).find((code) => [word, word.replace(/s$/, '')].includes(DURATIONS[code]![0]));
+}
+
+/**
+ * A date, dateTime or time some units later, in its own precision: of a finer unit only what makes whole ones counts.
+ * http://hl7.org/fhirpath/N1/#addition-6
+ *
+ * @returns undefined for what is no time, or no duration
+ */
+export function shiftTime(text: string, amount: number, unit: string): string | undefined {
+  const [, months, length] = Object.hasOwn(DURATIONS, unit) ? DURATIONS[unit]! : ['', 0, NaN];
+  const [, date, rest = '', zone = ''] =
+    /^(\d{4}(?:-\d\d){0,2}|(?=\d\d:))(T?[\d:.]*)(Z|[+-]\d\d:\d\d)?$/.exec(text) ?? [];
+  if (date === undefined || Number.isNaN(length * amount)) return undefined;
+  const step =
+    date.length === 4 ? 365 * DAY : date.length === 7 ? 30 * DAY : date.length === 10 && rest === '' ? DAY : 1;
+  const clock = rest.replace('T', '');
+  const from = new Date(
+    `${(date || '2000-01-01') + '-01-01'.slice(0, 10 - (date.length || 10))}T${clock === '' ? '00:00' : clock}Z`,
+  );
+  if (Number.isNaN(from.getTime())) return undefined;
+  if (months > 0 || step > DAY) {
+    const by = months > 0 ? amount * months : Math.trunc((amount * length) / (30 * DAY));
+    const day = from.getUTCDate();
+    from.setUTCMonth(from.getUTCMonth() + (date.length === 4 ? Math.trunc(by / 12) * 12 : Math.trunc(by)), 1);
+    const last = new Date(Date.UTC(from.getUTCFullYear() + 400, from.getUTCMonth() + 1, 0)).getUTCDate();
+    from.setUTCDate(Math.min(day, last));
+  } else from.setTime(from.getTime() + Math.trunc((amount * length) / step) * step);
+  const made = from.toISOString();
+  if (made.length > 24) return undefined;
+  return (
+    made.slice(0, date.length) + (clock === '' ? rest : rest.replace(clock, made.slice(11, 11 + clock.length))) + zone
+  );
+}

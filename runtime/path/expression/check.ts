@@ -83,7 +83,7 @@ const PORTABLE: Vocabulary = {
 };
 
 /**
- * Checks an expression for the FHIRPath library: whether all that it calls may be called, and whether the names in it are those of
+ * Checks an expression of a client: whether all that it calls may be called, and whether the names in it are those of
  * elements, as far as that is known.
  *
  * @param root the type it starts from

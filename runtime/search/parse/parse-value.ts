@@ -5,7 +5,7 @@ import type { OwnBases } from '../../path/own-bases.js';
 import { readReference } from '../../path/reference-text.js';
 import { dateInterval } from '../../indexing/values/date-interval.js';
 import { foldString } from '../../indexing/values/fold.js';
-import { canonicalUnit, toCanonical } from '../../indexing/values/ucum/canonical.js';
+import { canonicalUnit, toCanonical } from '../../fhir/ucum/canonical.js';
 import { toFinite } from '../../indexing/values/next-double.js';
 import { UCUM } from '../../indexing/values/quantity.js';
 import type { Zone } from '../../indexing/values/zone.js';

@@ -1,7 +1,7 @@
 import type { PlaceTest } from '../query/query.js';
 import { ValueError, splitAt, unescape } from '../parse/parse-value.js';
 import type { PlaceKind } from '../../indexing/parameter-kinds.js';
-import { canonicalUnit } from '../../indexing/values/ucum/canonical.js';
+import { canonicalUnit } from '../../fhir/ucum/canonical.js';
 import { isPoint, type Point } from '../../indexing/places/sphere.js';
 
 /** Alternatives of one value: each is looked for in up to `MAX_CELLS` ranges of an index. */

@@ -84,6 +84,7 @@ export class RuleRun {
       resolve: (reference) => resolveReference(reference, this),
       isMember: ({ value }, valueSet) => isCodeMember(value, tools.codeTest(valueSet)),
       isUndecided: false,
+      isOpen: false,
       isDefinition: true,
       budget: BUDGET,
     };
@@ -116,7 +117,7 @@ export class RuleRun {
     if (known.resource.value !== this.resource) known.resource = this.itemOf(this.resource);
     if (known.root.value !== this.root) known.root = this.itemOf(this.root);
     known.context = context;
-    known.isUndecided = false;
+    known.isUndecided = known.isOpen = false;
     return known;
   }
 

@@ -14,7 +14,7 @@ import { validateProfiles } from '../../../runtime/validate/profiles/validate-pr
 
 const folder = fileURLToPath(new URL('../../packages/node_modules/hl7.fhir.r5.examples', import.meta.url));
 const types = createFhirTypes(tables);
-const evaluate = createRuleEvaluator(types, tables);
+const evaluate = createRuleEvaluator(tables);
 const rows = new Map(profiles.map((row) => [row.url, row]));
 
 /** Files that hold resources which claim a profile. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { SearchRow, SearchTable } from '../../../runtime/contract/search.js';
 import { readIndexStatus, describeStaleIndex } from '../../../runtime/core/definitions/index-status.js';
-import { describeIndex, staleNames, withMoreRows } from '../../../runtime/indexing/index-record.js';
+import { describeIndex } from '../../../runtime/indexing/index-record.js';
 import { put } from '../../contract/subject.js';
 import { openStore } from '../../contract/open-store.js';
 
@@ -64,21 +64,6 @@ describe('the record of what made the index entries', () => {
     await store.write([put('a', 0)]);
     expect(await readIndexStatus(store, describeIndex(before, '+02:00'))).toEqual(['Patient.birthdate']);
     await store.close();
-  });
-
-  it('another version of the FHIRPath library alters what it evaluates', () => {
-    const path = { text: 'x', steps: [], types: ['code'], library: true as const };
-    const stored = (more: Partial<SearchRow>, version: string) =>
-      withMoreRows(
-        describeIndex(before, 'UTC'),
-        [['Patient', row('x', { isStored: true, ...more })]],
-        'UTC',
-        () => version,
-      );
-    const changed = (more: Partial<SearchRow>) => staleNames(stored(more, '1').record(), stored(more, '2'));
-    expect(changed({ paths: [path] })).toEqual(['Patient.x']);
-    expect(changed({ components: [{ code: 'y', type: 'token', paths: [path] }] })).toEqual(['Patient.x']);
-    expect(changed({})).toEqual([]);
   });
 
   it('without one, a store with resources has no row that is current', async () => {

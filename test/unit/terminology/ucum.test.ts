@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { describe, expect, it, vi } from 'vitest';
 
 import { GRAMMARS } from '../../../runtime/terminology/systems/grammar.js';
-import { ATOMS, BASES, PREFIXES } from '../../../runtime/indexing/values/ucum/atoms.js';
-import { canonicalUnit, toCanonical } from '../../../runtime/indexing/values/ucum/canonical.js';
+import { ATOMS, BASES, PREFIXES } from '../../../runtime/fhir/ucum/atoms.js';
+import { canonicalUnit, toCanonical } from '../../../runtime/fhir/ucum/canonical.js';
 
 /** The units as the National Library of Medicine has them, a dependency of the FHIRPath library. */
 interface Known {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { canonicalUnit, toCanonical } from '../../../runtime/indexing/values/ucum/canonical.js';
+import { canonicalUnit, toCanonical } from '../../../runtime/fhir/ucum/canonical.js';
 import { check, made } from './made.js';
 
 type Content = Record<string, unknown>;

@@ -15,7 +15,7 @@ import { makeSnapshot } from '../../../runtime/validate/snapshot/make-snapshot.j
 import { packageDefinition } from './package-definitions.js';
 
 export const types = createFhirTypes(tables);
-const evaluators = createRuleEvaluator(types, tables);
+const evaluators = createRuleEvaluator(tables);
 const generated = new Map(profiles.map((row) => [row.url, row]));
 
 /** A profile with this differential. */

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
+import { atExit } from '../../../fhir/at-exit.js';
 import { sqlitePathOf, whyNoSqlitePath } from '../../sqlite-path.js';
 import { removeStaleFolders, TEMPORARY_FILE, TEMPORARY_FOLDER } from './stale-folders.js';
 
@@ -33,12 +34,12 @@ export function locate(url: string): Location {
   removeStaleFolders(tmpdir());
   const folder = mkdtempSync(join(tmpdir(), TEMPORARY_FOLDER));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
-  process.once('exit', remove);
+  const leave = atExit(remove);
   return {
     file: join(folder, TEMPORARY_FILE),
     isTemporary: true,
     dispose: () => {
-      process.off('exit', remove);
+      leave();
       remove();
     },
   };

@@ -116,3 +116,21 @@ function sizeOf(pattern: string): number {
   }
   return open.reduce((sum, each) => sum + each, 0);
 }
+
+/** Greatest cost of a regular expression of a client: some tenths of a second at worst. */
+export const REGULAR_EFFORT = 4_000_000;
+
+/** Compiled expressions that are kept. */
+const KEPT = 500;
+const compiled = new Map<string, LinearRegex>();
+
+/** The regular expression of a pattern, whose dot is any character; what was built before costs nothing. @throws RegexFault */
+export function regexOf(pattern: string, effort: Effort): LinearRegex {
+  let known = compiled.get(pattern);
+  if (known === undefined) {
+    known = linearRegex(pattern, effort, 'any');
+    if (compiled.size >= KEPT) compiled.clear();
+    compiled.set(pattern, known);
+  }
+  return known;
+}
