@@ -25,7 +25,7 @@ const rooms = {
   graphql: [...kernel, shared],
   hfql: [...kernel, shared],
   views: [...kernel, shared, 'interactions', 'jobs'],
-  identity: [...kernel, shared, 'interactions', 'jobs'],
+  'patient-identity': [...kernel, shared, 'interactions', 'jobs'],
   operations: [
     ...kernel,
     'exchange',
@@ -36,7 +36,7 @@ const rooms = {
     'graphql',
     'hfql',
     'views',
-    'identity',
+    'patient-identity',
   ],
   auth: ['path', 'indexing', 'search', port],
   audit: ['auth'],
@@ -161,7 +161,7 @@ const runtimeRules = [
     'no-transport-or-driver-in-the-middle',
     'The middle of the server knows neither Express nor a database driver.',
     {
-      path: '^runtime/(?:core|search-execution|identity|patch|audit|exchange|interactions|operations|jobs|subscriptions|terminology|graphql|hfql|views|indexing|search|validate)/',
+      path: '^runtime/(?:core|search-execution|patient-identity|patch|audit|exchange|interactions|operations|jobs|subscriptions|terminology|graphql|hfql|views|indexing|search|validate)/',
       pathNot: worker,
     },
     { path: packages('express', 'mongodb', 'better-sqlite3') },

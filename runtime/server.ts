@@ -21,7 +21,7 @@ import { SHIPPED } from './core/shipped/shipped-resources.js';
 import { createStoredProfiles } from './core/validation/stored-profiles.js';
 import { createPatchers } from './patch/apply/patchers.js';
 import type { SearchServices } from './search-execution/parse/search-context.js';
-import type { SearchSettings } from './core/search-settings.js';
+import type { SearchSettings } from './core/search-services/search-settings.js';
 import type { ProfileServices, Services, View } from './core/services.js';
 import { actorsOf } from './exchange/actors.js';
 import { OwnBases } from './path/own-bases.js';

@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
-import { findAll } from '../core/find-all.js';
+import { findAll } from '../core/search-services/find-all.js';
 import { referencesOf, type FoundReference, type IntegrityParts } from '../core/references/integrity.js';
 import { STORED_DEPTH } from '../core/read-stored.js';
 import { didYouMean } from '../fhir/nearest.js';

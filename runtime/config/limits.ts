@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS, type Limits } from '../fhir/limits.js';
-import { DEFAULT_SEARCH, type SearchSettings } from '../core/search-settings.js';
+import { DEFAULT_SEARCH, type SearchSettings } from '../core/search-services/search-settings.js';
 import type { Config } from './settings.js';
 
 /** The limits of a configuration; `queryTime` is for the store too. */

@@ -1,7 +1,7 @@
 import { DEFAULT_LIMITS, LONG_QUERY_TIME } from '../fhir/limits.js';
 import type { JsonObject } from '../fhir/resource.js';
 import { JOBS_PER_CLIENT } from '../core/jobs.js';
-import { DEFAULT_SEARCH } from '../core/search-settings.js';
+import { DEFAULT_SEARCH } from '../core/search-services/search-settings.js';
 import { whyNoSqlitePath } from '../store/sqlite-path.js';
 import { ACTOR_NAMES } from '../exchange/actors.js';
 import { AUTH_SETTINGS } from './auth-settings.js';

@@ -5,7 +5,7 @@ import { utc } from '../indexing/values/zone.js';
 import { NO_ACTORS } from './actors.js';
 import { NO_GUIDES } from './definitions/guide-claims.js';
 import { JSON_PATCHER } from '../patch/apply/patchers.js';
-import { DEFAULT_SEARCH } from './search-settings.js';
+import { DEFAULT_SEARCH } from './search-services/search-settings.js';
 import type { Services } from './services.js';
 
 /** The services that a server may leave to their defaults. */

@@ -26,11 +26,11 @@ import type { AfterRead } from './read-hook.js';
 import type { Integrity } from './references/integrity.js';
 import type { BeforeWrite } from './write/write-hooks.js';
 import type { ValidationMode } from './write/validation-mode.js';
-import type { PageLinks } from './page-links/page-link.js';
+import type { PageLinks } from './search-services/page-links/page-link.js';
 import type { Patchers } from '../patch/apply/patchers.js';
-import type { CodeReader, FoundCode } from './code-finder.js';
+import type { CodeReader, FoundCode } from './search-services/code-finder.js';
 import type { CodeSet } from '../search/query/query.js';
-import type { SearchSettings } from './search-settings.js';
+import type { SearchSettings } from './search-services/search-settings.js';
 
 /** The tables that interactions read. */
 export type ServiceTables = Pick<

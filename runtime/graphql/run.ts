@@ -13,7 +13,8 @@ import { writeTree } from './execute/written-text.js';
 import { introspector } from './introspect.js';
 import { knownAnswer } from './known-answers.js';
 import { prepareQuery } from './plan/prepare.js';
-import { GRAPHQL_ANSWER_TYPE, QUERY_LIMITS, type GraphqlRequest } from './request.js';
+import { QUERY_LIMITS } from './limits.js';
+import { GRAPHQL_ANSWER_TYPE, type GraphqlRequest } from './request.js';
 
 /** Characters that are sent at a time. */
 const PIECE = 64 * 1024;

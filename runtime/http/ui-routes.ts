@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../auth/scopes/principal.js';
 import type { Call, Reply } from '../core/call.js';
 import type { FailedCall } from '../core/call-audit.js';
-import { isOwnJob } from '../core/own-job.js';
+import { isOwnJob } from '../core/job-files/own-job.js';
 import { SEARCH_URL_HELP } from '../search-execution/explain/search-url.js';
 import type { Services } from '../core/services.js';
 import { SUBSCRIPTION } from '../core/write/content-to-store.js';

@@ -9,7 +9,7 @@ import { createReferenceWalk } from '../path/reference-walk.js';
 import { inTurn, type Visit, type Way } from '../path/visit.js';
 import { contextEntries } from './context-entries.js';
 import { coveringOf } from './covering.js';
-import { otherReferences } from './reference-entries.js';
+import { otherReferences } from './other-references.js';
 import { unindexedEntries } from './unindexed.js';
 import { evaluatedVisit, type EndOfType } from './extract-evaluated.js';
 import { storedVisits } from './stored-bound.js';

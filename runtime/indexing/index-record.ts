@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { SearchRow, SearchTable } from '../contract/search.js';
 import { CONTAINED, CONTAINED_RESOURCES } from './contained.js';
 import { placesOf, isWords } from './parameter-kinds.js';
-import { REFERENCE_ENTRIES, REFERENCES } from './reference-entries.js';
+import { REFERENCE_ENTRIES, REFERENCES } from './other-references.js';
 import { WORDS } from './text/segment.js';
 
 /**

@@ -1,4 +1,4 @@
-import { EXPORT, IMPORT, SUBMIT, VIEW_EXPORT } from '../core/export-files.js';
+import { EXPORT, IMPORT, SUBMIT, VIEW_EXPORT } from '../core/job-files/read-job-file.js';
 import { discardPublished, PUBLISH } from '../core/bulk-data/publication.js';
 import { SUBMISSION_KEPT } from '../core/bulk-data/submission.js';
 import { BULK } from './bulk/bulk-input.js';

@@ -3,7 +3,7 @@ import { scopeMissing } from '../auth/access/refuse.js';
 import { visibleTypes } from '../auth/access/visible.js';
 import { isJudged, visibleVersions } from '../core/access/visibility.js';
 import type { Call, Reply } from '../core/call.js';
-import type { PageBinding, PageState } from '../core/page-links/page-link.js';
+import type { PageBinding, PageState } from '../core/search-services/page-links/page-link.js';
 import { writeLink } from '../search-execution/pages/page-walk.js';
 import { renderPage } from '../search-execution/present/render-page.js';
 import type { Services } from '../core/services.js';

@@ -1,6 +1,6 @@
 import type { Call, Reply } from '../core/call.js';
 import { expungeVersions } from '../core/expunge.js';
-import { findAll } from '../core/find-all.js';
+import { findAll } from '../core/search-services/find-all.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import {

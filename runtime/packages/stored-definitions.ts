@@ -1,5 +1,5 @@
 import { packagesOf } from '../core/definitions/guide-claims.js';
-import { findAll } from '../core/find-all.js';
+import { findAll } from '../core/search-services/find-all.js';
 import { STORED_DEPTH } from '../core/read-stored.js';
 import type { Resource } from '../fhir/resource.js';
 import { yieldToEventLoop } from '../fhir/yield-to-event-loop.js';

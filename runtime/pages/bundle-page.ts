@@ -1,4 +1,4 @@
-import { PAGE_PARAMETER } from '../core/page-links/page-link.js';
+import { PAGE_PARAMETER } from '../core/search-services/page-links/page-link.js';
 import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
 import { Chart } from './chart.js';
 import { allColumns, cellsOf, columnsNamed, columnsOf, sortCodeOf, type Cell, type Column } from './columns.js';

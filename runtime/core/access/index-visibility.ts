@@ -1,7 +1,7 @@
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { withinReach, type Reach } from '../../auth/scopes/reach.js';
 import { CONTAINED } from '../../indexing/contained.js';
-import { REFERENCES } from '../../indexing/reference-entries.js';
+import { REFERENCES } from '../../indexing/other-references.js';
 import type { Condition } from '../../search/query/query.js';
 import type { ResourceKey } from '../../store/store.js';
 import type { Call } from '../call.js';

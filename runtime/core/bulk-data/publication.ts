@@ -4,7 +4,7 @@ import type { Access } from '../../auth/scopes/access.js';
 import type { Store } from '../../store/store.js';
 import { SYSTEM_MAPS } from '../../store/system-maps.js';
 import type { Call, Reply } from '../call.js';
-import { exportFileId, fileKey, removeFiles, replyOf, type ExportFile } from '../export-files.js';
+import { exportFileId, fileKey, removeFiles, replyOf, type ExportFile } from '../job-files/read-job-file.js';
 import type { Services } from '../services.js';
 
 /** The type of jobs that make the files of a publication. */

@@ -1,12 +1,12 @@
 import { describeStaleIndex } from '../definitions/index-status.js';
-import { findAll } from '../find-all.js';
+import { findAll } from '../search-services/find-all.js';
 import type { Services } from '../services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { compareText } from '../../search/query/compare-text.js';
 import { searchDefinitions } from '../../indexing/definitions.js';
 import type { Condition } from '../../search/query/query.js';
 import { BASES } from '../../indexing/index-record.js';
-import { REFERENCES, REFERS } from '../../indexing/reference-entries.js';
+import { REFERENCES, REFERS } from '../../indexing/other-references.js';
 import type { FindPage, FindQuery, ResourceKey, StoredVersion } from '../../store/store.js';
 
 /** Resources that one query of a search for referrers returns. */

@@ -10,12 +10,13 @@ import {
 } from 'graphql';
 
 import { RequestError, documentError } from '../errors.js';
-import { QUERY_LIMITS, type GraphqlRequest } from '../request.js';
+import { QUERY_LIMITS } from '../limits.js';
+import type { GraphqlRequest } from '../request.js';
 import { queryTypes, type SchemaTables, type TypeCatalog } from '../schema/schema.js';
 import type { LazySchema } from '../schema/lazy.js';
 import { adaptDocument, type AdaptedDocument } from './adapt.js';
 import { knownDocuments } from './known-documents.js';
-import { checkSize } from './measure.js';
+import { checkSize } from './check-size.js';
 import { missingValues } from './missing-values.js';
 import { RULES, RULES_AS_SENT } from './rules.js';
 

@@ -1,12 +1,12 @@
 import { scoresOf } from '../../search-execution/present/scores.js';
-import type { PageBinding } from '../../core/page-links/page-link.js';
+import type { PageBinding } from '../../core/search-services/page-links/page-link.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { EVERYTHING } from '../../search/query/query.js';
 import { readRequest, sent, type PlannedSearch } from '../plan/plan-search.js';
 import type { PlannedField } from '../plan/planner.js';
-import { QUERY_LIMITS } from '../request.js';
+import { QUERY_LIMITS } from '../limits.js';
 import type { Execution } from './context.js';
 import type { ResourceReader } from './read-resources.js';
 import { onePage } from './search-lists.js';

@@ -7,7 +7,7 @@ import { isObject, type JsonObject, type JsonValue, type Resource } from '../../
 import type { Filters } from '../plan/filters.js';
 import type { PlannedSearch } from '../plan/plan-search.js';
 import type { PlannedField } from '../plan/planner.js';
-import { QUERY_LIMITS } from '../request.js';
+import { QUERY_LIMITS } from '../limits.js';
 import type { TypeCatalog } from '../schema/schema.js';
 
 /** The resource around a value, in which `#id` and, in a Bundle, other entries are looked for. */

@@ -11,7 +11,7 @@ import { parseCriterion } from '../../search/parse/parse-criterion.js';
 import { EVERYTHING, type Condition, type ValueTest } from '../../search/query/query.js';
 import type { StoredVersion } from '../../store/store.js';
 import { boundsOf, type PlannedSearch } from '../plan/plan-search.js';
-import { QUERY_LIMITS } from '../request.js';
+import { QUERY_LIMITS } from '../limits.js';
 import type { Execution, Lookup } from './context.js';
 import type { ResourceReader } from './read-resources.js';
 

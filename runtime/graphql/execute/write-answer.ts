@@ -3,7 +3,7 @@ import { isObject, type JsonObject, type JsonValue, type Resource } from '../../
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { writeError, type Path } from '../errors.js';
 import type { PlannedField } from '../plan/planner.js';
-import { QUERY_LIMITS } from '../request.js';
+import { QUERY_LIMITS } from '../limits.js';
 import { schemaName } from '../schema/schema.js';
 import { Collector, type Form } from './collector.js';
 import {

@@ -9,7 +9,7 @@ import { createSchema, type Schema } from '../../path/evaluate/schema.js';
 import { ExpressionError } from '../../path/expression/expression-error.js';
 import { indexRows } from '../../path/expression/type-index.js';
 import { checkExpression, parseLimited } from '../../path/expression/check.js';
-import { QUERY_LIMITS } from '../request.js';
+import { QUERY_LIMITS } from '../limits.js';
 import { quote } from '../../fhir/quote.js';
 
 /** Values that the expressions of a query may look at on one resource: nothing else is done meanwhile. */

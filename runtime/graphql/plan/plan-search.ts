@@ -7,7 +7,7 @@ import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { FILTER } from '../../search/filter/read-filter.js';
 import { searchDefinitions } from '../../indexing/definitions.js';
-import { QUERY_LIMITS } from '../request.js';
+import { QUERY_LIMITS } from '../limits.js';
 import { RESULT_ARGUMENTS, SEARCH_ARGUMENTS, argumentName, searchArguments, type FieldFacts } from '../schema/facts.js';
 import { referenceParameter } from '../schema/schema.js';
 

@@ -13,7 +13,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { ValidQuery } from '../document/read-document.js';
 import { pathOf } from '../document/rules.js';
 import { RequestError, documentError } from '../errors.js';
-import { QUERY_LIMITS } from '../request.js';
+import { QUERY_LIMITS } from '../limits.js';
 import { LIST_ARGUMENTS } from '../schema/facts.js';
 import { askingFields } from './asking-fields.js';
 import { Filters } from './filters.js';

@@ -5,7 +5,7 @@ import { readJson } from '../../format/read-json.js';
 import type { StoredVersion } from '../../store/store.js';
 import { BINARY, contentOf, pointerOf, splitAtContent } from '../../core/binary/binary-content.js';
 import type { Call, Reply } from '../../core/call.js';
-import { isExportFileId, readExportFile } from '../../core/export-files.js';
+import { isExportFileId, readExportFile } from '../../core/job-files/read-job-file.js';
 import { readPublishedFile } from '../../core/bulk-data/publication.js';
 import { read } from '../read/read.js';
 import type { InteractionHandler, Services } from '../../core/services.js';

@@ -1,7 +1,7 @@
 import { PRODUCT } from '../../fhir/product.js';
 import { createHash } from 'node:crypto';
 
-import type { Interaction, OperationRow, RouteRow } from '../../contract/index.js';
+import type { Interaction, RouteRow } from '../../contract/index.js';
 import { FhirError } from '../../fhir/errors.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { memoizeWeak } from '../../fhir/memory/memoize.js';
@@ -12,6 +12,7 @@ import { CAPABILITY_PARAMETERS } from '../../search/control-parameters.js';
 import { searchDefinitions } from '../../indexing/definitions.js';
 import type { Call, Reply } from '../../core/call.js';
 import { describeCommon, describeControls, describeSearch } from './describe-search.js';
+import { describeOperations, isOfType } from './describe-operations.js';
 import { describeInteraction } from './describe-interaction.js';
 import { describeStaleIndex } from '../../core/definitions/index-status.js';
 import { checkParameters, singleParameter } from '../../core/parameters.js';
@@ -299,18 +300,6 @@ function describeConditions(
     ...(routed.has('conditional-patch [type]') ? { conditionalPatch: true } : {}),
     ...(routed.has('conditional-delete [type]') ? { conditionalDelete: deletesMultiple ? 'multiple' : 'single' } : {}),
   };
-}
-
-/** https://hl7.org/fhir/R5/capabilitystatement-definitions.html#CapabilityStatement.rest.resource.operation */
-function describeOperations(rows: readonly OperationRow[], base: string): JsonObject {
-  if (rows.length === 0) return {};
-  const canonical = (url: string): string => (url.includes(':') ? url : `${base}/${url}`);
-  return { operation: rows.map(({ name, url }) => ({ name, definition: canonical(url) })) };
-}
-
-/** Whether an operation is called on a type, its resources or their versions. */
-function isOfType({ levels, types }: OperationRow, type: string): boolean {
-  return levels.some((level) => level !== 'system') && (types === undefined || types.includes(type));
 }
 
 /** Interaction and the type at the start of the path: `read [type]`. */

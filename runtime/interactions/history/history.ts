@@ -11,7 +11,7 @@ import { historyParameters, readHistoryQuery } from './history-query.js';
 import { hasVisibleHistory, visibleHistory, type VisiblePage } from './history-visibility.js';
 import { isWhollyHiddenByIndex } from '../../core/access/index-visibility.js';
 import { checkForm, writeLink } from '../../search-execution/pages/page-walk.js';
-import { PAGE_PARAMETER, type PageState } from '../../core/page-links/page-link.js';
+import { PAGE_PARAMETER, type PageState } from '../../core/search-services/page-links/page-link.js';
 import { checkParameters, singleParameter } from '../../core/parameters.js';
 import type { Services } from '../../core/services.js';
 import { renderPage } from '../../search-execution/present/render-page.js';

@@ -1,5 +1,5 @@
 import type { Call } from '../../core/call.js';
-import { fileKey, removeFiles } from '../../core/export-files.js';
+import { fileKey, removeFiles } from '../../core/job-files/read-job-file.js';
 import type { Job } from '../../core/jobs.js';
 import { readStored } from '../../core/read-stored.js';
 import type { Services } from '../../core/services.js';

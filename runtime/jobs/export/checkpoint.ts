@@ -1,4 +1,4 @@
-import { fileKey, type ExportFile } from '../../core/export-files.js';
+import { fileKey, type ExportFile } from '../../core/job-files/read-job-file.js';
 import type { Job, JobProgress } from '../../core/jobs.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import type { ChunkContext, ChunkResult } from '../engine/job-kind.js';

@@ -1,4 +1,4 @@
-import { removeFiles } from '../../core/export-files.js';
+import { removeFiles } from '../../core/job-files/read-job-file.js';
 import type { Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import type { JsonObject } from '../../fhir/resource.js';

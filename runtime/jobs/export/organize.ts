@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import type { ExportFile } from '../../core/export-files.js';
+import type { ExportFile } from '../../core/job-files/read-job-file.js';
 import { readStored } from '../../core/read-stored.js';
 import { writeJson } from '../../format/write-json.js';
 import { keyOf, type ExportCheckpoint, type ExportChunk } from './checkpoint.js';

@@ -1,7 +1,7 @@
 import { NONE_NEEDED } from '../../auth/access/needed-scopes.js';
 import { SERVER } from '../../auth/scopes/principal.js';
 import { ENDED, type Job, type Jobs } from '../../core/jobs.js';
-import type { ExportFile } from '../../core/export-files.js';
+import type { ExportFile } from '../../core/job-files/read-job-file.js';
 import {
   discardPublished,
   PUBLISH,

@@ -1,4 +1,4 @@
-import type { ExportFile } from '../../core/export-files.js';
+import type { ExportFile } from '../../core/job-files/read-job-file.js';
 import { referredFrom } from '../../path/referred-from.js';
 import type { StoredVersion } from '../../store/store.js';
 import { keyOf, lastPhase, nextName, type ExportCheckpoint, type ExportChunk } from './checkpoint.js';

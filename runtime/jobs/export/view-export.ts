@@ -1,4 +1,4 @@
-import { removeFiles, type ExportFile, type ExportTable } from '../../core/export-files.js';
+import { removeFiles, type ExportFile, type ExportTable } from '../../core/job-files/read-job-file.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import type { ViewRow } from '../../views/compile-view.js';

@@ -1,6 +1,6 @@
 import type { FindPage, LinePage, StoredVersion } from '../../store/store.js';
 import { keyOf, nextName, type ExportCheckpoint, type ExportChunk } from './checkpoint.js';
-import type { ExportFile } from '../../core/export-files.js';
+import type { ExportFile } from '../../core/job-files/read-job-file.js';
 import type { ExportPart } from './export-input.js';
 import { Selection } from './selection.js';
 import { writeFile, type Lines } from './write-file.js';

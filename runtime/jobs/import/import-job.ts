@@ -1,4 +1,4 @@
-import { fileKey, removeFiles, type ExportFile } from '../../core/export-files.js';
+import { fileKey, removeFiles, type ExportFile } from '../../core/job-files/read-job-file.js';
 import type { Job, JobProgress } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';

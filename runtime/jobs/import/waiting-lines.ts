@@ -1,4 +1,4 @@
-import { fileKey } from '../../core/export-files.js';
+import { fileKey } from '../../core/job-files/read-job-file.js';
 import type { Integrity } from '../../core/references/integrity.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';

@@ -1,5 +1,5 @@
 import type { Call, Reply } from '../../core/call.js';
-import { fileKey } from '../../core/export-files.js';
+import { fileKey } from '../../core/job-files/read-job-file.js';
 import type { Job } from '../../core/jobs.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Limits } from '../../fhir/limits.js';

@@ -1,6 +1,6 @@
 import type { Call, Reply, ReplyContent } from '../../core/call.js';
 import { sendAudited } from '../../core/call-audit.js';
-import { removeFiles } from '../../core/export-files.js';
+import { removeFiles } from '../../core/job-files/read-job-file.js';
 import type { Job, JobProgress } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';

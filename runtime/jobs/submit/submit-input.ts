@@ -1,4 +1,4 @@
-import type { ExportFile } from '../../core/export-files.js';
+import type { ExportFile } from '../../core/job-files/read-job-file.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import type { ImportFile } from '../import/import-input.js';
 

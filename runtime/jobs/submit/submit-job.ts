@@ -1,4 +1,4 @@
-import { removeFiles, type ExportFile, fileKey } from '../../core/export-files.js';
+import { removeFiles, type ExportFile, fileKey } from '../../core/job-files/read-job-file.js';
 import { ENDED, type Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { SUBMISSION_KEPT } from '../../core/bulk-data/submission.js';

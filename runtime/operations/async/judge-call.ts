@@ -8,7 +8,7 @@ import { checkAllowed } from '../../interactions/execute.js';
 import { historyParameters } from '../../interactions/history/history-query.js';
 import { authorizeSearch, parseSearch } from '../../interactions/search/search.js';
 import { criteriaOf } from '../../interactions/write/target-resolver.js';
-import { PAGE_PARAMETER } from '../../core/page-links/page-link.js';
+import { PAGE_PARAMETER } from '../../core/search-services/page-links/page-link.js';
 
 /**
  * Refuses at once what is wrong with a call by itself: scopes, parameters, limits. What depends on the store is in the answer that

@@ -1,5 +1,5 @@
 import type { Call, Reply } from '../../core/call.js';
-import { PAGE_PARAMETER } from '../../core/page-links/page-link.js';
+import { PAGE_PARAMETER } from '../../core/search-services/page-links/page-link.js';
 import type { Services } from '../../core/services.js';
 import { isObject, type JsonObject, type Resource } from '../../fhir/resource.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';

@@ -1,7 +1,7 @@
 import type { WiredOperation } from '../../contract/index.js';
 import type { Call, Reply } from '../../core/call.js';
 import { ENDED, type Job, type Jobs } from '../../core/jobs.js';
-import { ownJob } from '../../core/own-job.js';
+import { ownJob } from '../../core/job-files/own-job.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatHttpDate } from '../../fhir/instant.js';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 import type { Call } from '../../core/call.js';
-import { PAGE_PARAMETER, type PageBinding } from '../../core/page-links/page-link.js';
+import { PAGE_PARAMETER, type PageBinding } from '../../core/search-services/page-links/page-link.js';
 import { writeLink } from '../../search-execution/pages/page-walk.js';
 import { FORM } from '../../search/control-parameters.js';
 import type { Services } from '../../core/services.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import type { Call, Reply } from '../../core/call.js';
-import { exportFileId, NDJSON } from '../../core/export-files.js';
+import { exportFileId, NDJSON } from '../../core/job-files/read-job-file.js';
 import { checkMayRead, readPublication, type Publication } from '../../core/bulk-data/publication.js';
 import type { Services } from '../../core/services.js';
 import { isKnown } from '../../core/write/preconditions.js';

@@ -1,6 +1,6 @@
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import type { Call, Reply } from '../../core/call.js';
-import { EXPORT, exportFileId, filesOf, NDJSON } from '../../core/export-files.js';
+import { EXPORT, exportFileId, filesOf, NDJSON } from '../../core/job-files/read-job-file.js';
 import type { Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';

@@ -5,9 +5,9 @@ import { neededOn, uniteNeeded, type NeededScopes } from '../../auth/access/need
 import { scopeMissing } from '../../auth/access/refuse.js';
 import { neededFor } from '../../search-execution/authorize/authorize.js';
 import type { Call, Reply } from '../../core/call.js';
-import { EXPORT, NDJSON } from '../../core/export-files.js';
+import { EXPORT, NDJSON } from '../../core/job-files/read-job-file.js';
 import { ENDED, type Job } from '../../core/jobs.js';
-import { isOwnJob } from '../../core/own-job.js';
+import { isOwnJob } from '../../core/job-files/own-job.js';
 import { isShown as isVersionShown, SHOWING } from '../../core/access/visibility.js';
 import { readStored } from '../../core/read-stored.js';
 import { isShown } from '../../search-execution/parse/check-view.js';

@@ -1,7 +1,7 @@
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { told } from '../../fhir/operation-outcome.js';
 import type { Call, Reply } from '../../core/call.js';
-import { exportFileId, filesOf, IMPORT } from '../../core/export-files.js';
+import { exportFileId, filesOf, IMPORT } from '../../core/job-files/read-job-file.js';
 import type { Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';

@@ -3,7 +3,7 @@ import { scopeMissing } from '../../auth/access/refuse.js';
 import { neededFor } from '../../search-execution/authorize/authorize.js';
 import { BINARY, blobKey, pointerOf } from '../../core/binary/binary-content.js';
 import type { Call, Reply } from '../../core/call.js';
-import { IMPORT, NDJSON } from '../../core/export-files.js';
+import { IMPORT, NDJSON } from '../../core/job-files/read-job-file.js';
 import { readStored } from '../../core/read-stored.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';

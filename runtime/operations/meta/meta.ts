@@ -3,7 +3,7 @@ import { checkConstraintIndexes, recordConstraints } from '../../core/access/con
 import type { Call, Reply } from '../../core/call.js';
 import { describeStaleIndex, staleParameters } from '../../core/definitions/index-status.js';
 import { readStored } from '../../core/read-stored.js';
-import { findAll } from '../../core/find-all.js';
+import { findAll } from '../../core/search-services/find-all.js';
 import { withinBudget } from '../../search-execution/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 
 import type { Call, Reply } from '../../core/call.js';
 import { ENDED, type Job } from '../../core/jobs.js';
-import { isOwnJob } from '../../core/own-job.js';
+import { isOwnJob } from '../../core/job-files/own-job.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';

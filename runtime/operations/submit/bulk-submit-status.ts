@@ -2,7 +2,7 @@ import { neededOn } from '../../auth/access/needed-scopes.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import type { Call, Reply } from '../../core/call.js';
-import { exportFileId, filesOf, NDJSON } from '../../core/export-files.js';
+import { exportFileId, filesOf, NDJSON } from '../../core/job-files/read-job-file.js';
 import { ENDED, type Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import {

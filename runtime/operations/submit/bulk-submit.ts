@@ -2,7 +2,7 @@ import { neededOn, uniteNeeded } from '../../auth/access/needed-scopes.js';
 import { ownerOf } from '../../auth/access/owner.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
 import type { Call, Reply } from '../../core/call.js';
-import { NDJSON, SUBMIT } from '../../core/export-files.js';
+import { NDJSON, SUBMIT } from '../../core/job-files/read-job-file.js';
 import type { Services } from '../../core/services.js';
 import {
   readSubmission,

@@ -9,7 +9,7 @@ import type { Access } from '../../auth/scopes/access.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { BINARY } from '../../core/binary/binary-content.js';
 import type { Call } from '../../core/call.js';
-import { isExportFileId } from '../../core/export-files.js';
+import { isExportFileId } from '../../core/job-files/read-job-file.js';
 import type { SearchServices } from '../parse/search-context.js';
 import { needsOfUrl } from './search-needs.js';
 import type { Services } from '../../core/services.js';

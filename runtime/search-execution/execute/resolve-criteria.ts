@@ -17,8 +17,8 @@ import {
   type ValueTest,
 } from '../../search/query/query.js';
 import type { Store, StoredVersion } from '../../store/store.js';
-import { MOST_SEARCHED_CODES, type FoundCode } from '../../core/code-finder.js';
-import { findAll } from '../../core/find-all.js';
+import { MOST_SEARCHED_CODES, type FoundCode } from '../../core/search-services/code-finder.js';
+import { findAll } from '../../core/search-services/find-all.js';
 import { hasChain, hasCodes, intoContained } from '../contained/contained-chains.js';
 import { resolveMembership, type MembershipBudget, type MembershipSource } from './resolve-members.js';
 import type { Services } from '../../core/services.js';

@@ -5,7 +5,7 @@ import { NOTHING, type Condition, type MembersCriterion } from '../../search/que
 import { dateInterval } from '../../indexing/values/date-interval.js';
 import type { Zone } from '../../indexing/values/zone.js';
 import type { FindQuery, Store } from '../../store/store.js';
-import { findAll } from '../../core/find-all.js';
+import { findAll } from '../../core/search-services/find-all.js';
 
 /** Parts that looking up Lists, Groups and CareTeams works with. */
 export interface MembershipSource {

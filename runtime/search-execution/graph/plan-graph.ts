@@ -13,7 +13,7 @@ import type { UsedParameter } from '../../search/parse/used-by.js';
 import type { FindQuery, Store, StoredVersion } from '../../store/store.js';
 import type { Call } from '../../core/call.js';
 import { checkConstraintIndexes, recordConstraints } from '../../core/access/constraint-index-status.js';
-import { findAll } from '../../core/find-all.js';
+import { findAll } from '../../core/search-services/find-all.js';
 import { findPage } from '../execute/find-page.js';
 import { isInclude } from '../parse/read-include.js';
 import { RESULT_PARAMETERS } from '../../search/control-parameters.js';

@@ -2,7 +2,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { FORM } from '../../search/control-parameters.js';
 import type { Call } from '../../core/call.js';
 import type { SentParameter } from '../parse/search-context.js';
-import { PAGE_PARAMETER, type PageBinding, type PageLinks } from '../../core/page-links/page-link.js';
+import { PAGE_PARAMETER, type PageBinding, type PageLinks } from '../../core/search-services/page-links/page-link.js';
 
 /** Longest value of a `FORM` parameter in characters, so that links stay short: they repeat the first one as it is. */
 const MAX_FORM = 256;

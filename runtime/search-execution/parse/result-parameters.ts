@@ -3,7 +3,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { RESULT_PARAMETERS } from '../../search/control-parameters.js';
 import { parseSortKey } from '../../search/parse/parse-sort.js';
 import type { SortKey } from '../../search/query/query.js';
-import { MAX_SORT_KEYS, type SearchSettings } from '../../core/search-settings.js';
+import { MAX_SORT_KEYS, type SearchSettings } from '../../core/search-services/search-settings.js';
 import type { View } from '../../core/services.js';
 import { quote } from '../../fhir/quote.js';
 

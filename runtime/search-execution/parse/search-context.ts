@@ -4,7 +4,7 @@ import { OF_ONE_TYPE } from '../../indexing/parameter-kinds.js';
 import { isLinkName } from '../../search/parse/link-name.js';
 import type { CriterionContext } from '../../search/parse/parse-criterion.js';
 import { codesOf } from '../../search/parse/unknown-parameter.js';
-import type { SearchSettings } from '../../core/search-settings.js';
+import type { SearchSettings } from '../../core/search-services/search-settings.js';
 import type { Services } from '../../core/services.js';
 import { quote } from '../../fhir/quote.js';
 

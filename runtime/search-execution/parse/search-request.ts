@@ -20,7 +20,7 @@ import { chooseTypes, TYPES } from './scope.js';
 import { RESULT_READERS, type ResultOptions } from './result-parameters.js';
 import { addWarning, emptyWarning, ignoredWarning, type WarningList } from './ignored-parameters.js';
 import { checkView } from './check-view.js';
-import { MAX_CRITERIA, type SearchSettings } from '../../core/search-settings.js';
+import { MAX_CRITERIA, type SearchSettings } from '../../core/search-services/search-settings.js';
 import type { View } from '../../core/services.js';
 
 /** A search that was read. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { withinReach } from '../../auth/scopes/reach.js';
 import { checkConstraintIndexes, recordConstraints } from '../../core/access/constraint-index-status.js';
 import type { Call, Reply } from '../../core/call.js';
-import { findAll } from '../../core/find-all.js';
+import { findAll } from '../../core/search-services/find-all.js';
 import { readStored } from '../../core/read-stored.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';

@@ -1,4 +1,4 @@
-import { findAll } from '../../core/find-all.js';
+import { findAll } from '../../core/search-services/find-all.js';
 import { readStored } from '../../core/read-stored.js';
 import type { Services } from '../../core/services.js';
 import type { Resource } from '../../fhir/resource.js';

@@ -1,6 +1,6 @@
 import { searchAccess } from '../../auth/access/search-access.js';
 import { withinReach } from '../../auth/scopes/reach.js';
-import { MOST_SEARCHED_CODES, type CodeReader, type FoundCode } from '../../core/code-finder.js';
+import { MOST_SEARCHED_CODES, type CodeReader, type FoundCode } from '../../core/search-services/code-finder.js';
 import { readStored } from '../../core/read-stored.js';
 import type { CodeFinder, Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';

@@ -1,6 +1,6 @@
 import { append } from '../../fhir/lists.js';
 import type { ProfileElementRow, ProfileRow } from '../../contract/profiles.js';
-import { compileBinding } from './check-binding.js';
+import { compileBinding } from './check-profile-binding.js';
 import { compileLimits } from './check-limits.js';
 import { compileTypes } from './check-types.js';
 import { fitsPattern, isFixed, showJson } from './compare-value.js';

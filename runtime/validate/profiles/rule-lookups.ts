@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../fhir/resource.js';
 import { PENDING } from './answers.js';
-import { codesOf, isAnyMember } from './check-binding.js';
+import { codesOf, isAnyMember } from './check-profile-binding.js';
 import type { ElementValue } from './item.js';
 import type { RuleFocus, RuleLookups } from './profile-deps.js';
 import type { ProfileRun } from './profile-run.js';

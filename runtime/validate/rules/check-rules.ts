@@ -1,6 +1,6 @@
 import { toBoolean, isJson, PathItem, type Json } from '../../path/evaluate/item.js';
 import { TooCostly } from '../../path/evaluate/environment.js';
-import { checkBinding } from './check-binding.js';
+import { checkBinding } from './check-base-binding.js';
 import { checkLink, checkReference } from './check-reference.js';
 import { bundleScopeOf, checkEntries } from './check-bundle.js';
 import type { Child, FindRulePlan, Rule, RulePlan, Rules } from './rule-plan.js';

@@ -1,5 +1,5 @@
 import type { Call, Reply } from '../../core/call.js';
-import { exportFileId, filesOf, VIEW_EXPORT } from '../../core/export-files.js';
+import { exportFileId, filesOf, VIEW_EXPORT } from '../../core/job-files/read-job-file.js';
 import { ENDED, type Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';

@@ -1,6 +1,6 @@
 import { neededOn, uniteNeeded } from '../../auth/access/needed-scopes.js';
 import type { Call, Reply } from '../../core/call.js';
-import { VIEW_EXPORT } from '../../core/export-files.js';
+import { VIEW_EXPORT } from '../../core/job-files/read-job-file.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { invalidParameter } from '../../fhir/invalid-parameter.js';

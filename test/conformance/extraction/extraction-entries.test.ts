@@ -3,7 +3,7 @@ import { tables } from '../../../generated/tables.js';
 import { CONTEXT } from '../../../runtime/indexing/context-entries.js';
 import { isPlace, type IndexEntry, type SimpleEntry } from '../../../runtime/indexing/entry.js';
 import { createExtractor, createValueExtractor } from '../../../runtime/indexing/extract.js';
-import { REFERS } from '../../../runtime/indexing/reference-entries.js';
+import { REFERS } from '../../../runtime/indexing/other-references.js';
 import { tableTypes } from './extraction-branches.js';
 import { exampleFiles, readExample } from '../formats/examples.js';
 import { createFilledResources } from './filled-resource.js';

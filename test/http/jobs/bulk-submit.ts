@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import { createFetchFile } from '../../../runtime/assembly/fetch-file.js';
-import { SUBMIT } from '../../../runtime/core/export-files.js';
+import { SUBMIT } from '../../../runtime/core/job-files/read-job-file.js';
 import { FhirError } from '../../../runtime/fhir/errors.js';
 import type { JobKind } from '../../../runtime/jobs/engine/job-kind.js';
 import { JOB_KINDS } from '../../../runtime/jobs/kinds.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { createPageLinks, type PageBinding } from '../../../runtime/core/page-links/page-link.js';
+import { createPageLinks, type PageBinding } from '../../../runtime/core/search-services/page-links/page-link.js';
 import { createToyStore } from '../../toy/store.js';
 
 const HOUR = 3600_000;

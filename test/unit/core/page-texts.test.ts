@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { createPageTexts } from '../../../runtime/core/page-links/page-texts.js';
+import { createPageTexts } from '../../../runtime/core/search-services/page-links/page-texts.js';
 import { createToyStore } from '../../toy/store.js';
 
 const key = Buffer.alloc(32, 7);

@@ -6,7 +6,7 @@ import type { Resource } from '../../../runtime/fhir/resource.js';
 import { renameReferences } from '../../../runtime/jobs/replacement/rename-references.js';
 import { createReferenceWalk } from '../../../runtime/path/reference-walk.js';
 import { createExtractor } from '../../../runtime/indexing/extract.js';
-import { REFERS } from '../../../runtime/indexing/reference-entries.js';
+import { REFERS } from '../../../runtime/indexing/other-references.js';
 
 const walk = createReferenceWalk(tables);
 const extension = (reference: string) => [{ url: 'urn:x', valueReference: { reference } }];

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import { SERVER } from '../../../runtime/auth/scopes/principal.js';
-import { fileKey, filesOf } from '../../../runtime/core/export-files.js';
+import { fileKey, filesOf } from '../../../runtime/core/job-files/read-job-file.js';
 import type { Job } from '../../../runtime/core/jobs.js';
 import type { Services } from '../../../runtime/core/services.js';
 import type { JsonObject, Resource } from '../../../runtime/fhir/resource.js';

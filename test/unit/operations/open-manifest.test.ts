@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
 import { ANYONE, Principal } from '../../../runtime/auth/scopes/principal.js';
 import type { Call, Reply } from '../../../runtime/core/call.js';
-import { EXPORT, IMPORT } from '../../../runtime/core/export-files.js';
+import { EXPORT, IMPORT } from '../../../runtime/core/job-files/read-job-file.js';
 import type { Services } from '../../../runtime/core/services.js';
 import { exportStatus } from '../../../runtime/operations/export/export-status.js';
 import { importStatus } from '../../../runtime/operations/import/import-status.js';

@@ -11,7 +11,7 @@ import { searchDefinitions } from '../../../runtime/indexing/definitions.js';
 import { PREFIXES } from '../../../runtime/search/query/intervals.js';
 import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from '../../../runtime/indexing/parameter-kinds.js';
 import { MAX_LINKS } from '../../../runtime/search/parse/link-name.js';
-import { MOST_SEARCHED_CODES } from '../../../runtime/core/code-finder.js';
+import { MOST_SEARCHED_CODES } from '../../../runtime/core/search-services/code-finder.js';
 import { modifiersOf } from '../../../runtime/search/parse/modifiers.js';
 import { LATER } from '../../../runtime/search/parse/modifiers.js';
 import { LONGEST } from '../../../runtime/indexing/text/ascii-words.js';

@@ -5,7 +5,7 @@ import { checkOwner } from './check-owner.js';
 import { isInUse, whyAnother, type FileIdentity } from './file-identity.js';
 import { LONG_LOG } from './log-keeper.js';
 import { migrate } from './migrate.js';
-import { PAGE_SIZE } from './page-size.js';
+import { PAGE_SIZE } from './block-size.js';
 
 /** How long opening waits for the lock that another process holds, in milliseconds. */
 const OPEN_TIMEOUT = 10_000;

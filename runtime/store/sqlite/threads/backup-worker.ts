@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { SUBSCRIPTION_MAPS } from '../../system-maps.js';
-import { PAGE_SIZE } from '../file/page-size.js';
+import { PAGE_SIZE } from '../file/block-size.js';
 import { packError, type Answer, type Request } from './messages.js';
 
 // Entry of the thread that copies a file. VACUUM INTO reads one snapshot, so that writers go on; SQLite's backup steps

@@ -1,5 +1,5 @@
 import type { DiscriminatorRow, ProfileElementRow } from '../../../contract/profiles.js';
-import { codesOf, isAnyMember } from '../check-binding.js';
+import { codesOf, isAnyMember } from '../check-profile-binding.js';
 import { isType } from '../check-types.js';
 import { fitsPattern, isFixed, showJson } from '../compare-value.js';
 import { follow, followAll, followReference, parsePath, type PathPart } from './discriminator-path.js';

@@ -6,7 +6,7 @@ import type { PlannedLink } from '../plan/plan.js';
 import type { Scope } from '../scope.js';
 import { allOf, projectionOf, type Reading } from '../walks.js';
 import { placed, type Follow, type Outer } from './follow.js';
-import { isReferred, referred } from './has.js';
+import { isReferred, referred } from './filter-by-has.js';
 import { toKey, typeOfPlace, type Candidate } from './candidate.js';
 import { TARGETS } from './filter-links.js';
 import type { AnyDriver, Side } from './link-driver.js';

@@ -11,7 +11,7 @@ import { BY_ENTRY } from '../../indexes.js';
 import { referenceParam } from '../../bson/index-rows.js';
 import type { Snapshot } from '../../read/snapshot.js';
 import { toStoredVersion, VERSION_ONLY } from '../../bson/stored-version.js';
-import { FEW_TYPES } from './chain.js';
+import { FEW_TYPES } from './filter-by-chain.js';
 import { openLinks, typesIn, type LinkParts } from './links.js';
 import type { Condition } from '../../../../search/query/query.js';
 import { findHits } from '../search.js';

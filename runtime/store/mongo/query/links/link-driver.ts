@@ -4,7 +4,7 @@ import { driverAgain, fewestRows, findDrivers, typeDriver, type Driver } from '.
 import { allAccess } from '../plan/access.js';
 import { conjunctsOf, isLink, printPlan, type Plan, type PlannedLink, type PlannedTarget } from '../plan/plan.js';
 import { openScope, type Scope } from '../scope.js';
-import { FEW_TYPES } from './chain.js';
+import { FEW_TYPES } from './filter-by-chain.js';
 import type { Links } from './links.js';
 
 /** A link, and what is at its other side: each resource there, as it comes, leads to others. */

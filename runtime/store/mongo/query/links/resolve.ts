@@ -3,7 +3,7 @@ import type { RowTest } from '../compile/row-test.js';
 import { NOTHING, type Condition } from '../../../../search/query/query.js';
 import { openScope, type Scope } from '../scope.js';
 import { referenceParam } from '../../bson/index-rows.js';
-import { FEW_TYPES } from './chain.js';
+import { FEW_TYPES } from './filter-by-chain.js';
 import { collectCandidates, collectKeys } from './collect.js';
 import { withoutAbsent } from './contained-types.js';
 import { typeOfPlace, type Candidate } from './candidate.js';

@@ -1,4 +1,4 @@
-import { MAX_LINKS } from '../search/parse/link-name.js';
+import { MAX_LINKS } from '../../search/parse/link-name.js';
 
 /** The settings of searches. */
 export interface SearchSettings {

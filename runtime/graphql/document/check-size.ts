@@ -1,7 +1,7 @@
 import { Kind, type DocumentNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
 
 import { documentError } from '../errors.js';
-import { QUERY_LIMITS } from '../request.js';
+import { QUERY_LIMITS } from '../limits.js';
 
 /** The size of a selection, fragments included as often as they are spread. */
 interface Size {

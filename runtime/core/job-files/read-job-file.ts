@@ -1,7 +1,7 @@
-import type { Call, Reply } from './call.js';
-import type { Job } from './jobs.js';
+import type { Call, Reply } from '../call.js';
+import type { Job } from '../jobs.js';
 import { ownJob } from './own-job.js';
-import type { Services } from './services.js';
+import type { Services } from '../services.js';
 
 /** The type of jobs that export. */
 export const EXPORT = 'export';

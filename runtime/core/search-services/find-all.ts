@@ -1,4 +1,4 @@
-import type { FindQuery, Store, StoredVersion } from '../store/store.js';
+import type { FindQuery, Store, StoredVersion } from '../../store/store.js';
 
 /** All matches of a query. Each page is read from a snapshot of its own. @throws the signal's reason once it is aborted */
 export async function* findAll(

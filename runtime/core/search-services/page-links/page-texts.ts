@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
 
-import { FhirError } from '../../fhir/errors.js';
-import type { AtomicMaps } from '../../store/store.js';
+import { FhirError } from '../../../fhir/errors.js';
+import type { AtomicMaps } from '../../../store/store.js';
 
 /** Texts that are too long for a page link. The store keeps them, and the link has their id. */
 export interface PageTexts {

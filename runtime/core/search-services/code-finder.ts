@@ -1,4 +1,4 @@
-import type { Access } from '../auth/scopes/access.js';
+import type { Access } from '../../auth/scopes/access.js';
 
 /** A code of a system. */
 export interface FoundCode {

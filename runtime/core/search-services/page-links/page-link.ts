@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, randomBytes, randomFillSync, type DecipherGCM } from 'node:crypto';
 
-import type { Interaction } from '../../contract/index.js';
-import { FhirError } from '../../fhir/errors.js';
-import type { AtomicMaps } from '../../store/store.js';
+import type { Interaction } from '../../../contract/index.js';
+import { FhirError } from '../../../fhir/errors.js';
+import type { AtomicMaps } from '../../../store/store.js';
 import { createPageTexts } from './page-texts.js';
 
 /** The request that a page link belongs to. A token is invalid for any other. */

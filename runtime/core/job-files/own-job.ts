@@ -1,8 +1,8 @@
-import { scopesIn, standingOf } from '../auth/access/owner.js';
-import { scopeMissing } from '../auth/access/refuse.js';
-import type { Call } from './call.js';
-import type { Job } from './jobs.js';
-import type { Services } from './services.js';
+import { scopesIn, standingOf } from '../../auth/access/owner.js';
+import { scopeMissing } from '../../auth/access/refuse.js';
+import type { Call } from '../call.js';
+import type { Job } from '../jobs.js';
+import type { Services } from '../services.js';
 
 /** What it is decided by whether a job is a client's own. */
 type Asking = Pick<Call, 'principal'>;

@@ -1,7 +1,7 @@
 import { append } from '../../fhir/lists.js';
 import { describeStaleIndex, staleParameters } from '../../core/definitions/index-status.js';
 import { readStored } from '../../core/read-stored.js';
-import { findAll } from '../../core/find-all.js';
+import { findAll } from '../../core/search-services/find-all.js';
 import type { Services } from '../../core/services.js';
 import { liveVersion } from '../../core/write/preconditions.js';
 import { FhirError } from '../../fhir/errors.js';
