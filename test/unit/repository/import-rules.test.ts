@@ -30,7 +30,7 @@ const FORBIDDEN: readonly Case[] = [
   ['room-interactions', 'runtime/interactions/upward.ts', 'runtime/auth/server/endpoint.ts'],
   ['room-operations', 'runtime/operations/upward.ts', 'runtime/http/app.ts'],
   ['room-subscriptions', 'runtime/subscriptions/upward.ts', 'runtime/interactions/read.ts'],
-  ['room-identity', 'runtime/patient-identity/upward.ts', 'runtime/operations/diff.ts'],
+  ['room-patient-identity', 'runtime/patient-identity/upward.ts', 'runtime/operations/diff.ts'],
   ['room-terminology', 'runtime/terminology/upward.ts', 'runtime/operations/expand.ts'],
   ['room-jobs', 'runtime/jobs/upward.ts', 'runtime/operations/diff.ts'],
   ['room-jobs', 'runtime/jobs/upward.ts', 'runtime/auth/token.ts'],
