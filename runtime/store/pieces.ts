@@ -15,9 +15,22 @@ export interface SentBlob {
 }
 
 /**
+ * Memory for pieces, which threads share. It is used again: what is handed to another thread becomes garbage there, which that thread
+ * collects after tens of megabytes.
+ */
+const spare: Uint8Array[] = [];
+
+/** Pieces of memory that are kept. */
+const SPARE = 8;
+
+function keep(piece: Uint8Array): void {
+  if (piece.length === PIECE && piece.buffer instanceof SharedArrayBuffer && spare.length < SPARE) spare.push(piece);
+}
+
+/**
  * Sends a content in pieces, of which few are under way at a time.
  *
- * @param send stores the piece with a number, from 0 on; its memory is not used any more
+ * @param send stores the piece with a number, from 0 on; its memory is used again when it resolves
  * @throws FhirError `body-too-large` for more bytes than `limit`; what `send` throws
  */
 export async function sendPieces(
@@ -35,7 +48,10 @@ export async function sendPieces(
     hash.update(bytes);
     const sent = send(bytes, n++);
     // Awaited later; meanwhile it may fail.
-    sent.catch(() => {});
+    sent.then(
+      () => keep(bytes),
+      () => {},
+    );
     underWay.push(sent);
     if (underWay.length >= AHEAD) await underWay.shift();
   }
@@ -64,21 +80,26 @@ export async function* readPieces(
   }
 }
 
-/** The bytes of a stream anew, in pieces of equal size but the last, each in memory of its own. */
+/** The bytes of a stream anew, in pieces of equal size but the last. */
 async function* cutPieces(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
-  let piece: Uint8Array = Buffer.allocUnsafeSlow(size);
+  let piece: Uint8Array | undefined;
   let filled = 0;
-  for await (const chunk of content) {
-    for (let at = 0; at < chunk.length;) {
-      const length = Math.min(size - filled, chunk.length - at);
-      piece.set(chunk.subarray(at, at + length), filled);
-      at += length;
-      filled += length;
-      if (filled < size) continue;
-      yield piece;
-      piece = Buffer.allocUnsafeSlow(size);
-      filled = 0;
+  try {
+    for await (const chunk of content) {
+      for (let at = 0; at < chunk.length;) {
+        piece ??= spare.pop() ?? new Uint8Array(new SharedArrayBuffer(size));
+        const length = Math.min(size - filled, chunk.length - at);
+        piece.set(chunk.subarray(at, at + length), filled);
+        at += length;
+        filled += length;
+        if (filled < size) continue;
+        const whole = piece;
+        [piece, filled] = [undefined, 0];
+        yield whole;
+      }
     }
+    if (piece !== undefined) yield Uint8Array.from(piece.subarray(0, filled));
+  } finally {
+    if (piece !== undefined) keep(piece);
   }
-  if (filled > 0) yield Uint8Array.from(piece.subarray(0, filled));
 }

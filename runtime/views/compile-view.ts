@@ -69,15 +69,23 @@ const REFUSED: Readonly<Record<string, string>> = {
 /** Calls `emit` for each row of a selection at a node; its cells are in the row when it does. */
 type Produce = (node: Items, rowIndex: number, run: Run, emit: () => void) => void;
 
+/** What expressions know, of one resource after the other. */
+interface RunEnvironment extends Environment {
+  resource: PathItem;
+  root: PathItem;
+  context: PathItem;
+  readonly variables: Record<string, Items>;
+}
+
 /** The rows of one resource, as they are made. */
 interface Run {
-  readonly environment: Environment & { readonly variables: Record<string, Items> };
+  readonly environment: RunEnvironment;
   readonly row: JsonValue[];
   nodes: number;
   cells: number;
   characters: number;
   /** When it is given up, in the time of `performance.now()`. */
-  readonly end: number;
+  end: number;
 }
 
 /** As many rows as are wanted were made. */
@@ -103,25 +111,43 @@ export function compileView(
   const { columns, warnings } = compiler;
   const schema = createSchema(index);
   const constants = Object.fromEntries(view.constants);
+  // One for all resources: where each has its own, they outlive it, and fill the memory until all of it is looked through.
+  const nothing = new PathItem(null, '');
+  const variables: Record<string, Items> = { ...constants, rowIndex: FIRST };
+  const environment: RunEnvironment = {
+    ...{ schema, resource: nothing, root: nothing, context: nothing, now: context.now, variables },
+    ...{
+      isUndecided: false,
+      isMistaken: false,
+      isOpen: false,
+      index: undefined,
+      total: undefined,
+      budget: MOST.values,
+    },
+    ...{ resolve: () => undefined, isMember: () => undefined },
+    ...(context.bases !== undefined && { bases: context.bases }),
+  };
+  const row = new Array<JsonValue>(columns.length).fill(null);
+  const run: Run = { environment, row, nodes: 0, cells: 0, characters: 0, end: 0 };
+  const begin = (root: PathItem): void => {
+    environment.resource = environment.root = environment.context = root;
+    environment.budget = MOST.values;
+    environment.index = environment.total = undefined;
+    variables['rowIndex'] = FIRST;
+    row.fill(null);
+    run.nodes = run.cells = run.characters = 0;
+    run.end = performance.now() + MOST.time;
+  };
   const rowsOf = (resource: Resource, most = Infinity): readonly ViewRow[] => {
     if (resource.resourceType !== view.resource) return [];
     const root = new PathItem(resource, resource.resourceType);
-    const environment = {
-      ...{ schema, resource: root, root, context: root, now: context.now, isUndecided: false, budget: MOST.values },
-      ...{ resolve: () => undefined, isMember: () => undefined },
-      ...(context.bases !== undefined && { bases: context.bases }),
-      variables: { ...constants, rowIndex: FIRST },
-    };
-    const run: Run = {
-      ...{ environment, row: new Array<JsonValue>(columns.length).fill(null) },
-      ...{ nodes: 0, cells: 0, characters: 0, end: performance.now() + MOST.time },
-    };
+    begin(root);
     const rows: ViewRow[] = [];
     try {
       if (!tests.every((test) => test([root], environment))) return rows;
       produce([root], 0, run, () => {
         spendRow(run);
-        if (rows.push([...run.row]) > MOST.rows) throw new RowError(`makes more than ${MOST.rows} rows`);
+        if (rows.push(row.slice()) > MOST.rows) throw new RowError(`makes more than ${MOST.rows} rows`);
         if (rows.length >= most) throw ENOUGH;
       });
     } catch (error) {

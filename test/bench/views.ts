@@ -37,6 +37,9 @@ const VIEW: JsonObject = {
   select: [{ column: Object.entries(PATHS).map(([name, path]) => ({ name, path })) }],
 };
 
+/** Megabytes that the process may grow by, over what it was after the first export. */
+const MOST_GROWN = 60;
+
 /** Exports the table of a view of 1,000,000 Observations with 8 columns, as csv. */
 export const bench: Bench = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
@@ -47,6 +50,7 @@ export const bench: Bench = async () => {
     await fill(store, WARMING, COUNT);
     globalThis.gc?.();
     const { measured, grown } = await exportTable(store, COUNT);
+    if (grown >= MOST_GROWN) throw new Error(`the export takes ${Math.round(grown)} MB, not less than ${MOST_GROWN}`);
     return [
       { name: '$sql-export, 8 columns', unit: 'rows', measured, goal: { rate: 30_000 } },
       {

@@ -4,15 +4,14 @@ import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject, JsonValue } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
-import type { StoredVersion } from '../../store/store.js';
 import { compileView, type CompiledView, type ViewRow } from '../../views/compile-view.js';
 import { lineOf } from '../../views/formats.js';
 import { readView } from '../../views/read-view.js';
 import { RowError } from '../../views/view-error.js';
 import type { ExportView } from './export-input.js';
 
-/** Makes the lines of a version: one for each row, with the id of its resource. @throws FhirError `view-invalid` */
-export type RowLines = (version: StoredVersion) => Promise<readonly string[]>;
+/** Makes lines of the text of a resource: one for each row, with its id. @throws FhirError `view-invalid` */
+export type RowLines = (json: string) => Promise<readonly string[]>;
 
 /** Compiles the view of a part, at the instant of the export. */
 export function compileFor(
@@ -31,7 +30,7 @@ export function createRowLines(view: ExportView, instant: number, services: Serv
   const { columns } = compiled;
   const write = (row: ViewRow): string =>
     format === 'parquet' ? `"row":${textOf(row)}` : `"line":${JSON.stringify(lineOf(row, columns, format))}`;
-  return async ({ json = '' }) => {
+  return async (json) => {
     const parsed = parseStored(json, services);
     const stored = parsed instanceof Promise ? await parsed : parsed;
     const resource = withData === undefined ? stored : await withData(stored);

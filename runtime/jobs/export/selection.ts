@@ -26,11 +26,11 @@ export class Selection {
     this.ids = Array.isArray(input.patients) ? (input.patients as readonly string[]) : undefined;
   }
 
-  /** Whether all that the query finds is taken as it is stored. */
+  /** Whether all that the query finds is taken as it is stored, or as the rows of a view. */
   get isPlain(): boolean {
     const { part, input } = this;
     const isWhole = input.patients === undefined && part.postFilter === undefined && part.elements === undefined;
-    return isWhole && part.view === undefined && !input.isHistory;
+    return isWhole && !input.isHistory;
   }
 
   /** How many queries it takes: one, or one for each block of patients. */
@@ -101,9 +101,13 @@ export class Selection {
 
   /** The lines of a version: one, but for the rows of a view. */
   async lines(version: StoredVersion): Promise<readonly string[]> {
-    if (this.part.view === undefined) return [await this.line(version)];
-    this.rows ??= createRowLines(this.part.view, this.input.transactionTime, this.services);
-    return this.rows(version);
+    return this.rowLines === undefined ? [await this.line(version)] : this.rowLines(version.json ?? '');
+  }
+
+  /** What makes the lines of the text of a resource; undefined: there is no view. */
+  get rowLines(): RowLines | undefined {
+    const { part, input, services } = this;
+    return part.view && (this.rows ??= createRowLines(part.view, input.transactionTime, services));
   }
 
   private async line({ json = '' }: StoredVersion): Promise<string> {

@@ -171,10 +171,19 @@ async function* readRows<T>(
   }
 }
 
+/** Bytes of texts that are encoded together, at most. */
+const ROOM = 1024 * 1024;
+
 async function* toBytes(pieces: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder();
+  // The store copies what it gets before it asks for more.
+  const room = new Uint8Array(ROOM);
   for await (const piece of pieces) {
-    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
-    if (bytes.length > 0) yield bytes;
+    if (piece.length === 0) continue;
+    if (typeof piece !== 'string') yield piece;
+    // A character takes three bytes at most.
+    else if (piece.length * 3 > ROOM) yield encoder.encode(piece);
+    else yield room.subarray(0, encoder.encodeInto(piece, room).written);
   }
 }
 

@@ -14,6 +14,12 @@ const FIRST_FILE = 10_000;
 /** Greatest size of a page: resources, and characters or bytes that it should have. */
 const PAGE = { resources: 1000, text: 1024 * 1024 };
 
+/** The end of a line. */
+const NEWLINE = 10;
+
+/** The same of what rows are made of, which takes longer: smaller pages become garbage sooner. */
+const ROW_PAGE = { resources: 250, text: 256 * 1024 };
+
 /** The same while requests are in progress. */
 const BUSY_PAGE = { resources: 50, text: 64 * 1024 };
 
@@ -76,7 +82,9 @@ class Walk {
   }
 
   pieces(): AsyncGenerator<Lines> {
-    return this.selection.isPlain ? this.pages(this.askLines, this.toPlain) : this.pages(this.ask, this.toLines);
+    const { isPlain, part } = this.selection;
+    if (!isPlain) return this.pages(this.ask, this.toLines);
+    return this.pages(this.askLines, part.view === undefined ? this.toPlain : this.toRows);
   }
 
   /** Page after page until the file is large enough. @param ask for the next one @param toPiece makes it a piece of the file */
@@ -98,7 +106,7 @@ class Walk {
       next = this.isOver || isBusy() ? undefined : ask();
       next?.catch(() => {});
       const piece = await toPiece(page, block);
-      this.size = nextSize(piece, isBusy() ? BUSY_PAGE : PAGE);
+      this.size = nextSize(piece, isBusy() ? BUSY_PAGE : this.selection.part.view === undefined ? PAGE : ROW_PAGE);
       count += piece.count;
       text += piece.text;
       yield piece;
@@ -128,6 +136,22 @@ class Walk {
 
   private readonly toPlain = ({ lines, count }: LinePage): Promise<Piece> =>
     Promise.resolve({ lines, count, text: lines.length, looked: count, read: lines.length });
+
+  /** The rows of a view, of texts that are strings one at a time: what a page holds for long is bytes alone. */
+  private readonly toRows = async ({ lines: bytes, count: looked }: LinePage): Promise<Piece> => {
+    const { rowLines } = this.selection;
+    const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    const lines: string[] = [];
+    let text = 0;
+    for (let from = 0, end: number; (end = all.indexOf(NEWLINE, from)) >= 0; from = end + 1) {
+      for (const line of (await rowLines?.(all.toString('utf8', from, end))) ?? []) {
+        lines.push(line);
+        text += line.length;
+      }
+      await this.chunk.breathe();
+    }
+    return { lines, count: lines.length, text, looked, read: all.length };
+  };
 
   private readonly toLines = async ({ versions }: FindPage, block: number): Promise<Piece> => {
     const lines: string[] = [];

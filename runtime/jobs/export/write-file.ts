@@ -11,6 +11,9 @@ export interface Lines {
 /** Bytes that are collected before they go to the store. */
 const PIECE = 256 * 1024;
 
+/** Bytes that are read as lines together: few, so that they are garbage soon. */
+const READ = 32 * 1024;
+
 const NEWLINE = 10;
 
 /**
@@ -67,9 +70,11 @@ export async function* readLines(blobs: BlobStore, key: string): AsyncGenerator<
   const decoder = new TextDecoder();
   let rest = '';
   for await (const bytes of content.stream) {
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    yield lines;
+    for (let at = 0; at < bytes.length; at += READ) {
+      const lines = (rest + decoder.decode(bytes.subarray(at, at + READ), { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      yield lines;
+    }
   }
   if (rest !== '') yield [rest];
 }

@@ -13,8 +13,11 @@ export function openBlobs(writer: Thread<WriterOperations>, readers: ReaderPool,
     async put(key, content, limit) {
       const blob = await writer.request('beginBlob', []);
       try {
-        const { size, sha256 } = await sendPieces(content, limit, (bytes, n) =>
-          writer.request('addPiece', [blob, n, bytes], { transfer: [bytes.buffer as ArrayBuffer] }),
+        const { size, sha256 } = await sendPieces(
+          content,
+          limit,
+          (bytes, n) =>
+          writer.request('addPiece', [blob, n, bytes], { transfer: bytes.buffer instanceof ArrayBuffer ? [bytes.buffer] : [] }), // prettier-ignore
         );
         await writer.request('finishBlob', [blob, key, size, sha256, now?.()]);
         return { size, sha256 };

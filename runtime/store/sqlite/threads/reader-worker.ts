@@ -95,8 +95,11 @@ function answer(request: Request): Answer {
 
 /** The memory of an answer that goes to the other thread without a copy. */
 function handedOn({ kind }: Request, answered: Answer): ArrayBuffer[] {
-  if (kind !== 'findLines' || !('value' in answered)) return [];
-  const { buffer, byteLength } = (answered.value as LinePage).lines;
+  if ((kind !== 'findLines' && kind !== 'piece') || !('value' in answered)) return [];
+  const { value } = answered;
+  const bytes = kind === 'piece' ? (value as Uint8Array | undefined) : (value as LinePage).lines;
+  if (bytes === undefined) return [];
+  const { buffer, byteLength } = bytes;
   // A small one may lie in memory that Node shares among several.
   return buffer.byteLength === byteLength ? [buffer as ArrayBuffer] : [];
 }
