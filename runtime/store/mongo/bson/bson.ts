@@ -33,7 +33,7 @@ export function skipName(bytes: Buffer, at: number): number {
 /** The fields of a document on its first level. */
 export function fieldsOf(bytes: Raw): Map<string, Field> {
   const fields = new Map<string, Field>();
-  forMembers(bytes, 0, (from, end, value) => fields.set(nameIn(bytes, from, end), value));
+  forMembers(bytes, 0, (from, end, value) => fields.set(bytes.toString('utf8', from, end), value));
   return fields;
 }
 
@@ -44,30 +44,6 @@ export function idOf(bytes: Raw): string {
   const field = isFirst ? { type: bytes[4]!, at: 9 } : fieldsOf(bytes).get('_id');
   if (field === undefined) throw new Error('a document has no "_id"');
   return readValue(bytes, field) as string;
-}
-
-/** Names that were read before: there are few, and to decode one takes several times as long as to compare it. */
-const NAMES: string[] = new Array<string>(1024).fill('');
-const LONGEST_NAME = 24;
-
-function nameIn(bytes: Buffer, from: number, end: number): string {
-  if (end - from > LONGEST_NAME) return bytes.toString('utf8', from, end);
-  let hash = 0;
-  for (let i = from; i < end; i++) hash = (hash * 31 + bytes[i]!) | 0;
-  const place = hash & (NAMES.length - 1);
-  const known = NAMES[place]!;
-  if (isText(bytes, from, end, known)) return known;
-  const name = bytes.toString('utf8', from, end);
-  // Of ASCII alone: others are no texts of the same bytes.
-  if (name.length === end - from) NAMES[place] = name;
-  return name;
-}
-
-/** Whether some bytes are the ASCII characters of a text. */
-function isText(bytes: Buffer, from: number, end: number, text: string): boolean {
-  if (text.length !== end - from) return false;
-  for (let i = from; i < end; i++) if (bytes[i] !== text.charCodeAt(i - from)) return false;
-  return true;
 }
 
 /** Bytes of a value. */
@@ -106,7 +82,9 @@ export function readValue(bytes: Buffer, { type, at }: Field): unknown {
       return bytes.toString('utf8', at + 4, at + 3 + bytes.readInt32LE(at));
     case TYPE.document: {
       const members = new Map<string, unknown>();
-      forMembers(bytes, at, (from, end, value) => members.set(nameIn(bytes, from, end), readValue(bytes, value)));
+      forMembers(bytes, at, (from, end, value) =>
+        members.set(bytes.toString('utf8', from, end), readValue(bytes, value)),
+      );
       return members;
     }
     case TYPE.array: {

@@ -6,7 +6,7 @@ import type { PlanUsed } from '../../plan/explain.js';
 import type { ArmPlace, Path, CursorPlace, SourceName } from '../../plan/cursor.js';
 import { walkArms } from './arms.js';
 import { driven, selectDriven, selectOfType, walk } from './by-key.js';
-import { findDrivers, onlyDriver } from './compile/driver.js';
+import { findDrivers } from './compile/driver.js';
 import { restOf, type Driver } from './compile/index-range.js';
 import type { Hit } from './hit.js';
 import type { SearchRun } from './run.js';
@@ -47,7 +47,7 @@ export function findHits(
     const { value: request } = step;
     if (request.ask === 'sources') {
       counted = request.most;
-      drivers = sourcesOf(run, conjunctsOf(where), counted);
+      drivers = [...findDrivers(run, conjunctsOf(where), { limit: counted })];
       step = plan.next(drivers);
     } else {
       run.trace?.planned(where, { request, counted });
@@ -77,11 +77,6 @@ function page(
     return by === 'type' ? ofType(run, where, undefined, wanted) : inOrder(run, where, after, wanted);
   };
   return rows === Infinity ? found() : run.interrupt.within({ rows }, found);
-}
-
-function sourcesOf(run: SearchRun, conjuncts: readonly Condition[], limit: number): readonly Driver[] {
-  const only = orderOf(run) === 'any' ? onlyDriver(run, conjuncts) : undefined;
-  return only === undefined ? [...findDrivers(run, conjuncts, { limit })] : [only];
 }
 
 function goOn(

@@ -3,7 +3,7 @@ import { conjunctsOf } from '../../plan/conjuncts.js';
 import { CHEAP_TOTAL } from '../../store.js';
 import { selectDriven, selectOfType } from './by-key.js';
 import { hasIrregular } from './compile/between.js';
-import { findBest, onlyDriver } from './compile/driver.js';
+import { findBest } from './compile/driver.js';
 import { rangeOf, restOf, type Driver } from './compile/index-range.js';
 import { sql, type Sql } from './compile/sql.js';
 import { probe } from './probes.js';
@@ -17,8 +17,7 @@ const FEW_ASKED = 250;
 
 /** How many resources fulfil a condition. */
 export function countAll(run: SearchRun, where: Condition): number {
-  const conjuncts = conjunctsOf(where);
-  return countBy(run, where, onlyDriver(run, conjuncts) ?? findBest(run, conjuncts, { limit: DEEP }));
+  return countBy(run, where, findBest(run, conjunctsOf(where), { limit: DEEP }));
 }
 
 /** What a cheap count takes into account. */

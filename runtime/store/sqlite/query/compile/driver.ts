@@ -1,12 +1,10 @@
 import { FhirError } from '../../../../fhir/errors.js';
 import type { Condition, Leaf } from '../../../../search/query/query.js';
 import { conjunctsOf, isLink } from '../../../plan/conjuncts.js';
-import type { Path } from '../../../plan/cursor.js';
 import { throughLink } from '../links/through.js';
 import { probe } from '../probes.js';
 import type { SearchRun } from '../run.js';
 import { findBetween } from './between.js';
-import { MAX_INLINE } from './check.js';
 import { rangeOf, stepOf, type Arm, type Choice, type Driver } from './index-range.js';
 import type { LeafGroup } from './leaf.js';
 import { armsOf, singleOf } from './ranges.js';
@@ -121,28 +119,6 @@ export function* findDrivers(
     // What has more than another need not be counted further.
     limit = Math.min(limit, driver.count);
   }
-}
-
-/**
- * Returns the driver of a search that has but one, whose ranges are gone through one after the other: no rows need be counted. Undefined:
- * there are several, or an explanation wants the counts.
- */
-export function onlyDriver(run: SearchRun, conditions: readonly Condition[]): Driver | undefined {
-  const [only, ...others] = conditions;
-  if (only === undefined || others.length > 0 || run.trace !== undefined) return undefined;
-  const path = onlyPath(run, only);
-  if (path !== undefined) return findAgain(run, conditions, { limit: 0, path }, 0);
-  const [between] = findBetween(run, conditions, undefined, 0);
-  return between?.isWhole === true ? { ...between, path: [[0], 'between'] } : undefined;
-}
-
-/** The choice of a condition that has one way, to few ranges. */
-function onlyPath(run: SearchRun, only: Condition): Path | undefined {
-  if (!('any' in only)) return undefined;
-  const [group, ...more] = run.groups(only);
-  if (group?.isListed !== true || more.length > 0 || group.alternatives.length > MAX_INLINE) return undefined;
-  const [shape, ...parts] = group.shapes;
-  return parts.length === 0 && shape?.accesses.length === 1 ? [[0], [0]] : undefined;
 }
 
 /** The driver of a page before. */
