@@ -11,7 +11,7 @@ export const RULE_SYSTEM = 'urn:kiln:rule';
 export function successOutcome(text: string): Resource {
   return {
     resourceType: 'OperationOutcome',
-    issue: [{ severity: 'information', code: 'success', ...told(text) }],
+    issue: [{ severity: 'information', code: 'success', ...issueText(text) }],
   };
 }
 
@@ -21,7 +21,7 @@ export function successOutcome(text: string): Resource {
  *
  * @param coding our stable codes
  */
-export function told(text: string, coding?: JsonObject[]): JsonObject {
+export function issueText(text: string, coding?: JsonObject[]): JsonObject {
   return { details: { ...(coding && { coding }), text }, diagnostics: text };
 }
 
@@ -34,7 +34,7 @@ function toIssue(issue: Issue): JsonObject {
   return {
     severity: issue.severity ?? (ERRORS[issue.code].status >= 500 ? 'fatal' : 'error'),
     code: issue.issue ?? ERRORS[issue.code].issue,
-    ...told(issue.diagnostics === undefined ? issue.text : `${issue.text} (${issue.diagnostics})`, [
+    ...issueText(issue.diagnostics === undefined ? issue.text : `${issue.text} (${issue.diagnostics})`, [
       { system: ERROR_SYSTEM, code: issue.detail ?? issue.code },
       ...(issue.rule === undefined ? [] : [{ system: RULE_SYSTEM, code: issue.rule }]),
       ...(issue.sharing === undefined ? [] : [{ code: issue.sharing }]),

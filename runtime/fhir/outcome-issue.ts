@@ -1,4 +1,4 @@
-import { ERROR_SYSTEM, locationOf, told } from './operation-outcome.js';
+import { ERROR_SYSTEM, locationOf, issueText } from './operation-outcome.js';
 import type { Resource } from './resource.js';
 
 /** Something that a client should know of an answer that is none the less good. */
@@ -27,7 +27,7 @@ export function issuesOutcome(notes: readonly OutcomeIssue[]): Resource {
     issue: notes.map(({ severity, issue, code, text, parameter }) => ({
       severity,
       code: issue,
-      ...told(text, [{ system: ERROR_SYSTEM, code }]),
+      ...issueText(text, [{ system: ERROR_SYSTEM, code }]),
       ...(parameter === undefined ? {} : locationOf(parameter)),
     })),
   };

@@ -4,7 +4,7 @@ import type { Reply } from '../../core/call.js';
 import { replyBundle } from '../../core/call.js';
 import type { Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
-import { errorOutcome, told } from '../../fhir/operation-outcome.js';
+import { errorOutcome, issueText } from '../../fhir/operation-outcome.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { JSON_TYPE } from '../../format/negotiate.js';
@@ -98,7 +98,7 @@ function resultOf(job: Job): RequestResult {
 }
 
 function pointer(text: string): JsonObject {
-  return { resourceType: 'OperationOutcome', issue: [{ severity: 'warning', code: 'too-long', ...told(text) }] };
+  return { resourceType: 'OperationOutcome', issue: [{ severity: 'warning', code: 'too-long', ...issueText(text) }] };
 }
 
 async function* later(open: () => Promise<AsyncIterable<Uint8Array>>): AsyncIterable<Uint8Array> {

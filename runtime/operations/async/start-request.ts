@@ -8,7 +8,7 @@ import { ENDED, type Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { parsedBodyOf } from '../../core/write/parsed-bodies.js';
 import { newId } from '../../fhir/id.js';
-import { told } from '../../fhir/operation-outcome.js';
+import { issueText } from '../../fhir/operation-outcome.js';
 import { isObject, type JsonObject, type Resource } from '../../fhir/resource.js';
 import { REQUEST, storeCall } from '../../jobs/request/request-input.js';
 import { endJob, jobsOf, statusUrl } from '../common/jobs.js';
@@ -79,7 +79,7 @@ export async function startRequest(call: Call, services: Services): Promise<Repl
     headers: applied,
     resource: {
       resourceType: 'OperationOutcome',
-      issue: [{ severity: 'information', code: 'informational', ...told(text) }],
+      issue: [{ severity: 'information', code: 'informational', ...issueText(text) }],
     },
   };
 }

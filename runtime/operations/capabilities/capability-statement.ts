@@ -1,4 +1,4 @@
-import { told } from '../../fhir/operation-outcome.js';
+import { issueText } from '../../fhir/operation-outcome.js';
 import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
@@ -108,13 +108,13 @@ function outcomeOf(missing: readonly Missing[]): Resource {
   const issue = missing.slice(0, MOST_ERRORS).map(({ expression, text }) => ({
     severity: 'error',
     code: 'not-supported',
-    ...told(text),
+    ...issueText(text),
     expression: [expression],
   }));
   if (missing.length > MOST_ERRORS) {
     const text = `${missing.length - MOST_ERRORS} more things are not supported`;
-    issue.push({ severity: 'error', code: 'not-supported', ...told(text), expression: [TYPE] });
+    issue.push({ severity: 'error', code: 'not-supported', ...issueText(text), expression: [TYPE] });
   }
-  const fine = { severity: 'information', code: 'informational', ...told('Everything is supported') };
+  const fine = { severity: 'information', code: 'informational', ...issueText('Everything is supported') };
   return { resourceType: 'OperationOutcome', issue: issue.length > 0 ? issue : [fine] };
 }

@@ -1,4 +1,4 @@
-import { told } from '../../fhir/operation-outcome.js';
+import { issueText } from '../../fhir/operation-outcome.js';
 import type { Call, Reply } from '../../core/call.js';
 import { ENDED, type Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
@@ -54,7 +54,7 @@ function resultOf({ state, failure = '', result }: Job, reportUrl: string): { st
 const FAILED = '500 Internal Server Error';
 
 function issueOf(severity: string, code: string, text: string): JsonObject {
-  return { severity, code, ...told(text) };
+  return { severity, code, ...issueText(text) };
 }
 
 function outcome(severity: string, code: string, text: string): JsonObject {

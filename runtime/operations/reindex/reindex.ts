@@ -1,4 +1,4 @@
-import { told } from '../../fhir/operation-outcome.js';
+import { issueText } from '../../fhir/operation-outcome.js';
 import { neededOn, uniteNeeded } from '../../auth/access/needed-scopes.js';
 import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
@@ -77,12 +77,12 @@ function accepted(id: string, { prefer }: Call, services: Services): Reply {
     {
       severity: 'information',
       code: 'informational',
-      ...told(`The job ${id} is accepted; ask for its progress at ${contentLocation}`),
+      ...issueText(`The job ${id} is accepted; ask for its progress at ${contentLocation}`),
     },
   ];
   if (prefer.respondAsync !== true) {
     const text = 'A request for work after its answer should say so: Prefer: respond-async';
-    issue.push({ severity: 'warning', code: 'informational', ...told(text) });
+    issue.push({ severity: 'warning', code: 'informational', ...issueText(text) });
   }
   return { status: 202, contentLocation, resource: { resourceType: 'OperationOutcome', issue } };
 }

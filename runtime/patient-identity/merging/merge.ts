@@ -1,4 +1,4 @@
-import { told } from '../../fhir/operation-outcome.js';
+import { issueText } from '../../fhir/operation-outcome.js';
 import type { Call, Reply } from '../../core/call.js';
 import { readStored } from '../../core/read-stored.js';
 import { withinBudget } from '../../search-execution/execute/search-budget.js';
@@ -121,7 +121,7 @@ function parametersOf({ body }: Call, issue: JsonObject, result?: Resource) {
 }
 
 function issueOf(text: string): JsonObject {
-  return { severity: 'information', code: 'informational', ...told(text) };
+  return { severity: 'information', code: 'informational', ...issueText(text) };
 }
 
 function previewIssue(referrers: number): JsonObject {
