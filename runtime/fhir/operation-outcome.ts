@@ -9,10 +9,16 @@ export const RULE_SYSTEM = 'urn:kiln:rule';
 
 /** Words for a success that has no resource to show. https://hl7.org/fhir/R5/operationoutcome.html */
 export function successOutcome(text: string): Resource {
-  return {
-    resourceType: 'OperationOutcome',
-    issue: [{ severity: 'information', code: 'success', ...issueText(text) }],
-  };
+  return informationOutcome(text, 'success');
+}
+
+/** Words on work that goes on, or has ended. */
+export function noticeOutcome(text: string): Resource {
+  return informationOutcome(text, 'informational');
+}
+
+function informationOutcome(text: string, code: 'success' | 'informational'): Resource {
+  return { resourceType: 'OperationOutcome', issue: [{ severity: 'information', code, ...issueText(text) }] };
 }
 
 /**

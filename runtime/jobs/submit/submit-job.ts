@@ -3,7 +3,7 @@ import { ENDED, type Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { SUBMISSION_KEPT } from '../../core/bulk-data/submission.js';
 import { FhirError } from '../../fhir/errors.js';
-import { errorOutcome, issueText } from '../../fhir/operation-outcome.js';
+import { errorOutcome, noticeOutcome } from '../../fhir/operation-outcome.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import type { ChunkContext, ChunkResult } from '../engine/job-kind.js';
 import { importChunk } from '../import/import-job.js';
@@ -154,8 +154,7 @@ async function finish(at: SubmitCheckpoint, input: SubmitInput, { job, services 
   };
   const faults = at.faults.map((text) => errorOutcome(new FhirError('parameter-invalid', text)));
   await write(`${job.run}-faults`, faults);
-  const issue = { severity: 'information', code: 'informational', ...issueText(summaryOf(at, input)) };
-  await write(`${job.run}${SUMMARY}`, [{ resourceType: 'OperationOutcome', issue: [issue] }]);
+  await write(`${job.run}${SUMMARY}`, [noticeOutcome(summaryOf(at, input))]);
   await removeFiles(job, lists, blobs);
   return { result: { files: lists as unknown as JsonObject[] } };
 }

@@ -3,7 +3,7 @@ import type { Call, Reply } from '../../core/call.js';
 import { ENDED, type Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
-import { issueText } from '../../fhir/operation-outcome.js';
+import { noticeOutcome } from '../../fhir/operation-outcome.js';
 import { BULK } from '../../jobs/bulk/bulk-input.js';
 import { REQUEST, type RequestInput } from '../../jobs/request/request-input.js';
 import { readArguments, valueOf } from '../common/arguments.js';
@@ -25,8 +25,7 @@ export async function asyncStatus(call: Call, services: Services): Promise<Reply
   if (call.isDeletion === true) {
     const isRunning = await endJob(job, services);
     const text = isRunning ? `The request is cancelled${await entriesDone(job.id, services)}` : 'The answer is removed';
-    const issue = [{ severity: 'information', code: 'informational', ...issueText(text) }];
-    return { status: 202, resource: { resourceType: 'OperationOutcome', issue } };
+    return { status: 202, resource: noticeOutcome(text) };
   }
   polls.check(job.id);
   if (!ENDED.has(job.state)) {

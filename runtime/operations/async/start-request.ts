@@ -8,7 +8,7 @@ import { ENDED, type Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import { parsedBodyOf } from '../../core/write/parsed-bodies.js';
 import { newId } from '../../fhir/id.js';
-import { issueText } from '../../fhir/operation-outcome.js';
+import { noticeOutcome } from '../../fhir/operation-outcome.js';
 import { isObject, type JsonObject, type Resource } from '../../fhir/resource.js';
 import { REQUEST, storeCall } from '../../jobs/request/request-input.js';
 import { endJob, jobsOf, statusUrl } from '../common/jobs.js';
@@ -77,10 +77,7 @@ export async function startRequest(call: Call, services: Services): Promise<Repl
     status: 202,
     contentLocation: statusUrl('async-poll-status', job.id, services),
     headers: applied,
-    resource: {
-      resourceType: 'OperationOutcome',
-      issue: [{ severity: 'information', code: 'informational', ...issueText(text) }],
-    },
+    resource: noticeOutcome(text),
   };
 }
 

@@ -5,7 +5,7 @@ import type { Call, Reply } from '../../core/call.js';
 import { splitQuery } from '../../search-execution/criteria.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
-import { issueText } from '../../fhir/operation-outcome.js';
+import { noticeOutcome } from '../../fhir/operation-outcome.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
 import { countMatches } from '../../jobs/bulk/bulk-job.js';
 import { BULK, type BulkInput } from '../../jobs/bulk/bulk-input.js';
@@ -82,12 +82,11 @@ async function start(type: string, input: BulkInput, call: Call, services: Servi
   const { principal } = call;
   const job = await jobsOf(services).start(type, input as unknown as JsonObject, principal, keptScopes(principal));
   const text = 'The request is taken; ask the address in Content-Location for its state and its result';
-  const issue = [{ severity: 'information', code: 'informational', ...issueText(text) }];
   return {
     status: 202,
     contentLocation: statusUrl('async-poll-status', job.id, services),
     headers: { 'Preference-Applied': 'respond-async' },
-    resource: { resourceType: 'OperationOutcome', issue },
+    resource: noticeOutcome(text),
   };
 }
 

@@ -5,7 +5,7 @@ import { ownJob } from '../../core/job-files/own-job.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatHttpDate } from '../../fhir/instant.js';
-import { issueText } from '../../fhir/operation-outcome.js';
+import { noticeOutcome } from '../../fhir/operation-outcome.js';
 import { JOB_KINDS } from '../../jobs/kinds.js';
 
 /** The jobs of the server. @throws FhirError `operation-unsupported` where it has none */
@@ -44,8 +44,7 @@ export async function endJob({ id, state }: Job, services: Services): Promise<bo
 export async function endExport(job: Job, services: Services): Promise<Reply> {
   const isRunning = await endJob(job, services);
   const text = isRunning ? 'The export is cancelled, and its files are removed' : 'The files of the export are removed';
-  const issue = [{ severity: 'information', code: 'informational', ...issueText(text) }];
-  return { status: 202, resource: { resourceType: 'OperationOutcome', issue } };
+  return { status: 202, resource: noticeOutcome(text) };
 }
 
 /** The header `Expires` of a job that has ended: when its kind lets it go. */

@@ -1,5 +1,5 @@
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
-import { issueText } from '../../fhir/operation-outcome.js';
+import { noticeOutcome } from '../../fhir/operation-outcome.js';
 import type { Call, Reply } from '../../core/call.js';
 import { exportFileId, filesOf, IMPORT } from '../../core/job-files/read-job-file.js';
 import type { Job } from '../../core/jobs.js';
@@ -24,8 +24,7 @@ export async function importStatus(call: Call, services: Services): Promise<Repl
   if (call.isDeletion === true) {
     const isRunning = await endJob(job, services);
     const text = isRunning ? 'The import is cancelled; what was imported stays' : 'The result of the import is removed';
-    const issue = [{ severity: 'information', code: 'informational', ...issueText(text) }];
-    return { status: 202, resource: { resourceType: 'OperationOutcome', issue } };
+    return { status: 202, resource: noticeOutcome(text) };
   }
   if (job.state === 'failed') throw new FhirError('job-failed', `The import failed: ${job.failure ?? ''}`);
   const headers = { 'X-Progress': describeProgress(job) };

@@ -14,7 +14,7 @@ import {
 } from '../../core/bulk-data/submission.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
-import { issueText } from '../../fhir/operation-outcome.js';
+import { noticeOutcome } from '../../fhir/operation-outcome.js';
 import { SUMMARY } from '../../jobs/submit/submit-input.js';
 import { removeNotes } from '../../jobs/submit/take-back.js';
 import { readArguments, valueOf } from '../common/arguments.js';
@@ -131,6 +131,5 @@ async function remove(submission: Submission, isOver: boolean, services: Service
   const text = isOver
     ? 'The lists of the submission are removed'
     : 'The submission goes on; stop it by $bulk-submit with the submissionStatus stopped';
-  const issue = [{ severity: 'information', code: 'informational', ...issueText(text) }];
-  return { status: 202, resource: { resourceType: 'OperationOutcome', issue } };
+  return { status: 202, resource: noticeOutcome(text) };
 }

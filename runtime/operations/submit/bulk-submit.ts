@@ -13,7 +13,7 @@ import {
   type SubmissionRow,
 } from '../../core/bulk-data/submission.js';
 import { FhirError } from '../../fhir/errors.js';
-import { issueText } from '../../fhir/operation-outcome.js';
+import { noticeOutcome } from '../../fhir/operation-outcome.js';
 import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
 import type { SubmitInput } from '../../jobs/submit/submit-input.js';
 import { readArguments, valueOf, type Arguments } from '../common/arguments.js';
@@ -233,8 +233,7 @@ function invalid(parameter: string, text: string): FhirError {
 }
 
 function taken(text: string): Reply {
-  const issue = [{ severity: 'information', code: 'informational', ...issueText(text) }];
-  return { status: 200, resource: { resourceType: 'OperationOutcome', issue } };
+  return { status: 200, resource: noticeOutcome(text) };
 }
 
 /** The names by which a submission is found. */
