@@ -6,7 +6,7 @@ import type { ResumePrincipal, RightsOf } from '../auth/clients/resume-principal
 import { startBodyWorker } from '../body-workers/start-thread.js';
 import type { Config } from '../config/settings.js';
 import { describeStaleIndex } from '../core/definitions/index-status.js';
-import type { Job } from '../core/jobs.js';
+import { JOBS_PER_CLIENT, type Job } from '../core/jobs.js';
 import { FhirError } from '../fhir/errors.js';
 import type { AfterRead } from '../core/read-hook.js';
 import { endedSpan, hasSpans, span } from '../observe/trace/spans.js';
@@ -152,7 +152,7 @@ export async function openApplication(
       isBusy: () => traffic.isBusy(),
       atOnce: config['jobs.atOnce'],
       isReadOnly: config.readOnly,
-      perClient: { running: config['limits.jobs.running'], kept: config['limits.jobs.kept'] },
+      perClient: { ...JOBS_PER_CLIENT, running: config['limits.jobs.running'] },
       // Jobs go on from when it is open.
       principalOf: (owner) => late.principalOf!(owner),
     };

@@ -78,7 +78,7 @@ function settingsOf(config: Config, addresses: AuthAddresses): AuthSettings {
     algorithms: config['auth.algorithms'],
     acceptsIssuerAsAudience: config['auth.acceptsIssuerAsAudience'],
     noClients: new Set(whyNoDevelopmentClient(config) === undefined ? [] : [DEVELOPMENT_CLIENT]),
-    failures: { pair: AUTH_DEFAULTS.failures.pair, address: config['limits.auth.address'] },
+    failures: AUTH_DEFAULTS.failures,
   };
 }
 

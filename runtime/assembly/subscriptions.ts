@@ -31,6 +31,9 @@ const OWNER = 30 * 86_400_000;
 /** How long the grant of a token of another authorization server holds, in milliseconds. */
 const FOREIGN_GRANT = 86_400_000;
 
+/** Notifications that are sent at a time. */
+const AT_ONCE = 100;
+
 /** Parts that subscriptions are made of. */
 export interface SubscriptionSetup {
   readonly config: Config;
@@ -93,7 +96,7 @@ export async function openSubscriptions(setup: SubscriptionSetup): Promise<Subsc
       retryFor: config['subscriptions.retryFor'],
       keep: config['subscriptions.keep'],
       keepLog: config['log.keep'],
-      atOnce: config['subscriptions.atOnce'],
+      atOnce: AT_ONCE,
     },
     onWarning: (text) => log.warn(text),
     onError(error) {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../fhir/resource.js';
 import { AUTH_DEFAULTS } from '../auth/server/settings.js';
 import { EXTERNAL_DEFAULTS } from '../auth/server/external/settings.js';
-import { choice, duration, integer, yesOrNo, type Setting } from './setting.js';
+import { choice, duration, yesOrNo, type Setting } from './setting.js';
 import { CLIENTS_SCHEMA, SCOPES_SCHEMA } from './schemas.js';
 import { algorithms, httpsUrl, json, rootUrl, text, words } from './setting-kinds.js';
 
@@ -49,10 +49,6 @@ export const AUTH_SETTINGS = {
     initial: [],
   }),
   'auth.jwks.ca': text({ placeholder: 'FILE', help: 'certificates of private authorities for these, in PEM' }),
-  'limits.auth.address': integer(1, 1_000_000, {
-    help: 'failures a minute at /auth from one address',
-    initial: AUTH_DEFAULTS.failures.address,
-  }),
   'auth.external.mode': EXTERNAL_MODE,
   'auth.external.issuer': httpsUrl({ help: 'its issuer, exactly as in its tokens' }),
   'auth.external.audience': words({

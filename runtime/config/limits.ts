@@ -11,8 +11,6 @@ export function limitsOf(config: Config): Limits & { readonly queryTime: number 
     entries: config['limits.bundle.entries'],
     url: config['limits.url'],
     queryTime: config['limits.query.time'],
-    jobQueryTime: config['limits.jobs.queryTime'],
-    jobAnswer: config['limits.jobs.answer'],
     keepAliveTime: config['limits.keepAliveTime'],
   };
 }

@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS, LONG_QUERY_TIME } from '../fhir/limits.js';
+import { DEFAULT_LIMITS } from '../fhir/limits.js';
 import type { JsonObject } from '../fhir/resource.js';
 import { JOBS_PER_CLIENT } from '../core/jobs.js';
 import { DEFAULT_SEARCH } from '../core/search-services/search-settings.js';
@@ -181,18 +181,6 @@ export const SETTINGS = {
     help: 'jobs of one client that have not ended; more are refused (429)',
     initial: JOBS_PER_CLIENT.running,
   }),
-  'limits.jobs.kept': integer(1, 10_000, {
-    help: 'jobs of one client that ended and whose results are kept; more are refused (429)',
-    initial: JOBS_PER_CLIENT.kept,
-  }),
-  'limits.jobs.queryTime': duration(10, 24 * HOUR, {
-    help: 'time of a query of a request that is answered later (Prefer: respond-async)',
-    initial: LONG_QUERY_TIME,
-  }),
-  'limits.jobs.answer': size(1024 * 1024, 4096 * MB, {
-    help: 'size of an answer that is kept for later; its state shows a quarter of it at most',
-    initial: 256 * MB,
-  }),
   'import.allow': words({
     help: 'hosts, or host:port, of servers that $import and $bulk-submit may fetch files from',
     initial: [],
@@ -227,7 +215,6 @@ export const SETTINGS = {
     help: 'whether notifications by rest-hook are signed with the key of the authorization server (X-Kiln-Signature)',
     initial: false,
   }),
-  'subscriptions.atOnce': integer(1, 10_000, { help: 'notifications that are sent at a time', initial: 100 }),
   'log.keep': duration(60_000, 365 * 24 * HOUR, {
     help: 'time for which MongoDB keeps the log of changes, for $changes',
     initial: 7 * 24 * HOUR,

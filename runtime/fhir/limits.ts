@@ -16,8 +16,6 @@ export interface Limits {
   readonly historyPage: number;
   /** All searches that one request needs in the store; absent: what the store gives each. */
   readonly queryTime?: number;
-  /** The same for a request that a job makes; absent: 10 min. */
-  readonly jobQueryTime?: number;
   /** An answer that a job keeps; a quarter of it is the most that a status has in its Bundle. Absent: 256 MB. */
   readonly jobAnswer?: number;
   /**

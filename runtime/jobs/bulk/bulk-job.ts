@@ -5,6 +5,7 @@ import { readStored } from '../../core/read-stored.js';
 import type { Services } from '../../core/services.js';
 import type { WriteLedger } from '../../core/write/write-ledger.js';
 import { FhirError } from '../../fhir/errors.js';
+import { LONG_QUERY_TIME } from '../../fhir/limits.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { setQueryBudget } from '../../store/query-budget.js';
 import type { ChunkContext, ChunkResult } from '../engine/job-kind.js';
@@ -39,7 +40,7 @@ const NOTHING: BulkCounts = { done: 0, skipped: 0, failed: 0, failures: [] };
 export async function bulkChunk(context: ChunkContext): Promise<ChunkResult> {
   const { job, signal, services } = context;
   const input = job.input as unknown as BulkInput;
-  setQueryBudget(signal, services.limits.jobQueryTime ?? 600_000);
+  setQueryBudget(signal, LONG_QUERY_TIME);
   const at = job.checkpoint as unknown as BulkCheckpoint | undefined;
   if (at === undefined) {
     const total = await countMatches(input, services, signal);

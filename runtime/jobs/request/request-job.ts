@@ -61,12 +61,11 @@ export async function requestChunk(context: ChunkContext): Promise<ChunkResult> 
 async function answer(context: ChunkContext): Promise<RequestResult> {
   const { job, services, principal, signal } = context;
   const { store, limits, audit } = services;
-  const time = limits.jobQueryTime ?? LONG_QUERY_TIME;
-  setQueryBudget(signal, time);
+  setQueryBudget(signal, LONG_QUERY_TIME);
   const ledger = await openLedger(job, store, context);
   const stored = await readCall(job.input as unknown as RequestInput, store.blobs, limits.nesting);
   const call: Call = { ...stored, principal, signal, ledger };
-  const patient = { ...services, limits: { ...limits, queryTime: time, answerTime: Infinity } };
+  const patient = { ...services, limits: { ...limits, queryTime: LONG_QUERY_TIME, answerTime: Infinity } };
   try {
     const reply = await services.entries.handle(call, patient);
     return await sendAudited(audit, call, reply, () => storeReply(job, reply, services));
