@@ -25,6 +25,7 @@ export interface SqlQuery {
 /** Column of the table of a view. */
 export interface SqlColumn {
   readonly name: string;
+  readonly type: string;
   readonly kind: ColumnKind;
   readonly isCollection: boolean;
 }
@@ -36,9 +37,20 @@ export interface ResultColumn {
   readonly origin?: readonly [view: number, column: number];
 }
 
+/** Limits of one query: rows of a table, and pages of 4 kB of the database of a statement. */
+export interface TableLimits {
+  readonly rows: number;
+  readonly pages: number;
+}
+
 /** Messages of the server: first the query with the columns of its views, then one answer to each message of the process. */
 export type ToProcess =
-  | { readonly query: SqlQuery; readonly views: readonly (readonly SqlColumn[])[] }
+  | {
+      readonly query: SqlQuery;
+      readonly views: readonly (readonly SqlColumn[])[];
+      /** Other limits than the usual ones. */
+      readonly limits?: TableLimits;
+    }
   /** Rows of the view that is wanted; none: there are no more. */
   | { readonly rows: readonly SqlRow[] }
   | { readonly next: true };

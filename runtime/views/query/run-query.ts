@@ -9,7 +9,16 @@ import type { Column } from '../column-kind.js';
 import type { ViewRow } from '../compile-view.js';
 import { RowError } from '../view-error.js';
 import { utcOf } from './utc.js';
-import type { FromProcess, ResultColumn, SqlQuery, SqlRow, SqlValue, ToProcess } from './messages.js';
+import type {
+  FromProcess,
+  ResultColumn,
+  SqlColumn,
+  SqlQuery,
+  SqlRow,
+  SqlValue,
+  TableLimits,
+  ToProcess,
+} from './messages.js';
 import { withProcess } from './processes.js';
 
 /** How long the statements of a query may take together, in milliseconds. */
@@ -41,10 +50,11 @@ export async function* runQuery(
   query: SqlQuery,
   views: readonly QueryView[],
   signal: AbortSignal | undefined,
+  limits?: TableLimits,
 ): AsyncGenerator<QueryResult> {
   for await (const child of withProcess(signal)) {
     const talk = new Talk(child, signal);
-    let message = await talk.say({ query, views: views.map(({ columns }) => columns.map(({ name, kind, isCollection }) => ({ name, kind, isCollection }))) }); // prettier-ignore
+    let message = await talk.say({ query, views: describeViews(views), ...(limits !== undefined && { limits }) });
     if (!('columns' in message)) throw new Error('the process of a query does not answer as it should');
     const found = message.columns;
     message = await talk.say({ next: true });
@@ -69,9 +79,12 @@ export async function checkQuery(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   for await (const child of withProcess(signal)) {
-    const columns = views.map((each) => each.columns.map(({ name, kind, isCollection }) => ({ name, kind, isCollection }))); // prettier-ignore
-    await new Talk(child, signal).say({ query, views: columns });
+    await new Talk(child, signal).say({ query, views: describeViews(views) });
   }
+}
+
+function describeViews(views: readonly Pick<QueryView, 'columns'>[]): SqlColumn[][] {
+  return views.map(({ columns }) => columns.map(({ name, type, kind, isCollection }) => ({ name, type, kind, isCollection }))); // prettier-ignore
 }
 
 /** Sends the rows of a view until there are no more. */

@@ -2,10 +2,22 @@ import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 
 import type { ColumnKind } from '../column-kind.js';
-import type { FromProcess, ResultColumn, SqlColumn, SqlQuery, SqlRow, SqlValue, ToProcess } from './messages.js';
+import type {
+  FromProcess,
+  ResultColumn,
+  SqlColumn,
+  SqlQuery,
+  SqlRow,
+  SqlValue,
+  TableLimits,
+  ToProcess,
+} from './messages.js';
+import { unionParts } from './union-parts.js';
 
-/** Limits of one query: rows of a table, characters of a row of the result, and pages of 4 kB of one database. */
-const MOST = { rows: 1_000_000, row: 16_000_000, pages: 98_304 };
+/** Characters of a row of the result, at most. */
+const LONGEST_ROW = 16_000_000;
+
+let limits: TableLimits = { rows: 1_000_000, pages: 98_304 };
 
 /** Greatest size of a message: rows, and characters. */
 const MESSAGE = { rows: 500, characters: 256 * 1024 };
@@ -74,6 +86,7 @@ function ask(message: FromProcess): Promise<ToProcess> {
 
 async function run(first: ToProcess): Promise<void> {
   if (!('query' in first)) return;
+  limits = first.limits ?? limits;
   const prepared = prepare(first.query, first.views);
   await ask({ columns: prepared.columns });
   hasData = true;
@@ -83,7 +96,7 @@ async function run(first: ToProcess): Promise<void> {
   for (const row of resultOf(prepared)) {
     const cells = row.map(toMessage);
     const characters = cells.reduce<number>((sum, cell) => sum + sizeOf(cell), 0);
-    if (characters > MOST.row) throw new QueryFailure(`a row has more than ${MOST.row} characters`);
+    if (characters > LONGEST_ROW) throw new QueryFailure(`a row has more than ${LONGEST_ROW} characters`);
     rows.push(cells);
     size += characters;
     if (rows.length < MESSAGE.rows && size < MESSAGE.characters) continue;
@@ -97,7 +110,7 @@ async function run(first: ToProcess): Promise<void> {
 /** Makes the tables of a statement and those below it, in a database for each, and prepares it. */
 function prepare(query: SqlQuery, views: readonly (readonly SqlColumn[])[]): Prepared {
   const db = new Database(':memory:');
-  for (const setting of ['journal_mode = off', 'temp_store = memory', `max_page_count = ${MOST.pages}`])
+  for (const setting of ['journal_mode = off', 'temp_store = memory', `max_page_count = ${limits.pages}`])
     db.pragma(setting);
   const origins = new Map<string, Map<string, Origin>>();
   const tables = query.tables.map(({ label, view, query: below }): PreparedTable => {
@@ -118,8 +131,26 @@ function prepare(query: SqlQuery, views: readonly (readonly SqlColumn[])[]): Pre
   if (!statement.reader || !statement.readonly) throw new QueryFailure('the statement reads no rows, or changes something'); // prettier-ignore
   const values = Object.entries(query.values).map(([name, value]) => [name, fromMessage(value)]);
   statement.bind(Object.fromEntries(values)).raw().safeIntegers();
-  const columns = statement.columns().map(({ name, table, column }): ResultColumn => {
-    const origin = origins.get(table?.toLowerCase() ?? '')?.get(column?.toLowerCase() ?? '');
+  const originsOf = (each: Database.Statement): Origin[] =>
+    each
+      .columns()
+      .map(({ table, column }) => origins.get(table?.toLowerCase() ?? '')?.get(column?.toLowerCase() ?? ''));
+  const typeOf = (origin: Origin): string | undefined => {
+    const { type, isCollection } = (origin && views[origin[0]]?.[origin[1]]) ?? {};
+    return type && `${type} ${isCollection}`;
+  };
+  // SQLite describes the columns of the first SELECT alone.
+  const [, ...parts] = unionParts(query.sql) ?? ['', ''];
+  const own = originsOf(statement);
+  const others = parts.map((part) => {
+    try {
+      return originsOf(db.prepare(part));
+    } catch {
+      return [];
+    }
+  });
+  const columns = statement.columns().map(({ name }, i): ResultColumn => {
+    const origin = others.every((each) => typeOf(each[i]) === typeOf(own[i])) ? own[i] : undefined;
     return { name, ...(origin !== undefined && { origin }) };
   });
   const names = columns.map(({ name }) => name.toLowerCase());
@@ -133,7 +164,7 @@ async function fill({ db, tables }: Prepared): Promise<void> {
     const insert = db.prepare(`INSERT INTO ${identifier(label)} VALUES (${new Array(width).fill('?').join()})`);
     let count = 0;
     const add = (row: readonly unknown[]): void => {
-      if (++count > MOST.rows) throw new QueryFailure(`the table ${label} has more than ${MOST.rows} rows`);
+      if (++count > limits.rows) throw new QueryFailure(`the table ${label} has more than ${limits.rows} rows`);
       insert.run(row);
     };
     if (query !== undefined) {
