@@ -13,7 +13,7 @@ import { QUERY_LIMITS } from '../limits.js';
 import { quote } from '../../fhir/quote.js';
 
 /** Values that the expressions of a query may look at on one resource: nothing else is done meanwhile. */
-const OF_RESOURCE = 500_000;
+const OF_RESOURCE = 100_000;
 
 /** What was found before, or why nothing was. */
 type Result = readonly unknown[] | FhirError;

@@ -88,7 +88,7 @@ function isQuantity({ type }: PathItem): boolean {
 }
 
 /** Code units of the text of an object that cost as much as a value to make. */
-const OBJECT_IN_A_VALUE = 16;
+const OBJECT_IN_A_VALUE = 8;
 
 /** Texts of items, the same for equal ones. What they are made of counts: values are as large as all that is in them. */
 export function keysOf(items: Items, environment: Environment): string[] {
