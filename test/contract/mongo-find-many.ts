@@ -5,7 +5,7 @@ import type { IndexEntry } from '../../runtime/indexing/entry.js';
 import { matches, type Candidate } from '../../runtime/search/query/match.js';
 import { printCondition } from '../../runtime/search/query/print.js';
 import type { Condition, SortKey } from '../../runtime/search/query/query.js';
-import { compareBy } from '../../runtime/search/query/sort.js';
+import { compareBy } from '../toy/compare-by.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { FindQuery, Store } from '../../runtime/store/store.js';
 import { atMost } from '../at-most.js';

@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from 'vitest';
 import type { IndexEntry } from '../../runtime/indexing/entry.js';
 import { matches, type Candidate } from '../../runtime/search/query/match.js';
 import type { Condition, SortKey } from '../../runtime/search/query/query.js';
-import { compareBy } from '../../runtime/search/query/sort.js';
+import { compareBy } from '../toy/compare-by.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { FindPage, FindQuery, Store } from '../../runtime/store/store.js';
 import { describeOnMongod } from '../mongod/for-tests.js';

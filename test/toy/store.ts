@@ -7,7 +7,7 @@ import type { IndexEntry } from '../../runtime/indexing/entry.js';
 import { leadsTo, matches, type Neighbours } from '../../runtime/search/query/match.js';
 import { printCondition } from '../../runtime/search/query/print.js';
 import { compareText } from '../../runtime/search/query/compare-text.js';
-import { compareBy } from '../../runtime/search/query/sort.js';
+import { compareBy } from './compare-by.js';
 import { stampBody } from '../../runtime/store/body.js';
 import { runSteps, type IncludeStep } from '../../runtime/store/include-steps.js';
 import { toLinePage } from '../../runtime/store/line-page.js';

@@ -73,22 +73,3 @@ export function compareValues(a: SortValue, b: SortValue): number {
   }
   return 0;
 }
-
-/**
- * Compares resources by these keys; what is equal in all of them by `_id`. Tests compare the orders of stores with it.
- *
- * @internal
- */
-export function compareBy(sort: readonly SortKey[]): (a: Sortable, b: Sortable) => number {
-  return (a, b) => {
-    for (const key of sort) {
-      const [left, right] = [sortValue(key, a), sortValue(key, b)];
-      if (left === undefined && right === undefined) continue;
-      if (left === undefined) return 1;
-      if (right === undefined) return -1;
-      const order = compareValues(left, right);
-      if (order !== 0) return key.isDescending ? -order : order;
-    }
-    return compareText(a.id, b.id);
-  };
-}

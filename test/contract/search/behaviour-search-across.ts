@@ -4,7 +4,7 @@ import type { IndexEntry } from '../../../runtime/indexing/entry.js';
 import { matches } from '../../../runtime/search/query/match.js';
 import { compareText } from '../../../runtime/search/query/compare-text.js';
 import type { Condition, SortKey, Target } from '../../../runtime/search/query/query.js';
-import { compareBy } from '../../../runtime/search/query/sort.js';
+import { compareBy } from '../../toy/compare-by.js';
 import { CHEAP_TOTAL, type FindMultiTypeQuery, type FindPage, type Store } from '../../../runtime/store/store.js';
 import { date, key, number, of, query, settled, sharedStore, text, token, walk } from './behaviour-search-helpers.js';
 import { directive } from './behaviour-search-include-cases.js';

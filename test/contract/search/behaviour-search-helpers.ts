@@ -14,7 +14,8 @@ import type {
 import { compareText } from '../../../runtime/search/query/compare-text.js';
 import { toLine } from '../../../runtime/indexing/text/line.js';
 import type { SortKey } from '../../../runtime/search/query/query.js';
-import { compareBy, type Sortable } from '../../../runtime/search/query/sort.js';
+import type { Sortable } from '../../../runtime/search/query/sort.js';
+import { compareBy } from '../../toy/compare-by.js';
 import type { FindPage, FindQuery, Store } from '../../../runtime/store/store.js';
 import { openStore, type StoreTestOptions } from '../open-store.js';
 import type { Subject } from '../subject.js';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 
 import { matches, type Candidate } from '../../../runtime/search/query/match.js';
 import { printCondition, printSort } from '../../../runtime/search/query/print.js';
-import { compareBy } from '../../../runtime/search/query/sort.js';
+import { compareBy } from '../../toy/compare-by.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { createGenerator } from './behaviour-search-generator.js';
 import { settled, sharedStore, walk } from './behaviour-search-helpers.js';
