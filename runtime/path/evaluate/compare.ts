@@ -1,7 +1,7 @@
 import { isTemporal, compareTimes } from './times.js';
 import { equalityKey } from '../equality-key.js';
 import { canonicalUnit, toCanonical, type CanonicalUnit } from '../../fhir/ucum/canonical.js';
-import { spend, TEXT_IN_A_VALUE, type Environment } from './environment.js';
+import { spend, spendReading, TEXT_IN_A_VALUE, type Environment } from './environment.js';
 import { isJson, isNumber, UCUM, type PathItem, type Items, type Json } from './item.js';
 
 /**
@@ -24,6 +24,7 @@ export function equalItems(left: Items, right: Items, environment: Environment):
 function equalValues(left: PathItem, right: PathItem, environment: Environment): boolean | undefined {
   const [a, b] = [left.value, right.value];
   if (typeof a === 'string' && typeof b === 'string') {
+    if (a.length === b.length) spendReading(environment, a);
     if (a === b) return true;
     return isTemporal(left.type) && isTemporal(right.type) ? equalTimes(a, b) : false;
   }

@@ -1,6 +1,6 @@
 import { ExpressionError } from '../expression/expression-error.js';
 import { operandsOf, parseExpression, type Expression } from '../expression/parse.js';
-import { childrenOf, spend, type Environment, type VersionVariable } from './environment.js';
+import { childrenOf, counted, spend, type Environment, type VersionVariable } from './environment.js';
 import { referenceKeys } from './keys.js';
 import type { Evaluate } from './function-types.js';
 import { FUNCTIONS } from './functions.js';
@@ -98,7 +98,7 @@ function compile(expression: Expression): Evaluate {
     case 'position':
       return (_focus, { index }) => ofNumber(index);
     case 'total':
-      return (_focus, { total }) => total ?? NONE;
+      return (_focus, environment) => counted(environment.total ?? NONE, environment);
     case 'nothing':
       return () => NONE;
   }
@@ -165,8 +165,26 @@ function compileCall({ name, of, args }: Extract<Expression, { kind: 'call' }>):
   }
   const make = FUNCTIONS.get(name);
   if (make === undefined) throw new ExpressionError(`${name}() is not supported`);
-  const run = make(args.map(compile));
+  const run = make(args.map(compileArgument));
   return (focus, environment) => run(on === undefined ? focus : on(focus, environment), environment, focus);
+}
+
+/** Parts of an argument that cost as much as a value each time, where it has more: what is looked at is little beside them. */
+const PARTS_IN_A_VALUE = 10;
+
+/** An argument, which many values may have evaluated. */
+function compileArgument(argument: Expression): Evaluate {
+  const run = compile(argument);
+  const cost = Math.floor(partsOf(argument) / PARTS_IN_A_VALUE);
+  if (cost < 2) return run;
+  return (focus, environment) => {
+    spend(environment, cost);
+    return run(focus, environment);
+  };
+}
+
+function partsOf(expression: Expression): number {
+  return operandsOf(expression).reduce((sum, each) => sum + partsOf(each), 1);
 }
 
 /** The type that an argument names: `Patient`, `FHIR.Patient`, `System.String`. */
@@ -183,6 +201,7 @@ function isType(items: Items, type: string, environment: Environment): Items {
 }
 
 function ofType(items: Items, type: string, environment: Environment): Items {
+  spend(environment, items.length);
   return items.filter((item) => isOfType(item, type, environment));
 }
 
@@ -210,7 +229,8 @@ function compileVariable(name: string): Evaluate {
   if (name === 'context') return (_focus, environment) => [environment.context];
   if (name === 'current' || name === 'previous') return (_focus, environment) => versionOf(name, environment);
   const constant = constantOf(name);
-  if (constant === undefined) return (_focus, { variables }) => variables?.[name] ?? NONE;
+  if (constant === undefined)
+    return (_focus, environment) => counted(environment.variables?.[name] ?? NONE, environment);
   const value = ofText(constant);
   return () => value;
 }

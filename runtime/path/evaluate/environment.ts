@@ -75,11 +75,43 @@ export function childrenOf(
   return found;
 }
 
+/**
+ * Returns what is found at each of some values, counted before that of the next is added: each may find all that there is.
+ *
+ * @param cost of each, beside what it finds
+ * @throws TooCostly
+ */
+export function gathered(
+  items: Items,
+  environment: Environment,
+  find: (item: PathItem, i: number) => Items,
+  cost = 0,
+): readonly PathItem[] {
+  const all: PathItem[] = [];
+  for (const [i, item] of items.entries()) {
+    const found = find(item, i);
+    spend(environment, found.length + cost);
+    for (const each of found) all.push(each);
+  }
+  return all;
+}
+
+/** Returns some values of an environment or a list, which are gone through where they are used. @throws TooCostly */
+export function counted(items: Items, environment: Environment): Items {
+  spend(environment, items.length);
+  return items;
+}
+
 /** Greatest length of a text that an expression makes, in UTF-16 code units. */
 const MAX_TEXT = 100_000;
 
 /** Code units of a text that cost as much as a value. */
 export const TEXT_IN_A_VALUE = 64;
+
+/** Counts a text that is about to be read by its length. @throws TooCostly */
+export function spendReading(environment: Environment, { length }: string): void {
+  if (length > TEXT_IN_A_VALUE) spend(environment, length / TEXT_IN_A_VALUE);
+}
 
 /** Counts a text that is about to be made by its length. @throws TooCostly */
 export function spendText(environment: Environment, length: number): void {

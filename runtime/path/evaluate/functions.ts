@@ -1,5 +1,5 @@
 import type { Evaluate, MakeFunction } from './function-types.js';
-import { childrenOf, spend, type Environment } from './environment.js';
+import { childrenOf, counted, gathered, spend, spendReading, type Environment } from './environment.js';
 import { distinct, keysOf } from './compare.js';
 import {
   PathItem,
@@ -21,6 +21,9 @@ import { calendarUnit } from './times.js';
 import { TEXT_FUNCTIONS } from './text-functions.js';
 
 const NOTHING: Evaluate = () => NONE;
+
+/** Values that a round of `repeat()` costs as much as, for each value: what was found is kept. */
+const OF_ROUND = 3;
 
 /** What counts as a boolean, numbers too. http://hl7.org/fhirpath/N1/#toboolean-boolean */
 const TRUTHS: ReadonlyMap<string, boolean> = new Map([
@@ -68,7 +71,8 @@ export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, Make
   ['count', () => (input) => ofNumber(input.length)],
   ['where', ([criteria]) => (input, environment) => filter(input, criteria, environment)],
   ['select', ([project = NOTHING]) => (input, environment) =>
-      atEach(input, environment, () => input.flatMap((item, i) => project(at(item, i, environment), environment)))],
+      atEach(input, environment, () =>
+        gathered(input, environment, (item, i) => project(at(item, i, environment), environment)))],
   ['all', ([criteria = NOTHING]) => (input, environment) =>
       ofBoolean(atEach(input, environment, () =>
         input.every((item, i) => toBoolean(criteria(at(item, i, environment), environment)) === true)))],
@@ -78,15 +82,15 @@ export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, Make
   ['anyFalse', () => (input) => ofBoolean(input.some(({ value }) => value === false))],
   ['first', () => (input) => input.slice(0, 1)],
   ['last', () => (input) => input.slice(-1)],
-  ['tail', () => (input) => input.slice(1)],
+  ['tail', () => (input, environment) => counted(input.slice(1), environment)],
   ['single', () => (input, environment) => {
       if (input.length > 1) environment.isMistaken = true;
       return input.length === 1 ? input : NONE;
     }],
   ['skip', ([count = NOTHING]) => (input, environment, outer) =>
-      input.slice(Math.max(0, toNumber(count(outer, environment)) ?? 0))],
+      counted(input.slice(Math.max(0, toNumber(count(outer, environment)) ?? 0)), environment)],
   ['take', ([count = NOTHING]) => (input, environment, outer) =>
-      input.slice(0, Math.max(0, toNumber(count(outer, environment)) ?? 0))],
+      counted(input.slice(0, Math.max(0, toNumber(count(outer, environment)) ?? 0)), environment)],
   ['distinct', () => (input, environment) => distinct(input, environment)],
   ['isDistinct', () => (input, environment) =>
       ofBoolean(input.length < 2 || new Set(keysOf(input, environment)).size === input.length)],
@@ -128,8 +132,7 @@ export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, Make
       const found: PathItem[] = [];
       const seen = new Set<unknown>();
       for (let level = input; level.length > 0;) {
-        const next = level.flatMap((item) => project([item], environment));
-        spend(environment, next.length);
+        const next = gathered(level, environment, (item) => project([item], environment), OF_ROUND);
         level = next.filter(({ value }) => {
           const { size } = seen;
           return seen.add(value).size > size;
@@ -195,10 +198,18 @@ export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, Make
   ['today', () => (_input, environment) => nowAs('System.Date', () => [0, 10], environment)],
   ['timeOfDay', () => (_input, environment) => nowAs('System.Time', ({ length }) => [11, length - 1], environment)],
   ...CONVERSIONS.flatMap(([type, convert]): [string, MakeFunction][] => [
-    [`to${type}`, () => convert],
-    [`convertsTo${type}`, () => (input) => (input.length === 1 ? ofBoolean(convert(input).length === 1) : NONE)],
+    [`to${type}`, () => (input, environment) => convert(read(input, environment))],
+    [`convertsTo${type}`, () => (input, environment) =>
+        input.length === 1 ? ofBoolean(convert(read(input, environment)).length === 1) : NONE],
   ]),
 ]); // prettier-ignore
+
+/** Counts the only text. */
+function read(input: Items, environment: Environment): Items {
+  const text = toText(input);
+  if (text !== undefined) spendReading(environment, text);
+  return input;
+}
 
 /** The time of the evaluation, as a part of its text in ISO 8601. */
 function nowAs(type: string, part: (text: string) => readonly [number, number], environment: Environment): Items {

@@ -36,9 +36,9 @@ export function ofText(value: string | undefined): Items {
   return value === undefined ? NONE : [new PathItem(value, 'System.String')];
 }
 
-/** A number as a collection; undefined is the empty one. */
+/** A number as a collection; undefined is the empty one, and so is what is too large for a number. */
 export function ofNumber(value: number | undefined): Items {
-  if (value === undefined || Number.isNaN(value)) return NONE;
+  if (value === undefined || !Number.isFinite(value)) return NONE;
   return [new PathItem(value, Number.isInteger(value) ? 'System.Integer' : 'System.Decimal')];
 }
 

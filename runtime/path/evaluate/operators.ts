@@ -133,6 +133,8 @@ function holds(all: Items, some: Items, environment: Environment): boolean {
 /** Equal in any order, texts without regard to case. http://hl7.org/fhirpath/N1/#equivalent */
 function isEquivalent(left: Items, right: Items, environment: Environment): boolean {
   if (left.length !== right.length) return false;
+  // Amounts in other units, and times in other zones.
+  if (left.length === 1 && equalItems(left, right, environment) === true) return true;
   const keys = (items: Items): string => keysOf(items, environment).map((key) => key.toLowerCase()).sort().join(); // prettier-ignore
   return keys(left) === keys(right);
 }

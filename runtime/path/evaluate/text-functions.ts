@@ -1,6 +1,6 @@
 import { ExpressionError } from '../expression/expression-error.js';
 import { RegexFault, regexOf, type LinearRegex } from './linear-regex.js';
-import { spend, spendText, TEXT_IN_A_VALUE, TooCostly, type Environment } from './environment.js';
+import { spend, spendReading, spendText, TEXT_IN_A_VALUE, TooCostly, type Environment } from './environment.js';
 import type { Evaluate, MakeFunction, RunFunction } from './function-types.js';
 import { NONE, ofBoolean, ofNumber, ofText, toNumber, toText, type Items } from './item.js';
 import { memoize } from '../../fhir/memory/memoize.js';
@@ -24,7 +24,9 @@ export const TEXT_FUNCTIONS: readonly (readonly [string, MakeFunction])[] = [
     ([separator = NOTHING]) =>
       (input, environment, outer) => {
         const [text, by] = [toText(input), toText(separator(outer, environment))];
-        const parts = text === undefined || by === undefined ? [] : text.split(by);
+        if (text === undefined || by === undefined) return NONE;
+        spendReading(environment, text);
+        const parts = text.split(by);
         spend(environment, parts.length);
         return parts.flatMap(ofText);
       },
@@ -69,6 +71,7 @@ export const TEXT_FUNCTIONS: readonly (readonly [string, MakeFunction])[] = [
       (input, environment, outer) => {
         const [text, from, to] = [toText(input), toText(pattern(outer, environment)), toText(substitute(outer, environment))]; // prettier-ignore
         if (text === undefined || from === undefined || to === undefined) return NONE;
+        spendReading(environment, text);
         spendText(environment, text.length + countOf(from, text) * (to.length - from.length));
         return ofText(text.replaceAll(from, () => to));
       },
@@ -116,7 +119,10 @@ function withText(work: (text: string, other: string, environment: Environment) 
       // Before the argument: a pattern that nothing is matched with need not be compiled.
       const text = textOf(input, environment);
       const other = text === undefined ? undefined : toText(argument(outer, environment));
-      return text === undefined || other === undefined ? NONE : work(text, other, environment);
+      if (text === undefined || other === undefined) return NONE;
+      spendReading(environment, text);
+      spendReading(environment, other);
+      return work(text, other, environment);
     };
 }
 

@@ -105,6 +105,7 @@ export function shiftTime(text: string, amount: number, unit: string): string | 
     const last = new Date(Date.UTC(from.getUTCFullYear() + 400, from.getUTCMonth() + 1, 0)).getUTCDate();
     from.setUTCDate(Math.min(day, last));
   } else from.setTime(from.getTime() + Math.trunc((amount * length) / step) * step);
+  if (Number.isNaN(from.getTime())) return undefined;
   const made = from.toISOString();
   if (made.length > 24) return undefined;
   return (
