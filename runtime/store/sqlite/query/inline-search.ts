@@ -7,15 +7,18 @@ import { connect } from '../file/connect.js';
 import { openDictionary } from '../write/dictionary.js';
 import { openFinders } from './find.js';
 import { openQueryInterrupt } from '../file/query-interrupt.js';
+import { openProcessorWaits, type ProcessorWaits } from '../threads/processor-waits.js';
 import type { ThreadSettings } from '../settings.js';
 import { translateSqliteError } from '../file/sqlite-errors.js';
 import { isTooCostly } from '../file/too-costly.js';
 
 /**
- * How long a search may take on the caller's thread, in milliseconds. Most take a small part of it; the way to another thread and back
- * would cost more than they do.
+ * How long a search may take on the caller's thread, in milliseconds, once it has looked at so many rows. Most take a fraction
+ * of it; the way to another thread and back would cost more than they do. What has looked at fewer was not long itself, and to
+ * begin again elsewhere, where all is cold, would take longer than what is left. Time in which others had the processor is
+ * no other thread's: on a busy machine the way to another thread takes longest.
  */
-const SHORT = 4;
+const SHORT = { time: 2, rows: 1000 };
 
 /** After one that took too long none is tried for so many times as long: of the caller's time at most a tenth is lost. */
 const REST = 9;
@@ -38,14 +41,17 @@ export interface InlineSearch {
 /**
  * Opens the connection with the first search.
  *
- * @param limits `time` is the longest that a search may take, in milliseconds; tests have others
+ * @param limits tests have others
+ * @param waits closed with it; the same
  */
 export function openInlineSearch(
   { file, identity, isTemporary }: ThreadSettings,
-  limits: { readonly time: number } = { time: SHORT },
+  limits: { readonly time: number; readonly rows: number } = SHORT,
+  waits: ProcessorWaits = openProcessorWaits(),
 ): InlineSearch {
   let connection: ReturnType<typeof open> | undefined;
   let restUntil = 0;
+  let asked = { at: -Infinity, waited: 0 };
 
   function open() {
     const db = connect(file, { cache: 8192, timeout: 0, queryOnly: true, isTemporary, identity });
@@ -65,19 +71,27 @@ export function openInlineSearch(
     }
   }
 
+  /** Read again after a millisecond alone: to ask the system costs as much as a tenth of a short search. */
+  function waitedBy(now: number): number {
+    if (now - asked.at > 1) asked = { at: now, waited: waits.total() };
+    return asked.waited;
+  }
+
   /** @param search on the connection */
   function attempt(count: number, search: (here: ReturnType<typeof open>) => FindPage): FindPage | undefined {
     const start = performance.now();
     const here = count > MOST || start < restUntil ? undefined : current();
     if (here === undefined) return undefined;
+    const waited = waitedBy(start);
+    const away = (): number => waits.total() - waited;
     try {
-      here.interrupt.begin(1, limits.time);
+      here.interrupt.begin(1, limits.time, limits.rows, away);
       return search(here);
     } catch (error) {
       const isBusy = error instanceof SqliteError && error.code.startsWith('SQLITE_BUSY');
       if (!isBusy && !isTooCostly(error)) throw translateSqliteError(error);
       const end = performance.now();
-      restUntil = end + REST * (end - start);
+      restUntil = end + REST * (end - start - away());
       return undefined;
     }
   }
@@ -85,7 +99,10 @@ export function openInlineSearch(
   return {
     find: (query) => (isWide([query]) ? undefined : attempt(query.count, ({ one }) => one(query))),
     findMultiType: (query) => (isWide(query.parts) ? undefined : attempt(query.count, ({ across }) => across(query))),
-    close: () => void connection?.db.close(),
+    close() {
+      waits.close();
+      connection?.db.close();
+    },
   };
 }
 

@@ -9,7 +9,7 @@ export function probe(run: SearchRun, ranges: readonly Sql[], limit: number): nu
   let count = 0;
   for (const range of ranges) {
     if (count > limit) return count;
-    run.interrupt.step();
+    run.interrupt.step(0);
     count += rowsIn(run, range, limit + 1 - count);
   }
   return count;

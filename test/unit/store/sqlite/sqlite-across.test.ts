@@ -100,7 +100,7 @@ describe('searches over several types', () => {
   it('show the same whether they are done here or on a thread', async () => {
     const file = join(folder, 'kiln.db');
     const settings = toThreadSettings({ file, identity: identify(file)!, isTemporary: false }, {});
-    const here = openInlineSearch(settings, { time: 1e6 });
+    const here = openInlineSearch(settings, { time: 1e6, rows: 0 });
     const plan = {
       directives: [
         { isReverse: false, source: 'Bee', params: ['next'], iterates: false },

@@ -41,9 +41,12 @@ describe('searches on the caller’s thread', () => {
     );
   }
 
-  function openHere(limits = { time: 1e6 }) {
+  function openHere(limits = { time: 1e6, rows: 0 }, total = () => 0) {
     const identity = identify(file())!;
-    return openInlineSearch(toThreadSettings({ file: file(), identity, isTemporary: false }, {}), limits);
+    return openInlineSearch(toThreadSettings({ file: file(), identity, isTemporary: false }, {}), limits, {
+      total,
+      close: () => {},
+    });
   }
 
   it('find what the store finds, also what was written since', async () => {
@@ -56,24 +59,67 @@ describe('searches on the caller’s thread', () => {
     here.close();
   });
 
-  it('that take too long are left to others, and none is tried for a while', async () => {
-    const limits = { time: 1e6 };
-    const here = openHere(limits);
-    // To open the connection it may have to wait for the store's own threads.
-    await vi.waitFor(() => expect(here.find(QUERY)).toBeDefined(), EVENTUALLY);
-    let [time, step] = [0, 1];
-    const now = vi.spyOn(performance, 'now').mockImplementation(() => (time += step));
-    limits.time = -1;
-    expect(here.find(QUERY)).toBeUndefined();
-    const took = time - 1;
-    step = 0;
-    limits.time = 1e6;
-    time += took;
-    expect(here.find(QUERY)).toBeUndefined();
-    time += 9 * took;
-    expect(here.find(QUERY)?.versions).toHaveLength(10);
-    now.mockRestore();
+  describe('by a clock that stands still but where it is told to go on', () => {
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+    afterEach(() => void vi.useRealTimers());
+
+    /** With this limit, and a connection that is open: to open it may have to wait for the store's own threads. */
+    async function openTimed(total: () => number) {
+      const limits = { time: 1e6, rows: 0 };
+      const here = openHere(limits, total);
+      await vi.waitFor(() => expect(here.find(QUERY)).toBeDefined(), EVENTUALLY);
+      return { here, limits };
+    }
+
+    it('that take too long are left to others, and none is tried for a while', async () => {
+      let isSlow = false;
+      const { here, limits } = await openTimed(() => {
+        if (isSlow) vi.advanceTimersByTime(1);
+        return 0;
+      });
+      isSlow = true;
+      limits.time = -Infinity;
+      const start = performance.now();
+      expect(here.find(QUERY)).toBeUndefined();
+      const took = performance.now() - start;
+      isSlow = false;
+      limits.time = 1e6;
+      vi.advanceTimersByTime(took);
+      expect(here.find(QUERY)).toBeUndefined();
+      vi.advanceTimersByTime(10 * took);
+      expect(here.find(QUERY)?.versions).toHaveLength(10);
+      here.close();
+    });
+
+    it('that others held up go on, and the next is tried at once after one that was left', async () => {
+      const waits = vi.fn(() => 0);
+      const { here, limits } = await openTimed(waits);
+      limits.time = -1;
+      // The whole time of each of them, and more. What they waited before is asked again after a while.
+      vi.advanceTimersByTime(2);
+      waits.mockReturnValueOnce(0).mockReturnValue(1e6);
+      expect(here.find(QUERY)?.versions).toHaveLength(10);
+      limits.time = -Infinity;
+      vi.advanceTimersByTime(2);
+      waits.mockReturnValueOnce(0);
+      expect(here.find(QUERY)).toBeUndefined();
+      limits.time = 1e6;
+      expect(here.find(QUERY)?.versions).toHaveLength(10);
+      here.close();
+    });
+  });
+
+  it('right after another do not ask again how long others had the processor', () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const waits = vi.fn(() => 0);
+    const here = openHere({ time: 1e6, rows: 0 }, waits);
+    for (let n = 0; n < 5; n++) here.find(QUERY);
+    expect(waits).toHaveBeenCalledTimes(1);
+    vi.advanceTimersByTime(2);
+    here.find(QUERY);
+    expect(waits).toHaveBeenCalledTimes(2);
     here.close();
+    vi.useRealTimers();
   });
 
   it('of large pages are left to others', () => {

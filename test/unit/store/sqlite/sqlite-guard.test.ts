@@ -32,14 +32,43 @@ describe('what counts the rows that drive a query', () => {
     expect(rowsWithin(new Array<number>(8000).fill(61), 3000)).toBeUndefined();
   });
 
-  it('stops a query at the end of its time', () => {
-    const now = vi.spyOn(performance, 'now').mockReturnValue(0);
-    const { begin, step } = openQueryInterrupt(db, new Int32Array(1));
-    begin(1, 10);
-    now.mockReturnValue(9);
-    expect(step).not.toThrow();
-    now.mockReturnValue(11);
-    expect(step).toThrow('takes too long');
-    now.mockRestore();
+  describe('of a query that may take 10 ms once it has looked at 1,000 rows', () => {
+    const now = vi.spyOn(performance, 'now');
+    const guard = () => {
+      now.mockReturnValue(0);
+      const opened = openQueryInterrupt(db, new Int32Array(1));
+      opened.begin(1, 10, 1000, () => away);
+      return opened;
+    };
+    let away = 0;
+    afterEach(() => {
+      now.mockReset();
+      away = 0;
+    });
+
+    it('lets it go on when the processor was away for a while', () => {
+      const { step } = guard();
+      now.mockReturnValue(39);
+      expect(() => step(900)).not.toThrow();
+      expect(() => step(300)).toThrow('takes too long');
+    });
+
+    it('stops it after four times that, and lets it look at more rows within its time', () => {
+      const { step } = guard();
+      now.mockReturnValue(9);
+      expect(() => step(5000)).not.toThrow();
+      const other = guard();
+      now.mockReturnValue(41);
+      expect(() => other.step(300)).toThrow('takes too long');
+    });
+
+    it('does not count time in which others had the processor', () => {
+      const { step } = guard();
+      away = 95;
+      now.mockReturnValue(104);
+      expect(() => step(5000)).not.toThrow();
+      now.mockReturnValue(106);
+      expect(() => step(1)).toThrow('takes too long');
+    });
   });
 });
