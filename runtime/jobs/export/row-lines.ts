@@ -2,7 +2,7 @@ import { parseExact, parseStored } from '../../core/parse-stored.js';
 import { openBinaries } from '../../core/binary/with-data.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
-import type { JsonObject, JsonValue } from '../../fhir/resource.js';
+import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
 import { compileView, type CompiledView, type ViewRow } from '../../views/compile-view.js';
 import { lineOf } from '../../views/formats.js';
@@ -10,8 +10,12 @@ import { readView } from '../../views/read-view.js';
 import { RowError } from '../../views/view-error.js';
 import type { ExportView } from './export-input.js';
 
-/** Makes lines of the text of a resource: one for each row, with its id. @throws FhirError `view-invalid` */
-export type RowLines = (json: string) => Promise<readonly string[]>;
+/**
+ * Makes lines of the text of a resource: one for each row, with its id. Most are there at once.
+ *
+ * @throws FhirError `view-invalid`
+ */
+export type RowLines = (json: string) => readonly string[] | Promise<readonly string[]>;
 
 /** Compiles the view of a part, at the instant of the export. */
 export function compileFor(
@@ -30,12 +34,14 @@ export function createRowLines(view: ExportView, instant: number, services: Serv
   const { columns } = compiled;
   const write = (row: ViewRow): string =>
     format === 'parquet' ? `"row":${textOf(row)}` : `"line":${JSON.stringify(lineOf(row, columns, format))}`;
-  return async (json) => {
-    const parsed = parseStored(json, services);
-    const stored = parsed instanceof Promise ? await parsed : parsed;
-    const resource = withData === undefined ? stored : await withData(stored);
+  const linesOf = (resource: Resource): readonly string[] => {
     const head = `{"id":${JSON.stringify(resource['id'])},`;
     return asFailure(() => compiled.rowsOf(resource)).map((row) => `${head}${write(row)}}`);
+  };
+  return (json) => {
+    const stored = parseStored(json, services);
+    if (withData !== undefined) return Promise.resolve(stored).then(withData).then(linesOf);
+    return stored instanceof Promise ? stored.then(linesOf) : linesOf(stored);
   };
 }
 

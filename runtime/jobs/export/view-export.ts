@@ -164,7 +164,8 @@ async function* readRows<T>(
         if (left === 0) break;
         rows.push(read(line));
         left--;
-        await breathe();
+        const pause = breathe();
+        if (pause !== undefined) await pause;
       }
       yield rows;
     }

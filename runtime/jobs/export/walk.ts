@@ -14,9 +14,6 @@ const FIRST_FILE = 10_000;
 /** Greatest size of a page: resources, and characters or bytes that it should have. */
 const PAGE = { resources: 1000, text: 1024 * 1024 };
 
-/** The end of a line. */
-const NEWLINE = 10;
-
 /** The same of what rows are made of, which takes longer: smaller pages become garbage sooner. */
 const ROW_PAGE = { resources: 250, text: 256 * 1024 };
 
@@ -137,20 +134,23 @@ class Walk {
   private readonly toPlain = ({ lines, count }: LinePage): Promise<Piece> =>
     Promise.resolve({ lines, count, text: lines.length, looked: count, read: lines.length });
 
-  /** The rows of a view, of texts that are strings one at a time: what a page holds for long is bytes alone. */
+  /** The rows of a view. What a page holds for long is bytes alone: its text goes when its lines are made. */
   private readonly toRows = async ({ lines: bytes, count: looked }: LinePage): Promise<Piece> => {
     const { rowLines } = this.selection;
-    const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
     const lines: string[] = [];
     let text = 0;
-    for (let from = 0, end: number; (end = all.indexOf(NEWLINE, from)) >= 0; from = end + 1) {
-      for (const line of (await rowLines?.(all.toString('utf8', from, end))) ?? []) {
+    for (let from = 0, end: number; (end = all.indexOf('\n', from)) >= 0; from = end + 1) {
+      const made = rowLines?.(all.slice(from, end)) ?? [];
+      for (const line of made instanceof Promise ? await made : made) {
         lines.push(line);
         text += line.length;
       }
-      await this.chunk.breathe();
+      // One await for each row would cost more than the row.
+      const pause = this.chunk.breathe();
+      if (pause !== undefined) await pause;
     }
-    return { lines, count: lines.length, text, looked, read: all.length };
+    return { lines, count: lines.length, text, looked, read: bytes.length };
   };
 
   private readonly toLines = async ({ versions }: FindPage, block: number): Promise<Piece> => {
