@@ -7,9 +7,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { openStore } from '../../contract/open-store.js';
 import { describeOnMongod, mongodUrl, newDatabase } from '../../mongod/for-tests.js';
 import { Servers } from '../servers.js';
+import { soak } from '../soak.js';
 import { fillFor } from './fill-for-jobs.js';
 
-const COUNT = 40_000;
+const COUNT = soak(40_000);
 const KILLS = 2;
 /** Between two writes: 100 a second. */
 const PAUSE = 10;
