@@ -4,17 +4,18 @@ import { gatherLines } from '../../../runtime/observe/gather-lines.js';
 
 let written: string[];
 let lines: ReturnType<typeof gatherLines>;
-let onExit: (() => void) | undefined;
 beforeEach(() => {
   vi.useFakeTimers();
   written = [];
   lines = gatherLines({ write: (text) => written.push(text) });
-  onExit = process.listeners('exit').at(-1) as () => void;
 });
-afterEach(() => {
-  process.off('exit', onExit!);
-  vi.useRealTimers();
-});
+afterEach(() => vi.useRealTimers());
+
+/** Does the work that waits for the end of the process, which has one listener for all of it. */
+function endProcess(): void {
+  const listener = process.listeners('exit').find(({ name }) => name === 'runAll') as () => void;
+  listener();
+}
 
 const request = (id: string): string => `{"event":"request","requestId":"${id}"}\n`;
 
@@ -42,7 +43,7 @@ it('lines that are many wait for no more, and the end of the process waits for n
   lines.write(long);
   expect(written).toEqual([long]);
   lines.write(request('last'));
-  onExit!();
+  endProcess();
   vi.advanceTimersByTime(100);
   expect(written).toEqual([long, request('last')]);
 });
