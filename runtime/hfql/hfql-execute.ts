@@ -8,7 +8,7 @@ import { parseStatement, type RawStatement } from './parse-statement.js';
 import { errorCsv, runStatement, staticCsv, type Wanted } from './run.js';
 import { StatementError, statementOfJson } from './statement.js';
 import { readArguments, valueOf, type Arguments } from '../operations/common/arguments.js';
-import { invalidParameter } from '../fhir/invalid-parameter.js';
+import { invalidParameter } from '../fhir/catalog/invalid-parameter.js';
 
 /** What the answer is. */
 const HFQL_ANSWER_TYPE = 'text/csv';

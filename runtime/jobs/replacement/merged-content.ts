@@ -3,7 +3,7 @@ import { clientMeta, keepTags, withMeta } from '../../fhir/meta.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import type { OwnBases } from '../../path/own-bases.js';
 import type { ResourceKey } from '../../store/store.js';
-import { invalidParameter } from '../../fhir/invalid-parameter.js';
+import { invalidParameter } from '../../fhir/catalog/invalid-parameter.js';
 
 /** An identifier by which a resource is named. */
 export interface Identifier {

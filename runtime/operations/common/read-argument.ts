@@ -7,7 +7,7 @@ import { isId, whyNoId } from '../../fhir/id.js';
 import type { Resource } from '../../fhir/resource.js';
 import { execute } from '../../interactions/execute.js';
 import { quote } from '../../fhir/quote.js';
-import { invalidParameter } from '../../fhir/invalid-parameter.js';
+import { invalidParameter } from '../../fhir/catalog/invalid-parameter.js';
 
 /** A resource that an argument names, and perhaps one of its versions. */
 export interface NamedResource {

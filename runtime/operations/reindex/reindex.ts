@@ -9,7 +9,7 @@ import { readArguments, valueOf, valuesOf, type Arguments } from '../common/argu
 import { readFilter } from '../export/read-filter.js';
 import { jobsOf, statusUrl } from '../common/jobs.js';
 import { quote } from '../../fhir/quote.js';
-import { invalidParameter } from '../../fhir/invalid-parameter.js';
+import { invalidParameter } from '../../fhir/catalog/invalid-parameter.js';
 
 const MAX_BATCH = 500;
 

@@ -8,7 +8,7 @@ import { readArguments, valueOf, valuesOf, type Arguments } from '../../operatio
 import { findMatches } from '../../operations/common/find-matches.js';
 import { parseNamed } from '../../operations/common/read-argument.js';
 import { hasIdentifier, type Identifier } from '../../jobs/replacement/merged-content.js';
-import { invalidParameter } from '../../fhir/invalid-parameter.js';
+import { invalidParameter } from '../../fhir/catalog/invalid-parameter.js';
 
 /** How a request names one of the two resources: by a reference, which may have an identifier too, or by identifiers. */
 export interface NamedResource {

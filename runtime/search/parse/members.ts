@@ -3,7 +3,7 @@ import { isId } from '../../fhir/id.js';
 import type { PlainContext } from './criterion-context.js';
 import type { MembersCriterion } from '../query/query.js';
 import { splitAt, unescape } from './parse-value.js';
-import { invalidParameter } from '../../fhir/invalid-parameter.js';
+import { invalidParameter } from '../../fhir/catalog/invalid-parameter.js';
 import { clip, quote } from '../../fhir/quote.js';
 
 /** How resources of a type list others. */

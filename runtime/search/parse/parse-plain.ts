@@ -44,7 +44,7 @@ import {
 import { countWords, MOST_WORDS } from '../text/has-words.js';
 import { checkLength, readBeginning, readWords, takeLength, textBudget } from '../text/parse-words.js';
 import { noModifiers, notYet, unknownParameter } from './unknown-parameter.js';
-import { invalidParameter } from '../../fhir/invalid-parameter.js';
+import { invalidParameter } from '../../fhir/catalog/invalid-parameter.js';
 import { clip, quote } from '../../fhir/quote.js';
 
 /**

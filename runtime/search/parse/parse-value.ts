@@ -22,7 +22,7 @@ import {
 } from '../query/intervals.js';
 import type { PlainType } from '../../indexing/parameter-kinds.js';
 import type { SystemTest, TokenTest, ValueTest } from '../query/query.js';
-import { invalidParameter } from '../../fhir/invalid-parameter.js';
+import { invalidParameter } from '../../fhir/catalog/invalid-parameter.js';
 import { quote } from '../../fhir/quote.js';
 
 /** Context in which values are read. */

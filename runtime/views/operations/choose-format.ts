@@ -1,5 +1,5 @@
 import { FhirError } from '../../fhir/errors.js';
-import { invalidParameter } from '../../fhir/invalid-parameter.js';
+import { invalidParameter } from '../../fhir/catalog/invalid-parameter.js';
 import { quote } from '../../fhir/quote.js';
 import { asksForResource, namedType, parseMediaType } from '../../format/negotiate.js';
 import { TABLE_FORMATS, TABLE_TYPES, type TableFormat } from '../formats.js';

@@ -2,7 +2,7 @@ import type { Call } from '../../core/call.js';
 import { readStored } from '../../core/read-stored.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
-import { invalidParameter } from '../../fhir/invalid-parameter.js';
+import { invalidParameter } from '../../fhir/catalog/invalid-parameter.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { quote } from '../../fhir/quote.js';
 import { read } from '../../interactions/read/read.js';

@@ -3,7 +3,7 @@ import type { Call, Reply } from '../../core/call.js';
 import { VIEW_EXPORT } from '../../core/job-files/read-job-file.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
-import { invalidParameter } from '../../fhir/invalid-parameter.js';
+import { invalidParameter } from '../../fhir/catalog/invalid-parameter.js';
 import { isObject, objectsOf, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import type { ExportInput, ExportPart, ExportQuery, ExportView } from '../../jobs/export/export-input.js';
 import { asksLinks } from '../../jobs/export/selection.js';

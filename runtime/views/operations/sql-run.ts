@@ -3,7 +3,7 @@ import type { ReadNotes } from '../../core/read-notes.js';
 import { withinBudget } from '../../search-execution/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
-import { invalidParameter } from '../../fhir/invalid-parameter.js';
+import { invalidParameter } from '../../fhir/catalog/invalid-parameter.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
 import { instantOf } from '../../jobs/export/export-instant.js';
 import type { Column } from '../column-kind.js';

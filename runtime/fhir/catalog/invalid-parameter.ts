@@ -1,5 +1,5 @@
-import { FhirError } from './errors.js';
-import { quote } from './quote.js';
+import { FhirError } from '../errors.js';
+import { quote } from '../quote.js';
 
 /** The error of a parameter that has a value that it cannot have. @param what continues `The parameter "x" …` */
 export function invalidParameter(
