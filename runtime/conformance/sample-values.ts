@@ -1,4 +1,5 @@
 import type { SearchType } from '../contract/search.js';
+import { UCUM } from '../fhir/ucum/system.js';
 
 /** A value to store, what a search has to say to find it, and what to miss it. */
 export interface SampleValue {
@@ -12,7 +13,7 @@ const DAY = '2001-02-03';
 const MOMENT = `${DAY}T04:05:06Z`;
 const YEAR = { finds: '2001', misses: '1999' };
 const COUNT = { finds: '5', misses: '7' };
-const MASS = { value: 5, unit: 'kg', system: 'http://unitsofmeasure.org', code: 'kg' };
+const MASS = { value: 5, unit: 'kg', system: UCUM, code: 'kg' };
 
 /**
  * Returns a value of a type that searches can tell from others.

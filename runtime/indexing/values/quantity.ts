@@ -4,12 +4,10 @@ import { numberOf, objectOf, textOf } from './json.js';
 import { canonicalUnit, toCanonical } from '../../fhir/ucum/canonical.js';
 import { nextAbove, nextBelow, toFinite } from './next-double.js';
 import { sampledSpan } from './sampled-data.js';
+import { UCUM } from '../../fhir/ucum/system.js';
 
 /** What currencies are codes of. https://hl7.org/fhir/R5/datatypes.html#Money */
 const CURRENCIES = 'urn:iso:std:iso:4217';
-
-/** The system of units that can be converted. https://hl7.org/fhir/R5/datatypes.html#Quantity */
-export const UCUM = 'http://unitsofmeasure.org';
 
 /**
  * Entries of quantity parameters. https://hl7.org/fhir/R5/search.html#quantity

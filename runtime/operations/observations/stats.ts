@@ -12,9 +12,9 @@ import { readArguments, valueOf, valuesOf, type Arguments } from '../common/argu
 import { findMatches } from '../common/find-matches.js';
 import { splitCriteria } from './observations.js';
 import { computeStatistic, STATISTIC_CODES, UNITLESS, type Statistic } from './statistics.js';
+import { UCUM } from '../../fhir/ucum/system.js';
 
 const SYSTEM = 'http://hl7.org/fhir/observation-statistics';
-const UCUM = 'http://unitsofmeasure.org';
 const HOUR = 3_600_000;
 
 /** The first moment that FHIR can write. */

@@ -14,6 +14,7 @@ import type { Fault } from '../../validate/fault.js';
 import { openContext } from '../../terminology/operations/context.js';
 import { storedSupplements } from '../../terminology/operations/stored-supplements.js';
 import { quote } from '../../fhir/quote.js';
+import { UCUM } from '../../fhir/ucum/system.js';
 
 /** Code systems that are looked up for one resource, in each of the versions that it names. */
 const MOST_SYSTEMS = 200;
@@ -25,8 +26,6 @@ const MOST_ISSUES = 100;
 const OPTIONS: JudgeOptions = {
   ...{ languages: ANY_LANGUAGE, isLenient: true, takesAbstract: true, activeOnly: false, membershipOnly: false },
 };
-
-const UCUM = 'http://unitsofmeasure.org';
 
 /** What the terminology service says of a code that matters here. https://hl7.org/fhir/tools/CodeSystem-tx-issue-type.html */
 const REPORTED: ReadonlySet<string> = new Set(['invalid-code', 'invalid-display', 'invalid-data']);

@@ -2,7 +2,8 @@ import { isTemporal, compareTimes } from './times.js';
 import { equalityKey } from '../equality-key.js';
 import { canonicalUnit, toCanonical, type CanonicalUnit } from '../../fhir/ucum/canonical.js';
 import { spend, spendReading, TEXT_IN_A_VALUE, type Environment } from './environment.js';
-import { isJson, isNumber, UCUM, type PathItem, type Items, type Json } from './item.js';
+import { isJson, isNumber, type PathItem, type Items, type Json } from './item.js';
+import { UCUM } from '../../fhir/ucum/system.js';
 
 /**
  * Whether two collections are equal; undefined where one is empty, or where times of different precision leave it open.

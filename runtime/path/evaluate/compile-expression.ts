@@ -4,11 +4,12 @@ import { childrenOf, counted, spend, type Environment, type VersionVariable } fr
 import { referenceKeys } from './keys.js';
 import type { Evaluate } from './function-types.js';
 import { FUNCTIONS } from './functions.js';
-import { PathItem, NONE, ofBoolean, ofNumber, ofQuantity, ofText, UCUM, type Items } from './item.js';
+import { PathItem, NONE, ofBoolean, ofNumber, ofQuantity, ofText, type Items } from './item.js';
 import { calendarUnit } from './times.js';
 import { distinct } from './compare.js';
 import { OPERATORS } from './operators.js';
 import { SYSTEM_TYPES } from '../expression/type-index.js';
+import { UCUM } from '../../fhir/ucum/system.js';
 
 /**
  * Compiles FHIRPath once, to be evaluated often. It never throws for a value, but `TooCostly` where it looks at too many.

@@ -1,4 +1,5 @@
 import { Decimal } from '../../fhir/decimal.js';
+import { UCUM } from '../../fhir/ucum/system.js';
 
 /** A JSON object. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -17,9 +18,6 @@ export class PathItem {
 
 /** Result of an expression: its items in order. http://hl7.org/fhirpath/N1/#collections */
 export type Items = readonly PathItem[];
-
-/** Code system of units. */
-export const UCUM = 'http://unitsofmeasure.org';
 
 /** Nothing. */
 export const NONE: Items = [];

@@ -15,6 +15,7 @@ import {
   unescape,
 } from '../parse/parse-value.js';
 import type { ValueTest } from '../query/query.js';
+import { UCUM } from '../../fhir/ucum/system.js';
 
 /** Reads the value that an operator compares with: tests of which an entry has to fulfil some. @throws ValueError */
 export type OperatorReader = (value: string, row: SearchRow, context: ValueContext) => readonly ValueTest[];
@@ -91,7 +92,7 @@ const SYSTEMS: Readonly<Record<string, string>> = {
   loinc: 'http://loinc.org',
   snomed: 'http://snomed.info/sct',
   rxnorm: 'http://www.nlm.nih.gov/research/umls/rxnorm',
-  ucum: 'http://unitsofmeasure.org',
+  ucum: UCUM,
 };
 
 /** `loinc|1234-5`, `5.4|ucum|mg`: the name before the last bar as the system that it stands for. */

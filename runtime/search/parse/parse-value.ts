@@ -7,7 +7,7 @@ import { dateInterval } from '../../indexing/values/date-interval.js';
 import { foldString } from '../../indexing/values/fold.js';
 import { canonicalUnit, toCanonical } from '../../fhir/ucum/canonical.js';
 import { toFinite } from '../../indexing/values/next-double.js';
-import { UCUM } from '../../indexing/values/quantity.js';
+import { UCUM } from '../../fhir/ucum/system.js';
 import type { Zone } from '../../indexing/values/zone.js';
 import { asciiLower } from '../query/ascii-lower.js';
 import {

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { isLanguageTag } from '../../fhir/language-tag.js';
 import type { Resource } from '../../fhir/resource.js';
 import { languageOf } from './language-registry.js';
+import { UCUM } from '../../fhir/ucum/system.js';
 
 /** A code system that a rule defines and no list. */
 export interface Grammar {
@@ -17,7 +18,7 @@ export interface Grammar {
 
 /** The systems by URL. Rules of the standard library are used where there are any. */
 export const GRAMMARS: ReadonlyMap<string, Grammar> = new Map([
-  grammar('http://unitsofmeasure.org', 'UCUM', checkUnit),
+  grammar(UCUM, 'UCUM', checkUnit),
   grammar('urn:ietf:bcp:47', 'BCP 47 language tags', languageOf, isLanguageTag),
   grammar('urn:ietf:bcp:13', 'Media types', (code) => (MEDIA_TYPE.test(code) ? {} : undefined)),
 ]);

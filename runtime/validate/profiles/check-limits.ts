@@ -6,6 +6,7 @@ import { showJson } from './compare-value.js';
 import type { ElementValue } from './item.js';
 import type { ProfileDeps } from './profile-deps.js';
 import type { Finding, ItemCheck, ProfileRun } from './profile-run.js';
+import { UCUM } from '../../fhir/ucum/system.js';
 
 /**
  * Compiles the checks of a profile on the length and range of a value, and on whether extensions may take its place. A value
@@ -34,9 +35,6 @@ function compileMaxLength(maxLength: number): ItemCheck {
     run.report(finding('too-long', 'maxLength', text));
   };
 }
-
-/** The system of units that can be converted. https://hl7.org/fhir/R5/datatypes.html#Quantity */
-const UCUM = 'http://unitsofmeasure.org';
 
 /** Which end of a range a limit is. */
 type End = 'least' | 'greatest';

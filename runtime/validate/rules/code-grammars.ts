@@ -1,4 +1,5 @@
 import { isLanguageTag } from '../../fhir/language-tag.js';
+import { UCUM } from '../../fhir/ucum/system.js';
 
 /**
  * Whether a code is in a value set.
@@ -23,7 +24,7 @@ const zones = lazySet(() => Intl.supportedValuesOf('timeZone'));
 export const CODE_GRAMMARS: ReadonlyMap<string, CodeTest> = new Map<string, CodeTest>([
   ['http://hl7.org/fhir/ValueSet/mimetypes', inSystem('urn:ietf:bcp:13', (code) => MEDIA_TYPE.test(code))],
   ['http://hl7.org/fhir/ValueSet/all-languages', inSystem('urn:ietf:bcp:47', isLanguageTag)],
-  ['http://hl7.org/fhir/ValueSet/ucum-units', inSystem('http://unitsofmeasure.org', (code) => UNIT.test(code))],
+  ['http://hl7.org/fhir/ValueSet/ucum-units', inSystem(UCUM, (code) => UNIT.test(code))],
   ['http://hl7.org/fhir/ValueSet/currencies', inSystem('urn:iso:std:iso:4217', (code) => currencies().has(code))],
   ['http://hl7.org/fhir/ValueSet/country', inSystem('urn:iso:std:iso:3166', (code) => COUNTRY.test(code))],
   ['http://hl7.org/fhir/ValueSet/timezones', inSystem('https://www.iana.org/time-zones', isZone)],

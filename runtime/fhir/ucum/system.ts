@@ -1,0 +1,2 @@
+/** Code system of units. https://ucum.org/ucum */
+export const UCUM = 'http://unitsofmeasure.org';
