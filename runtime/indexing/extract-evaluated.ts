@@ -1,5 +1,6 @@
 import { memoize } from '../fhir/memory/memoize.js';
 import { compileExpression } from '../path/evaluate/compile-expression.js';
+import type { Evaluate } from '../path/evaluate/function-types.js';
 import { beginEvaluation, evaluateOn, fhirTypeOf } from '../path/evaluate/evaluate-on.js';
 import type { Schema } from '../path/evaluate/schema.js';
 import type { Visit } from '../path/visit.js';
@@ -19,12 +20,13 @@ export type EndOfType = (type: string | undefined) => Visit<Harvest>;
  * @param base the type that the expression starts from, where that is a part of a resource
  */
 export function evaluatedVisit(text: string, end: EndOfType, schema: Schema, base = ''): Visit<Harvest> {
-  const evaluate = memoize(compileExpression);
+  let evaluate: Evaluate | undefined;
   const endOf = memoize(end);
   return (value, harvest) => {
     if (typeof value !== 'object' || value === null) return;
     harvest.evaluation ??= beginEvaluation(harvest.resource, schema, BUDGET);
-    for (const item of evaluateOn(evaluate(text), value, base, harvest.evaluation)) {
+    evaluate ??= compileExpression(text);
+    for (const item of evaluateOn(evaluate, value, base, harvest.evaluation)) {
       endOf(fhirTypeOf(item))(item.value, harvest);
     }
   };

@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module';
 
+import { createBoundedMap } from '../../fhir/memory/bounded-map.js';
+
 /**
  * Regular expressions whose time is linear in the length of the text, whatever the expression: those of RE2. (The expressions of
  * JavaScript go back and try, which can take time without end.) Look-around and back-references are refused.
@@ -122,14 +124,13 @@ export const REGULAR_EFFORT = 4_000_000;
 
 /** Compiled expressions that are kept. */
 const KEPT = 500;
-const compiled = new Map<string, LinearRegex>();
+const compiled = createBoundedMap<LinearRegex>(KEPT);
 
 /** The regular expression of a pattern, whose dot is any character; what was built before costs nothing. @throws RegexFault */
 export function regexOf(pattern: string, effort: Effort): LinearRegex {
   let known = compiled.get(pattern);
   if (known === undefined) {
     known = linearRegex(pattern, effort, 'any');
-    if (compiled.size >= KEPT) compiled.clear();
     compiled.set(pattern, known);
   }
   return known;
