@@ -27,7 +27,7 @@ export interface Job {
   /** The kind of work: `export`, `reindex`, … */
   readonly type: string;
   readonly owner: JobOwner;
-  /** What the work is about; it never changes until the job ends, when its secrets go. */
+  /** Subject of the work; it never changes until the job ends, when its secrets go. */
   readonly input: JsonObject;
   readonly state: JobState;
   /** Milliseconds since the epoch, as all times here. */

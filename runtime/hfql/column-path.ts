@@ -16,7 +16,7 @@ import { StatementError, type ColumnType } from './statement.js';
 /** A resource whose values are asked for. */
 export interface Row {
   readonly resource: Resource;
-  /** Of the expressions on it that are no paths, once there was one. */
+  /** Environment of the expressions on it that are no paths, once there was one. */
   evaluation?: Environment;
 }
 

@@ -12,7 +12,7 @@ import { WORDS } from './text/segment.js';
  */
 export const EXTRACTION = 7;
 
-/** The same of the evaluation of expressions that are no paths. */
+/** Version of the evaluation of expressions that are no paths, raised likewise. */
 const EVALUATION = 'own-1';
 
 /** In the record, by which URLs of this server the entries of references were made; see `OwnBases`. */

@@ -13,7 +13,7 @@ export interface Harvest extends Focus {
   out: IndexEntry[];
   /** References to contained resources that have their entries: parameter and id. */
   local?: Set<string>;
-  /** Of the expressions that are no paths, once there was one. */
+  /** Environment of the expressions that are no paths, once there was one. */
   evaluation?: Environment;
   /** Codes of the parameters whose expressions failed on this resource. */
   failed?: Set<string>;

@@ -104,7 +104,7 @@ export class Selection {
     return this.rowLines === undefined ? [await this.line(version)] : this.rowLines(version.json ?? '');
   }
 
-  /** What makes the lines of the text of a resource; undefined: there is no view. */
+  /** Maker of the lines of a resource, from its text; undefined: there is no view. */
   get rowLines(): RowLines | undefined {
     const { part, input, services } = this;
     return part.view && (this.rows ??= createRowLines(part.view, input.transactionTime, services));

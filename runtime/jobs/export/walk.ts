@@ -14,7 +14,7 @@ const FIRST_FILE = 10_000;
 /** Greatest size of a page: resources, and characters or bytes that it should have. */
 const PAGE = { resources: 1000, text: 1024 * 1024 };
 
-/** The same of what rows are made of, which takes longer: smaller pages become garbage sooner. */
+/** Greatest size of a page that rows of a view are made of, which takes longer: smaller pages become garbage sooner. */
 const ROW_PAGE = { resources: 250, text: 256 * 1024 };
 
 /** The same while requests are in progress. */

@@ -7,7 +7,7 @@ export class Faults {
   /** @param statuses of the failures that are collected, the gravest first; others end the request at once */
   constructor(private readonly statuses: readonly number[] = [400]) {}
 
-  /** What `read` returns; where it throws a FhirError of one of the statuses, that is collected, and the result undefined. */
+  /** Returns what `read` returns; undefined where it throws a FhirError of one of the statuses, which is collected. */
   async collect<T>(read: () => T | Promise<T>): Promise<T | undefined> {
     try {
       return await read();
@@ -16,7 +16,7 @@ export class Faults {
     }
   }
 
-  /** The same of work that is done at once. */
+  /** Does as `collect` with work that is done at once. */
   attempt<T>(read: () => T): T | undefined {
     try {
       return read();

@@ -17,7 +17,7 @@ interface Status {
   readonly status: number;
   readonly submissionId?: string;
   /** By the address of the manifest, what is said of it. */
-  readonly told: Readonly<Record<string, string>>;
+  readonly texts: Readonly<Record<string, string>>;
 }
 
 /** `$bulk-submit` and its status, on any store. */
@@ -112,10 +112,10 @@ export function submissions(store: Store): void {
 
   async function look(): Promise<Status> {
     const answer = await client().send('GET', await locate());
-    if (answer.status > 202) return { status: answer.status, told: {} };
+    if (answer.status > 202) return { status: answer.status, texts: {} };
     const { submissionId, error, requiresAccessToken } = answer.json();
     expect(requiresAccessToken).toBe(true);
-    const told: Record<string, string> = {};
+    const texts: Record<string, string> = {};
     for (const { url, count, countSeverity, manifestUrl: of, type } of error) {
       expect(type).toBe('OperationOutcome');
       const lines = linesOf((await client().send('GET', below(url))).text) as unknown as {
@@ -125,9 +125,9 @@ export function submissions(store: Store): void {
       expect(countSeverity).toEqual([{ code: lines[0]!.issue[0]!.severity, count }]);
       const text = lines.map(({ issue }) => JSON.stringify(issue)).join('\n');
       const key = String(of).slice(home.length + 1);
-      told[key] = `${told[key] ?? ''}${text}`;
+      texts[key] = `${texts[key] ?? ''}${text}`;
     }
-    return { status: answer.status, submissionId, told };
+    return { status: answer.status, submissionId, texts };
   }
 
   const id = (name: string): string => `${submission}-${name}`;
@@ -150,15 +150,15 @@ export function submissions(store: Store): void {
     );
     offer('two', [patient('b'), { resourceType: 'Patient', id: id('wrong'), nonsense: 1 } as never]);
     await submit(...manifestUrl('one'));
-    expect(await look()).toEqual({ status: 202, submissionId: submission, told: {} });
+    expect(await look()).toEqual({ status: 202, submissionId: submission, texts: {} });
     await server.finish();
     await submit(...manifestUrl('two'), state('completed'));
     await server.finish();
-    const { status, told } = await look();
+    const { status, texts } = await look();
     expect(status).toBe(200);
-    expect(told['one']).toMatch(/2 created, 1 updated, 0 as they were, 0 refused/);
-    expect(told['two']).toMatch(/1 created, 0 updated, 0 as they were, 1 refused/);
-    expect(told['two']).toMatch(/two-0\.ndjson, line 2/);
+    expect(texts['one']).toMatch(/2 created, 1 updated, 0 as they were, 0 refused/);
+    expect(texts['two']).toMatch(/1 created, 0 updated, 0 as they were, 1 refused/);
+    expect(texts['two']).toMatch(/two-0\.ndjson, line 2/);
     expect([await read('a'), await read('old'), await read('b'), await read('wrong')]).toEqual([
       'none',
       'female',
@@ -185,11 +185,11 @@ export function submissions(store: Store): void {
     ];
     await submit(...manifestUrl('one'), { name: 'fileRequestHeader', part }, state('completed'));
     await server.finish();
-    const { status, told } = await look();
+    const { status, texts } = await look();
     expect([status, await read('a'), await read('b')]).toEqual([200, 'none', 'none']);
     expect(asked.map(([url]) => url.slice(home.length + 1))).toEqual(['one', 'more', 'one-0.ndjson', 'more-0.ndjson']);
     for (const [, headers] of asked) expect(headers).toEqual({ 'x-key': 'secret' });
-    expect(JSON.stringify(told)).not.toContain('secret');
+    expect(JSON.stringify(texts)).not.toContain('secret');
     // Nor does the store keep it with the job.
     expect(JSON.stringify(await server.jobs.list())).not.toContain('secret');
   });
@@ -215,15 +215,15 @@ export function submissions(store: Store): void {
     await submit(...manifestUrl('three'), state('completed'));
     for (let n = 0; n < 12; n++)
       await server.finish().catch((error: unknown) => expect(String(error)).toContain('404'));
-    const { status, told } = await look();
+    const { status, texts } = await look();
     expect(status).toBe(200);
-    expect(told['one']).toMatch(/missing\.ndjson: files\.example answered 404/);
-    expect(told['one']).toMatch(/elsewhere\.example\/x\.ndjson.* is on no server/);
-    expect(told['one']).toMatch(/is of \\"Nothing\\"/);
-    expect(told['one']).toMatch(/lists as deleted is not deleted here/);
-    expect(told['one']).toMatch(/1 created/);
-    expect(told['two']).toMatch(/The manifest is no JSON/);
-    expect(told['three']).toMatch(/did not answer/);
+    expect(texts['one']).toMatch(/missing\.ndjson: files\.example answered 404/);
+    expect(texts['one']).toMatch(/elsewhere\.example\/x\.ndjson.* is on no server/);
+    expect(texts['one']).toMatch(/is of \\"Nothing\\"/);
+    expect(texts['one']).toMatch(/lists as deleted is not deleted here/);
+    expect(texts['one']).toMatch(/1 created/);
+    expect(texts['two']).toMatch(/The manifest is no JSON/);
+    expect(texts['three']).toMatch(/did not answer/);
     expect(await read('a')).toBe('none');
   });
 
@@ -241,9 +241,9 @@ export function submissions(store: Store): void {
     expect([await read('a'), await read('b'), await read('old')]).toEqual(['other', 'none', 'female']);
     await submit(state('stopped'));
     await server.finish();
-    const { status, told } = await look();
+    const { status, texts } = await look();
     expect(status).toBe(200);
-    expect(told['two']).toMatch(/Taken back: 3 resources; left, because others changed them since: 1; refused: 0/);
+    expect(texts['two']).toMatch(/Taken back: 3 resources; left, because others changed them since: 1; refused: 0/);
     expect([await read('a'), await read('b'), await read('old'), await read('mine')]).toEqual([
       410,
       410,
@@ -284,9 +284,9 @@ export function submissions(store: Store): void {
     await submit(replaces('two'), state('completed'));
     await server.finish();
     expect(await read('b')).toBe(410);
-    const { status, told } = await look();
-    expect([status, Object.keys(told)]).toEqual([200, ['two']]);
-    expect(told['two']).toMatch(/Taken back: 1 resources/);
+    const { status, texts } = await look();
+    expect([status, Object.keys(texts)]).toEqual([200, ['two']]);
+    expect(texts['two']).toMatch(/Taken back: 1 resources/);
   });
 
   it('refuses what it cannot do, by name', async () => {
