@@ -10,3 +10,12 @@ export async function instantOf(store: Pick<Store, 'history'>): Promise<number> 
   const settled = complete - 1;
   return newest < settled ? settled : Math.max(Date.now() - 1, settled, newest);
 }
+
+/**
+ * The time of the newest version, milliseconds since the epoch: all that is acknowledged is of it or earlier. Unlike `instantOf` it asks
+ * no clock of this process, which may be ahead of the one that stamps: what is written from now on is not of it.
+ */
+export async function lastWriteOf(store: Pick<Store, 'history'>): Promise<number> {
+  const { versions } = await store.history({ count: 1 });
+  return versions[0]?.lastUpdated ?? 0;
+}

@@ -11,7 +11,7 @@ import { countMatches } from '../../jobs/bulk/bulk-job.js';
 import { BULK, type BulkInput } from '../../jobs/bulk/bulk-input.js';
 import { readArguments, valueOf, valuesOf } from '../common/arguments.js';
 import { keptScopes } from '../async/start-request.js';
-import { instantOf } from '../../jobs/export/export-instant.js';
+import { lastWriteOf } from '../../jobs/export/export-instant.js';
 import { readFilter } from '../export/read-filter.js';
 import { askedJob, jobsOf, statusUrl } from '../common/jobs.js';
 
@@ -51,7 +51,7 @@ async function startChange(type: 'bulk-delete' | 'bulk-patch', call: Call, servi
   const input: BulkInput = {
     base: call.base,
     parts,
-    until: await instantOf(services.store),
+    until: await lastWriteOf(services.store),
     ...more(call),
     ...(patch && { patch }),
   };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { instantOf } from '../../../runtime/jobs/export/export-instant.js';
+import { instantOf, lastWriteOf } from '../../../runtime/jobs/export/export-instant.js';
 import type { HistoryPage, Store } from '../../../runtime/store/store.js';
 
 /** Returns a store whose newest version is of a time, and whose past is complete before another. */
@@ -27,5 +27,12 @@ describe('the instant of an export', () => {
     const now = Date.now();
     expect(await instantOf(storeOf(4999, 5000))).toBeGreaterThanOrEqual(now - 1);
     expect(await instantOf(storeOf(undefined, 0))).toBeGreaterThanOrEqual(now - 1);
+  });
+});
+
+describe('the time of the newest version', () => {
+  it('asks no clock: a write that comes after is not of it, though this clock is ahead of the store', async () => {
+    expect(await lastWriteOf(storeOf(4000, 5000))).toBe(4000);
+    expect(await lastWriteOf(storeOf(undefined, 0))).toBe(0);
   });
 });
