@@ -38,8 +38,8 @@ export const HEAD = ['status', 'headers', 'versionId', 'lastUpdated', 'location'
 
 /** Result of a job: the answer to its request, but for a body that is large. */
 export interface RequestResult extends Pick<Reply, (typeof HEAD)[number]> {
-  /** A resource, or a body of another form, of this media type; absent: there is none. */
-  readonly body?: 'resource' | { readonly contentType: string };
+  /** Absent: the answer has no body. */
+  readonly body?: 'resource';
   /** The body, where it is short. */
   readonly text?: string;
   /** Last part of the key of the blob that has it, where it is long. */

@@ -83,11 +83,7 @@ async function answer(context: ChunkContext): Promise<RequestResult> {
 async function storeReply(job: Job, reply: Reply, { store: { blobs }, limits }: Services): Promise<RequestResult> {
   const head = pick(reply, HEAD);
   const { body, bundle, json, resource, content, around } = reply;
-  if (body !== undefined) {
-    const pieces = typeof body.content === 'string' ? [body.content] : body.content;
-    const { contentType } = body;
-    return { ...head, body: { contentType }, ...(await storeBody(job, pieces, blobs, largestAnswer(limits))) };
-  }
+  if (body !== undefined) throw new Error(`An answer of ${body.contentType} cannot be kept: it is no resource`);
   const text = json ?? (resource && writeJson(resource));
   const pieces =
     bundle !== undefined

@@ -23,9 +23,8 @@ const IN_MEMORY = 1 / 4;
 export async function ordinaryReply(job: Job, services: Services): Promise<Reply> {
   const { body, text = '', file, size = 0, ...head } = resultOf(job);
   if (body === undefined) return head;
-  const open = (): Promise<AsyncIterable<Uint8Array>> => openBody(job, file ?? '', services.store.blobs);
-  if (body !== 'resource') return { ...head, body: { ...body, content: file === undefined ? text : later(open) } };
   if (file === undefined) return { ...head, json: text };
+  const open = (): Promise<AsyncIterable<Uint8Array>> => openBody(job, file, services.store.blobs);
   const largest = largestInMemory(services);
   return { ...head, content: { contentType: JSON_TYPE, size, ofResource: { largest }, open } };
 }
@@ -37,7 +36,7 @@ export async function joinedReply(job: Job, services: Services): Promise<Reply> 
   if (body === undefined) return head;
   if (!fitsInMemory(job, services)) throw new FhirError('answer-too-large', described(job, services));
   const content = (await readBody(job, result, services.store.blobs)).toString('utf8');
-  return body === 'resource' ? { ...head, json: content } : { ...head, body: { ...body, content } };
+  return { ...head, json: content };
 }
 
 /** Returns whether the answer of a job is short enough to be held in memory. */
@@ -64,10 +63,7 @@ export async function bundledReply(job: Job, services: Services): Promise<Reply>
   const { status, body, location = result.contentLocation, versionId, lastUpdated } = result;
   const isShown = fitsInMemory(job, services);
   const bytes = body === undefined || !isShown ? undefined : await readBody(job, result, services.store.blobs);
-  const resource =
-    body === undefined || body === 'resource' || !isShown
-      ? bytes?.toString('utf8')
-      : writeJson({ resourceType: 'Binary', contentType: body.contentType, data: bytes?.toString('base64') ?? '' });
+  const resource = bytes?.toString('utf8');
   const isFailure = status >= 400;
   const response = {
     status: `${status} ${STATUS_CODES[status] ?? ''}`.trim(),
@@ -99,8 +95,4 @@ function resultOf(job: Job): RequestResult {
 
 function pointer(text: string): JsonObject {
   return { resourceType: 'OperationOutcome', issue: [{ severity: 'warning', code: 'too-long', ...issueText(text) }] };
-}
-
-async function* later(open: () => Promise<AsyncIterable<Uint8Array>>): AsyncIterable<Uint8Array> {
-  yield* await open();
 }

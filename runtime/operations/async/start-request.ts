@@ -23,7 +23,7 @@ const SHORT: ReadonlySet<string> = new Set(['read', 'vread', 'capabilities']);
  * answer is no resource.
  */
 const OWN_FORM =
-  /(?:^|-)(?:export|import|bulk-delete|bulk-patch|bulk-undo|bulk-submit|bulk-submit-status|reindex|reindexing|reindexing-pass|reindex-terminology|poll-status|reindex-status|async-result|graphql|hfql-execute|sql-run)$|^(?:Patient-merge|replace-references)$/;
+  /(?:^|-)(?:export|import|bulk-delete|bulk-patch|bulk-undo|bulk-submit|bulk-submit-status|bulk-publish|reindex|reindexing|reindexing-pass|reindex-terminology|poll-status|reindex-status|async-result|graphql|hfql-execute|sql-run)$|^(?:Patient-merge|replace-references)$/;
 
 /** The longest that a request waits for its job, in seconds. */
 const LONGEST_WAIT = 30;

@@ -357,14 +357,6 @@ export function documentedAnswers(store: Store): void {
       for (const format of ['ndjson', 'json', 'csv', 'parquet']) {
         const table = await call('POST', '/$sql-run', parameters(VIEW, value('_format', 'Code', format)));
         expect(table.status, table.text).toBe(200);
-        const prefer = { prefer: 'respond-async, async-form=redirect' };
-        const later = await server.all.send('POST', '/$sql-run', parameters(VIEW, value('_format', 'Code', format)), prefer); // prettier-ignore
-        // An import of another test may not reach the server of its files.
-        await server.finish().catch(() => {});
-        const status = await call('GET', below(later));
-        expect(status.status, status.text).toBe(303);
-        const kept = await call('GET', below(status, 'location'), undefined, { accept: String(table.headers['content-type']) }); // prettier-ignore
-        expect([kept.status, kept.text]).toEqual([200, table.text]);
       }
     });
   });
