@@ -290,13 +290,7 @@ export const exchanges: ExchangeTable = {
     {
       operations: ['async-result'],
       headers: [],
-      answers: [
-        {
-          status: 200,
-          text: 'The answer to the request, with the status that it has',
-          body: ['result', 'application/x-ndjson', 'application/json', 'text/csv', 'application/vnd.apache.parquet'],
-        },
-      ],
+      answers: [{ status: 200, text: 'The answer to the request, with the status that it has', body: ['result'] }],
     },
     {
       operations: ['export-poll-status'],
