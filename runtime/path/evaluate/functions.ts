@@ -17,7 +17,7 @@ import {
 } from './item.js';
 import { boundary } from './boundaries.js';
 import { resourceKey } from './keys.js';
-import { calendarUnit } from './times.js';
+import { calendarUnit, isOnCalendar } from './times.js';
 import { TEXT_FUNCTIONS } from './text-functions.js';
 
 const NOTHING: Evaluate = () => NONE;
@@ -45,7 +45,7 @@ const CONVERSIONS: readonly (readonly [type: string, convert: (input: Items) => 
 
 function ofTime(input: Items, type: string, form: RegExp): Items {
   const text = form.exec(toText(input) ?? '')?.[0];
-  return text === undefined ? NONE : [new PathItem(text, type)];
+  return text === undefined || !isOnCalendar(text) ? NONE : [new PathItem(text, type)];
 }
 
 /** A number, or a text such as `5 'mg'`, as a quantity. */
@@ -266,11 +266,14 @@ function mapNumber(input: Items, work: (number: number) => number): number | und
   return number === undefined ? undefined : work(number);
 }
 
+/** http://hl7.org/fhirpath/N1/#integer */
+const LARGEST = 2 ** 31 - 1;
+
 function toWhole(input: Items): number | undefined {
   const [only] = input;
   if (input.length === 1 && typeof only?.value === 'boolean') return Number(only.value);
   const number = toNumber(input) ?? numberOf(toText(input));
-  return number !== undefined && Number.isInteger(number) ? number : undefined;
+  return number !== undefined && Number.isInteger(number) && Math.abs(number) <= LARGEST ? number : undefined;
 }
 
 function numberOf(text: string | undefined): number | undefined {

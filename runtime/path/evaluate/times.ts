@@ -15,22 +15,55 @@ export function isTemporal(type: string): boolean {
 }
 
 /**
- * How two dates, dateTimes or times are ordered; undefined where they differ in precision and agree as far as both go.
- * With offsets they are compared as points in time. http://hl7.org/fhirpath/N1/#comparison
+ * How two dates, dateTimes or times are ordered; undefined where they differ in precision and agree as far as both go. Seconds
+ * with and without a fraction are of one precision. Times of day in a zone are compared in UTC, as which those without one count.
+ * http://hl7.org/fhirpath/N1/#comparison
  */
 export function compareTimes(a: string, b: string): number | undefined {
   if (a === b) return 0;
-  if (a.length > 10 && b.length > 10) {
-    const order = Date.parse(a) - Date.parse(b);
-    return Number.isNaN(order) ? textOrder(a, b) : order;
+  const [one, other] = [fieldsOf(a), fieldsOf(b)];
+  if (one === undefined || other === undefined) return undefined;
+  for (let i = 0; i < FIELDS; i++) {
+    const [x, y] = [one[i], other[i]];
+    if (x === undefined && y === undefined) continue;
+    if (x === undefined || y === undefined) return undefined;
+    if (x !== y) return x - y;
   }
-  const common = Math.min(a.length, b.length);
-  const order = textOrder(a.slice(0, common), b.slice(0, common));
-  return order !== 0 ? order : a.length === b.length ? 0 : undefined;
+  return 0;
 }
 
-function textOrder(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
+/** Years, months, days, hours, minutes, seconds. */
+const FIELDS = 6;
+
+const FIELDS_OF_TIME =
+  /^(?:(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(?=T|$))?T?(?:(\d\d)(?::(\d\d)(?::(\d\d(?:\.\d+)?))?)?)?(?:Z|([+-])(\d\d):(\d\d))?$/;
+
+/**
+ * The fields of a time in UTC; an undefined one: it is not so precise, or it is a time of day and has no date.
+ *
+ * @returns undefined for what is no time
+ */
+function fieldsOf(text: string): readonly (number | undefined)[] | undefined {
+  const match = FIELDS_OF_TIME.exec(text);
+  if (match === null) return undefined;
+  const fields = match.slice(1, FIELDS + 1).map((field) => (field === undefined ? undefined : Number(field)));
+  const [year, month, day, hour, minute, second] = fields;
+  const [sign, hours, minutes] = match.slice(FIELDS + 1);
+  if (sign === undefined || year === undefined || hour === undefined) return fields;
+  const offset = (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -1 : 1);
+  const moved = new Date(utc(year, month! - 1, day!) + (hour * 60 + (minute ?? 0) - offset) * 60_000);
+  const date = [moved.getUTCFullYear(), moved.getUTCMonth() + 1, moved.getUTCDate(), moved.getUTCHours()];
+  return [...date, minute === undefined ? undefined : moved.getUTCMinutes(), second];
+}
+
+/** Whether a date, dateTime or time is on the calendar and the clock: no 13th month, no 31st of June. */
+export function isOnCalendar(text: string): boolean {
+  const fields = fieldsOf(text.replace(/(?:Z|[+-]\d\d:\d\d)$/, ''));
+  if (fields === undefined) return false;
+  const [year, month = 1, day = 1, hour = 0, minute = 0, second = 0] = fields;
+  const date = new Date(utc(year ?? 2000, month - 1, day));
+  const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return isDay && hour < 24 && minute < 60 && second < 61;
 }
 
 /**

@@ -57,6 +57,32 @@ describe('times with durations', () => {
   });
 });
 
+describe('times of different precision', () => {
+  it.each([
+    ['@2024 < @2024-05', []],
+    ['@2023 < @2024-05', [true]],
+    ['@2024-05-01 = @2024-05-01T08:00:00Z', []],
+    ['@2024-05-01T08:00:00Z = @2024-05-01T10:00:00+02:00', [true]],
+    ['@2024-05-01T23:30:00-01:00 < @2024-05-02T00:30:01Z', [true]],
+    ['@2024-05-01T08:00 <= @2024-05-01T08:00:00', []],
+    ['@2024-05-01T08:00 < @2024-05-01T08:01:00', [true]],
+    ['@2024-05-01T08:00:00.000Z = @2024-05-01T08:00:00Z', [true]],
+    ['@T10:00 = @T10:00:00', []],
+    ['@T10:00 < @T10:01:00', [true]],
+    ['@T10:00:00.5 > @T10:00:00', [true]],
+    ['@T10:00:00.000 = @T10:00:00', [true]],
+    ["'2024-13-01'.toDate()", []],
+    ["'2023-02-29'.convertsToDate()", [false]],
+    ["'2024-02-29T24:00:00Z'.convertsToDateTime()", [false]],
+    ["'2024-02-29T23:59:60+02:00'.toDateTime()", ['2024-02-29T23:59:60+02:00']],
+    ["'10:61'.toTime()", []],
+    ["'2147483647'.toInteger()", [2147483647]],
+    ["'2147483648'.toInteger()", []],
+  ])('%s is %j', (expression, expected) => {
+    expect(evaluateText(expression, named('a'))).toEqual(expected);
+  });
+});
+
 describe('quantities', () => {
   const ucum = { system: 'http://unitsofmeasure.org' };
   const observation = {
