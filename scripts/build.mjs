@@ -116,11 +116,10 @@ function copySchemas() {
  */
 async function findPackages() {
   const { inputs, guides = [], fhirVersion } = JSON.parse(readFileSync(join(root, MANIFEST), 'utf8'));
-  const load = (name) => import(pathToFileURL(join(dist, 'generator', 'load', name)).href);
   try {
-    const { findInput } = await load('find-package.js');
+    const { findInput } = await load('generator/load/find-package.js');
     const [core, expansions] = inputs.map((input) => findInput(input, root));
-    return { core, expansions, guides: guides.length === 0 ? [] : await readGuides(guides, fhirVersion, load) };
+    return { core, expansions, guides: guides.length === 0 ? [] : await readGuides(guides, fhirVersion) };
   } catch (error) {
     process.stderr.write(`kiln: ${[error.message, ...(error.details ?? [])].join('\n  ')}\n`);
     return undefined;
@@ -128,8 +127,8 @@ async function findPackages() {
 }
 
 /** The definitions of the guides. */
-async function readGuides(guides, fhirVersion, load) {
-  const { pinnedSource, readDefinitions } = await load('guide-sources.js');
+async function readGuides(guides, fhirVersion) {
+  const { pinnedSource, readDefinitions } = await load('generator/load/guide-sources.js');
   const found = [];
   for (const pin of guides) {
     found.push(...(await readDefinitions(await pinnedSource(pin, root, fhirVersion))));
@@ -137,8 +136,13 @@ async function readGuides(guides, fhirVersion, load) {
   return found;
 }
 
+/** A module of what was built. @param path of the file in dist/ */
+function load(path) {
+  return import(pathToFileURL(join(dist, path)).href);
+}
+
 async function packTables() {
-  const { tables } = await import(pathToFileURL(join(dist, 'generated', 'tables.js')).href);
+  const { tables } = await load('generated/tables.js');
   writeFileSync(join(dist, PACKED), JSON.stringify(tables));
 }
 
@@ -147,7 +151,6 @@ async function packTables() {
  * document has changed.
  */
 async function buildOpenApiTypes(tell) {
-  const load = (path) => import(pathToFileURL(join(dist, path)).href);
   const [{ tables }, { createServices }, { createPatchers }, { makeWhole }] = await Promise.all([
     load('generated/tables.js'),
     load('runtime/http/create-services.js'),
@@ -181,7 +184,7 @@ async function buildPages({ core }, tell) {
   const stampFile = join(dist, PAGES, '.stamp');
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return true;
   tell('making the reference pages');
-  const { makeHtmlPages, makeModel } = await import(pathToFileURL(join(dist, 'generator', 'generate.js')).href);
+  const { makeHtmlPages, makeModel } = await load('generator/generate.js');
   try {
     const pages = makeHtmlPages(await makeModel({ found: core }));
     rmSync(join(dist, PAGES), { recursive: true, force: true });
@@ -284,9 +287,9 @@ async function packConformance({ core: { name: packageName, dir: folder }, guide
   const sources = [join(folder, 'package.json'), join(root, MANIFEST), fileURLToPath(import.meta.url), ...maintained];
   if (existsSync(target) && sources.every((each) => statSync(target).mtimeMs > statSync(each).mtimeMs)) return true;
   tell('packing the definitions of the FHIR package');
-  const { correctDefinition } = await import(pathToFileURL(join(dist, 'generator', 'load', 'errata.js')).href);
-  const { loadDefinitions } = await import(pathToFileURL(join(dist, 'generator', 'load', 'definitions.js')).href);
-  const { typesFor, withSnapshot } = await import(pathToFileURL(join(dist, 'generator', 'load', 'types.js')).href);
+  const { correctDefinition } = await load('generator/load/errata.js');
+  const { loadDefinitions } = await load('generator/load/definitions.js');
+  const { typesFor, withSnapshot } = await load('generator/load/types.js');
   const { errata, operations, types, views } = loadDefinitions(join(root, 'definitions'));
   const mine = errata.filter((each) => each.package === packageName);
   const faults = [];
@@ -326,7 +329,7 @@ async function packConformance({ core: { name: packageName, dir: folder }, guide
  * The definitions of guides that are shown beside those of the server: not what it has itself, and under other ids where theirs are taken.
  */
 async function besides(own, guides) {
-  const { derivedId } = await import(pathToFileURL(join(dist, 'runtime', 'cli', 'package', 'plan.js')).href);
+  const { derivedId } = await load('runtime/packages/plan.js');
   const urls = new Set(own.map(({ resourceType, url }) => `${resourceType} ${url}`));
   const ids = new Set(own.map(({ resourceType, id }) => `${resourceType}/${id}`));
   return guides
