@@ -1,7 +1,8 @@
 import type { ColumnKind } from '../column-kind.js';
 
-/** A value of SQLite: text, number, an integer that has its digits as text, or bytes in base64. */
-export type SqlValue = null | string | number | { readonly integer: string } | { readonly bytes: string };
+/** A value of SQLite: text, number, a REAL that is whole, an integer that has its digits as text, or bytes in base64. */
+export type SqlValue =
+  null | string | number | { readonly real: number } | { readonly integer: string } | { readonly bytes: string };
 
 /** A row of values of SQLite. */
 export type SqlRow = readonly SqlValue[];

@@ -1,6 +1,7 @@
 import { isObject, objectsOf, type JsonObject, type JsonValue } from '../../fhir/resource.js';
 import { ViewError, type ViewFault } from '../view-error.js';
 import type { SqlValue } from './messages.js';
+import { utcOf } from './utc.js';
 
 /** Code systems of the kinds of Libraries: of 3.0.0-ballot, and of 2.0.0. */
 const SYSTEMS: readonly unknown[] = [
@@ -18,7 +19,7 @@ const MOST = { sql: 100_000, tables: 50 };
 
 /** Types of parameters, with what a value of each is in SQLite. */
 const TYPES: Readonly<Record<string, (value: JsonValue) => SqlValue>> = {
-  ...{ string: text, date: text, dateTime: text },
+  ...{ string: text, date: text, dateTime: (value) => utcOf(String(value)) },
   ...{ integer: (value) => ({ integer: String(value) }), decimal: Number, boolean: (value) => ({ integer: value === true ? '1' : '0' }) }, // prettier-ignore
 };
 

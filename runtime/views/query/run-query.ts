@@ -162,7 +162,7 @@ function describeColumn(
   if (known !== undefined) return { ...known, name };
   const values = rows.map((row) => row[at] ?? null).filter((value) => value !== null);
   const isNumber = values.length > 0 && values.every((value) => typeof value !== 'string' && !isBytes(value));
-  const isWhole = values.every((value) => typeof value === 'object' || Number.isInteger(value));
+  const isWhole = values.every((value) => (typeof value === 'object' ? 'integer' in value : Number.isInteger(value)));
   const sqlType = isNumber ? (isWhole ? 'BIGINT' : 'DOUBLE PRECISION') : 'CHARACTER VARYING';
   return { name, type: '', kind: 'text', isCollection: false, isOpen: true, sqlType };
 }
@@ -173,18 +173,21 @@ function isBytes(value: SqlValue): value is { readonly bytes: string } {
 
 function toSql(cell: JsonValue, column: Column | undefined): SqlValue {
   if (cell === null) return null;
+  // A column without a known type may hold numbers, which a column of texts would have as 7.0.
+  if (typeof cell !== 'object' && typeof cell !== 'string' && column?.kind === 'text') return String(cell);
   if (typeof cell === 'boolean') return Number(cell);
   if (typeof cell === 'object') {
     if (cell instanceof Decimal) return column?.kind === 'integer64' ? { integer: String(cell) } : String(cell);
     return writeJson(cell);
   }
-  return column?.kind === 'instant' && typeof cell === 'string' ? utcOf(cell) : cell;
+  return column !== undefined && isTime(column) && typeof cell === 'string' ? utcOf(cell) : cell;
 }
 
 /** A value of the result as a cell. What passes through a table comes out as it was in its view, but for decimals and zones. */
 function toCell(value: SqlValue, column: Column | undefined): JsonValue {
   if (typeof value === 'object') {
     if (value === null) return column?.isCollection === true && column.type !== '' ? [] : null;
+    if ('real' in value) return value.real;
     return 'integer' in value ? new Decimal(value.integer) : value.bytes;
   }
   if (column === undefined || column.type === '') return value;
@@ -192,7 +195,12 @@ function toCell(value: SqlValue, column: Column | undefined): JsonValue {
   if (column.kind === 'boolean' && (value === 0 || value === 1)) return value === 1;
   if (column.kind === 'integer64' && typeof value === 'string')
     throw new RowError(`the column ${column.name} has a text`);
-  return value;
+  return isTime(column) && typeof value === 'string' ? value.replace(/\+00:00$/, 'Z') : value;
+}
+
+/** Whether a column holds instants, or dates that may have a time. */
+function isTime({ kind, type }: Column): boolean {
+  return kind === 'instant' || /(?:^|\.)dateTime$/i.test(type);
 }
 
 /** The list or object that a text is. In a compound SELECT anything may be in its column; what that is, no log may have. @throws RowError */

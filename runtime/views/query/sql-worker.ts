@@ -25,9 +25,9 @@ const MESSAGE = { rows: 500, characters: 256 * 1024 };
 /** Failures for which a query needs too much. */
 const COSTLY: ReadonlySet<unknown> = new Set(['SQLITE_NOMEM', 'SQLITE_FULL', 'SQLITE_TOOBIG']);
 
-/** Affinities of SQLite. Decimals keep 15 digits. https://www.sqlite.org/datatype3.html */
+/** Affinities of SQLite. Decimals are REAL, also whole ones: a division of integers drops what is after the point. https://www.sqlite.org/datatype3.html */
 const DECLARED: Readonly<Record<ColumnKind, string>> = {
-  ...{ boolean: 'BOOLEAN', integer: 'INT', integer64: 'BIGINT', decimal: 'NUMERIC' },
+  ...{ boolean: 'BOOLEAN', integer: 'INT', integer64: 'BIGINT', decimal: 'REAL' },
   ...{ instant: 'TEXT', binary: 'TEXT', text: 'TEXT', object: 'TEXT' },
 };
 
@@ -197,6 +197,7 @@ function identifier(name: string): string {
 
 function fromMessage(value: SqlValue): unknown {
   if (typeof value !== 'object' || value === null) return value;
+  if ('real' in value) return value.real;
   return 'integer' in value ? BigInt(value.integer) : Buffer.from(value.bytes, 'base64');
 }
 
@@ -207,6 +208,7 @@ function toMessage(value: unknown): SqlValue {
   }
   if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString('base64') };
   if (typeof value === 'number' && !Number.isFinite(value)) throw new QueryFailure('a value is infinite');
+  if (typeof value === 'number' && Number.isInteger(value)) return { real: value };
   return value as SqlValue;
 }
 

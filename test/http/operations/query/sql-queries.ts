@@ -150,13 +150,39 @@ export function sqlQueries(store: Store): void {
       const values = 'SELECT id, value, issued FROM o ORDER BY issued';
       expect(await ask(values, { o: `${VIEWS}/values` })).toEqual([
         { id: 'sq-1', value: 5.4, issued: '2020-01-02T01:04:05.678Z' },
-        { id: 'sq-2', value: 7, issued: '2020-01-02T01:04:06.000Z' },
-        { id: 'sq-3', value: 2.5, issued: '2020-01-02T04:00:00.000Z' },
+        { id: 'sq-2', value: 7, issued: '2020-01-02T01:04:06Z' },
+        { id: 'sq-3', value: 2.5, issued: '2020-01-02T04:00:00Z' },
       ]);
       expect(await ask('SELECT typeof(value) AS t, value + 1 AS v FROM o ORDER BY v', { o: `${VIEWS}/values` })).toContainEqual({ t: 'real', v: 6.4 }); // prettier-ignore
       expect((await run([subject(library('SELECT 9223372036854775807 AS n'))])).text).toBe(
         '{"n":9223372036854775807}\n',
       );
+    });
+
+    it('computes with decimals as such, whole ones too', async () => {
+      const o = { o: `${VIEWS}/values` };
+      expect(await ask("SELECT value / 2 AS half, typeof(value) AS t FROM o WHERE id = 'sq-2'", o)).toEqual([{ half: 3.5, t: 'real' }]); // prettier-ignore
+      const sums =
+        'SELECT sum(value) AS s, sum(value) / count(*) AS a, max(value) AS m FROM o GROUP BY patient ORDER BY 1';
+      expect(await ask(sums, o)).toEqual([
+        { s: 2.5, a: 2.5, m: 2.5 },
+        { s: 12.4, a: 6.2, m: 7 },
+      ]);
+      const halves = "SELECT h / 2 AS q, most / 2 AS m FROM t WHERE h = 1"; // prettier-ignore
+      const below = context(library("SELECT value / 7 AS h, value AS most FROM o WHERE id = 'sq-2'", o, { url: 'urn:half' }, 'sql-view')); // prettier-ignore
+      expect(await ask(halves, { t: 'urn:half' }, below)).toEqual([{ q: 0.5, m: 3.5 }]);
+      const one = subject(library("SELECT value FROM o WHERE id = 'sq-2'", o));
+      expect((await run([one, format('fhir')])).text).toContain('{"name":"value","valueDecimal":7}');
+    });
+
+    it('has doubles in Parquet, also where the first are whole', async () => {
+      const numbers = 'WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x WHERE n < 1200) SELECT n / 1.0 AS v, n AS w FROM x UNION ALL SELECT 0.5, 1'; // prettier-ignore
+      expect((await run([subject(library(numbers)), format('parquet')])).text.slice(0, 4)).toBe('PAR1');
+    });
+
+    it('has numbers in a column without a type as they are', async () => {
+      const open = context(view('Patient', { id: 'id', n: 'iif(active, 7, id)' }, { url: 'urn:open' }));
+      expect(await ask("SELECT n FROM t WHERE id = 'sq-a'", { t: 'urn:open' }, open)).toEqual([{ n: '7' }]);
     });
 
     it('is csv, json, Parquet and Parameters', async () => {
@@ -227,6 +253,32 @@ export function sqlQueries(store: Store): void {
       expect(rowsOf(await run([query(), given(must, ...values)]))).toEqual([{ ...expected, must: "x' OR 1=1 --" }]);
       expect(rowsOf(await run([query(), given(must)]))).toEqual([{ string: null, integer: null, date: null, dateTime: null, boolean: null, decimal: null, must: must.valueString }]); // prettier-ignore
       expect(rowsOf(await run([query('SELECT typeof(:integer) AS t'), given(must, values[1]!)]))).toEqual([{ t: 'integer' }]); // prettier-ignore
+    });
+
+    it('and columns that have a time are in UTC, in the order of time', async () => {
+      const times = ['2024', '2024-07-01T03:00:00+02:00', '2024-07-01T01:00:00.5Z', '2024-07-01T01:00:00.50001Z', '2024-06-30T23:00:00-02:00', '9999-12-31T23:00:00-02:00']; // prettier-ignore
+      for (const [i, effectiveDateTime] of times.entries()) {
+        const resource = { resourceType: 'Observation', id: `st-${i}`, status: 'final', code: { text: 'times' }, effectiveDateTime } as const; // prettier-ignore
+        await server.all.send('PUT', `/Observation/st-${i}`, resource, { 'content-type': 'application/fhir+json' });
+      }
+      const table = context(view('Observation', { id: 'id', at: 'effective.ofType(dateTime)' }, { url: 'urn:times', where: [{ path: "code.text = 'times'" }] })); // prettier-ignore
+      const after = async (op: string, valueDateTime: string): Promise<unknown[]> => {
+        const sql = `SELECT id, at FROM t WHERE at ${op} :at ORDER BY at, id`;
+        const query = library(sql, { t: 'urn:times' }, { parameter: [{ name: 'at', use: 'in', type: 'dateTime' }] });
+        const rows = rowsOf(await run([subject(query), table, given({ name: 'at', valueDateTime })]));
+        return rows.map(({ id, at }) => `${String(id)} ${String(at)}`);
+      };
+      const equal = ['st-1 2024-07-01T01:00:00Z', 'st-4 2024-07-01T01:00:00Z'];
+      const later = ['st-2 2024-07-01T01:00:00.5Z', 'st-3 2024-07-01T01:00:00.50001Z', `st-5 ${times[5]}`];
+      expect(await after('=', '2024-07-01T06:00:00.000+05:00')).toEqual(equal);
+      expect(await after('>', '2024-07-01T01:00:00Z')).toEqual(later);
+      expect(await after('>=', '2024-07-01T02:00:00+01:00')).toEqual([...equal, ...later]);
+      expect(await after('<', '2024-07')).toEqual(['st-0 2024']);
+      const seconds = "SELECT max(at) AS at, strftime('%s', min(at)) AS s FROM t WHERE at > '2024-07' AND at < '9'";
+      expect(await ask(seconds, { t: 'urn:times' }, table)).toEqual([{ at: '2024-07-01T01:00:00.50001+00:00', s: '1719795600' }]); // prettier-ignore
+      const fhir = subject(library("SELECT at FROM t WHERE id = 'st-1'", { t: 'urn:times' }));
+      expect((await run([fhir, table, format('fhir')])).text).toContain('"valueDateTime":"2024-07-01T01:00:00Z"');
+      for (const i of times.keys()) await server.all.send('DELETE', `/Observation/st-${i}`);
     });
 
     it.each<[string, Part[], number, string]>([
