@@ -121,6 +121,7 @@ export function changes(store: Store): void {
   it('begins at an instant', async () => {
     await begin();
     await put('i');
+    await settled();
     const bundle = read(await get(`/$changes?_since=${new Date(Date.now() + 60_000).toISOString()}`));
     expect(bundle.entry).toBeUndefined();
     expect(codeOf(await get('/$changes?_since=yesterday'))).toBe('parameter-invalid');
