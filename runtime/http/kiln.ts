@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { scopeTargetOf } from '../auth/access/scope-rows.js';
 import { OPEN_ACCESS, type Principal } from '../auth/scopes/principal.js';
-import { FhirError } from '../fhir/errors.js';
+import { FhirError, type Issue } from '../fhir/errors.js';
 import { knownMethod } from '../observe/known-method.js';
 import { parseQuery } from '../fhir/parse-query.js';
 import { asksForResource, namedType, negotiate, PAGE_HINT, releaseOf, type Negotiated } from '../format/negotiate.js';
@@ -401,9 +401,14 @@ function formOfAnswer(exchange: Exchange, { row }: Destination, services: Servic
     const format = formatOf(params);
     const isOwn =
       format === undefined ? namedType(req.headers.accept, own) !== undefined : readsFormat(row, services.tables);
-    if (own.length === 0 || !isOwn) throw error;
-    return PLAIN;
+    if (own.length > 0 && isOwn) return PLAIN;
+    throw own.length > 0 && error instanceof FhirError ? error.map((issue) => alsoAnswers(issue, own)) : error;
   }
+}
+
+/** Says what an operation answers beside FHIR. */
+function alsoAnswers(issue: Issue, own: readonly string[]): Issue {
+  return { ...issue, text: `${issue.text}. The operation also answers ${own.join(', ')}` };
 }
 
 /** A search that is posted may say in its body how to write the answer. */

@@ -157,6 +157,11 @@ class Checker {
     // What may be any resource, or any element, may have anything.
     if (of.some((type) => this.index.isAbstract(type))) return undefined;
     const some = of.slice(0, 5);
+    for (const type of some) {
+      const form = this.index.members(type).get(name);
+      if (form !== undefined && form.element.name !== name)
+        throw wrong(`${type} has no element ${name}; write ${form.element.name}.ofType(${form.type})`, start);
+    }
     const known = some.flatMap((type) => this.index.elements(type).map((each) => each.name));
     throw wrong(`${some.join('|')} has no element ${name}${didYouMean(name, known)}`, start);
   }
@@ -170,14 +175,23 @@ class Checker {
       const narrowed = this.narrowed(typeNameOf(first) ?? { text: '', start });
       return name === 'is' ? ['boolean'] : narrowed;
     }
-    // Its argument is the name of a type.
-    if (name === 'getReferenceKey') return ['string'];
+    if (name === 'getReferenceKey') return this.referenceKey(on, typeNameOf(first), start);
     const isLooking = LOOKING.has(name);
     const results = args.map((each) => this.types(each, isLooking ? on : focus, isLooking || isInner));
     if (KEEPING.has(name)) return on;
     if (name === 'select') return results[0];
     if (name === 'union' || name === 'combine') return either([on, results[0]]);
     return name === 'extension' ? ['Extension'] : undefined;
+  }
+
+  /** `getReferenceKey(Type)`: what is called on no Reference, or asks for no type, is empty. */
+  private referenceKey(on: Types, target: TypeName | undefined, start: number): Types {
+    if (on?.some((type) => type === 'Reference' || this.index.isAbstract(type)) === false)
+      throw wrong(`getReferenceKey() is for a Reference, and this is ${on.slice(0, 5).join('|')}`, start);
+    const asked = target?.text.replace(/^FHIR\./, '');
+    if (asked !== undefined && !this.index.isConcreteResource(asked))
+      throw wrong(`there is no resource type ${asked}${didYouMean(asked, this.index.resources())}`, target?.start);
+    return ['string'];
   }
 
   private variable({ name, start }: Extract<Expression, { kind: 'variable' }>): Types {

@@ -50,6 +50,8 @@ export interface TypeIndex<Element extends IndexedElement = IndexedElement> {
   readonly kindOf: (name: string) => TypeRow['kind'] | undefined;
   /** Whether it is a resource type that resources can be of. */
   readonly isConcreteResource: (name: string) => boolean;
+  /** Resource types that resources can be of. */
+  readonly resources: () => readonly string[];
   readonly isAbstract: (name: string) => boolean;
   /** The type of what is beside the values of a primitive: `id`, `extension`. Undefined: nothing of that name, or no primitive. */
   readonly beside: (type: string, name: string) => string | undefined;
@@ -119,7 +121,8 @@ export function indexTypes<Element extends IndexedElement>(
     isType: (name) => byName.has(name) || isPrimitive(name),
     isPrimitive,
     kindOf: (name) => byName.get(name)?.kind,
-    isConcreteResource: (name) => byName.get(name)?.kind === 'resource' && byName.get(name)?.abstract !== true,
+    isConcreteResource: (name) => isConcrete(byName.get(name)),
+    resources: () => structures.filter(isConcrete).map(({ name }) => name),
     isAbstract: (name) => byName.get(name)?.abstract === true || name === 'PrimitiveType',
     beside: (type, name) => (isPrimitive(type) ? BESIDE.get(name) : undefined),
     ancestors,
@@ -169,6 +172,10 @@ function indexAnew(types: readonly TypeRow[], primitives: readonly PrimitiveRow[
     new Map(based),
     primitives.map(({ name }) => name),
   );
+}
+
+function isConcrete(type: Pick<IndexedType<IndexedElement>, 'kind' | 'abstract'> | undefined): boolean {
+  return type?.kind === 'resource' && type.abstract !== true;
 }
 
 /** JSON name and type of each form that an element takes. */

@@ -19,11 +19,13 @@ const rowsOf = (view: JsonObject, resource: JsonObject) => compile(view).rowsOf(
 describe('a view', () => {
   const column = { name: 'a', path: 'id' };
   it.each<[string, JsonObject, RegExp]>([
-    ['of no such type', ofColumns('Pateint', 'id'), /^resource: there is no resource type Pateint/],
+    ['of no such type', ofColumns('Pateint', 'id'), /^resource: there is no resource type Pateint; did you mean Patient\?/],
     ['without columns', { resource: 'Patient', select: [{ forEach: 'name' }] }, /^select: has no column/],
     ['with an unknown member', { resource: 'Patient', select: [{ columns: [] }] }, /^select\[0\]: has no member "columns"/],
     ['with a name twice', { resource: 'Patient', select: [{ column: [column] }, { column: [column] }] }, /^select\[1\]\.column\[0\]\.name/],
     ['with an ill-formed name', { resource: 'Patient', select: [{ column: [{ ...column, name: '1a' }] }] }, /column\[0\]\.name/],
+    ['with a name of two words', { resource: 'Patient', select: [{ column: [{ ...column, name: 'my col' }] }] }, /name: is "my col"; a name has a letter/],
+    ['without the name of a column', { resource: 'Patient', select: [{ column: [{ path: 'id' }] }] }, /name: is required/],
     ['with two iterations', { resource: 'Patient', select: [{ forEach: 'name', repeat: ['name'], column: [column] }] }, /^select\[0\]: has both forEach and repeat/],
     ['with an unknown function', ofColumns('Patient', 'name.given.foo()'), /^select\[0\]\.column\[0\]\.path: .*foo\(\)/],
     ['that resolves', ofColumns('Patient', 'managingOrganization.resolve().name'), /resolve\(\)/],
@@ -51,6 +53,16 @@ describe('a view', () => {
       { place: 'select[0].column[0].path', text: expect.stringContaining('nmae') as string },
     ]);
     expect(rowsOf(view, { resourceType: 'Patient' })).toEqual([[null]]);
+  });
+
+  it.each([
+    ['subject.getReferenceKey(Patien)', 'there is no resource type Patien; did you mean Patient?'],
+    ['subject.getReferenceKey(Resource)', 'there is no resource type Resource'],
+    ['status.getReferenceKey(Patient)', 'getReferenceKey() is for a Reference, and this is code'],
+    ['valueQuantity.value', 'write value.ofType(Quantity)'],
+  ])('warns of %s', (path, text) => {
+    const { warnings } = compile(ofColumns('Observation', path, 'subject.getReferenceKey(FHIR.Patient)'));
+    expect(warnings.map((each) => each.text)).toEqual([expect.stringContaining(text)]);
   });
 
   it('has types from paths', () => {
