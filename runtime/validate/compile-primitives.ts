@@ -1,5 +1,6 @@
 import type { PrimitiveRow } from '../contract/types.js';
 import { Decimal } from '../fhir/decimal.js';
+import { memoizeWeak } from '../fhir/memory/memoize.js';
 import { isXhtml } from '../fhir/xml/xhtml.js';
 import { isDate, isDateTime, isInstant, isTime } from './date-text.js';
 import { isAnyText, isBase64, isCode, isOid, isString, isVisibleText } from './plain-text.js';
@@ -9,12 +10,12 @@ import type { PrimitiveTest } from './plan.js';
  * A test for each primitive type: the JSON type, the pattern, the bounds and the length of its row, and four rules
  * that no pattern holds: a string is never empty or white space alone, has no control characters but tab and line ends, nor U+FFFE and U+FFFF
  * (XML cannot carry them), a date is a day of the calendar, and a narrative is a well-formed div of XHTML.
- * https://hl7.org/fhir/R5/datatypes.html#primitive
+ * Made once for the same rows. https://hl7.org/fhir/R5/datatypes.html#primitive
  */
-export function compilePrimitives(rows: readonly PrimitiveRow[]): ReadonlyMap<string, PrimitiveTest> {
+export const compilePrimitives = memoizeWeak((rows: readonly PrimitiveRow[]): ReadonlyMap<string, PrimitiveTest> => {
   const byName = new Map(rows.map((row) => [row.name, row]));
   return new Map(rows.map((row) => [row.name, compile({ ...row, ...lengthOf(row, byName) })]));
-}
+});
 
 function compile(row: PrimitiveRow): PrimitiveTest {
   if (row.name === 'xhtml') return isXhtml;

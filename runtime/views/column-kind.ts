@@ -46,7 +46,8 @@ export function cellOf(value: unknown, kind: ColumnKind): JsonValue | undefined 
     case 'boolean':
       return typeof value === 'boolean' ? value : undefined;
     case 'integer':
-      return isNumber(value) && Number.isInteger(Number(value)) ? Number(value) : undefined;
+      // Of 32 bits, as in FHIR.
+      return isNumber(value) && Number(value) === (Number(value) | 0) ? Number(value) : undefined;
     case 'integer64': {
       const text = String(value);
       if (typeof value === 'boolean' || !/^-?\d{1,19}$/.test(text)) return undefined;
@@ -59,6 +60,25 @@ export function cellOf(value: unknown, kind: ColumnKind): JsonValue | undefined 
     default:
       return typeof value === 'string' ? value : undefined;
   }
+}
+
+/** Types whose values are all that their kind holds, also those that FHIR does not allow: computed texts may be empty, decimals long. */
+const WIDE: ReadonlySet<string> = new Set(['string', 'markdown', 'boolean', 'decimal']);
+
+/**
+ * Returns the test of the cells of a column that declares its type: a `date` is a text, and not each text is one.
+ *
+ * @param type the declared one
+ * @param given types that the values of its path have for sure
+ * @returns undefined: what the kind holds, the type does
+ */
+export function cellTest(
+  type: string,
+  given: readonly string[],
+  tests: ReadonlyMap<string, (value: unknown) => boolean>,
+): ((cell: JsonValue) => boolean) | undefined {
+  const test = WIDE.has(type) || given.includes(type) ? undefined : tests.get(type);
+  return type === 'integer64' ? test && ((cell) => test(String(cell as number))) : test;
 }
 
 /** A primitive as it is; undefined: it is none. */

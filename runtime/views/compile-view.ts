@@ -1,5 +1,7 @@
 import type { ServiceTables } from '../core/services.js';
+import { didYouMean } from '../fhir/nearest.js';
 import type { JsonValue, Resource } from '../fhir/resource.js';
+import { clip, quote } from '../fhir/quote.js';
 import { writeJson } from '../format/write-json.js';
 import { compileExpression } from '../path/evaluate/compile-expression.js';
 import { TooCostly, type Environment } from '../path/evaluate/environment.js';
@@ -11,7 +13,9 @@ import { ExpressionError } from '../path/expression/expression-error.js';
 import { operandsOf, parseExpression, type Expression } from '../path/expression/parse.js';
 import { indexRows, type TypeIndex } from '../path/expression/type-index.js';
 import type { OwnBases } from '../path/own-bases.js';
-import { cellOf, kindOf, openCell, type Column } from './column-kind.js';
+import { compilePrimitives } from '../validate/compile-primitives.js';
+import { cellOf, cellTest, kindOf, openCell, type Column } from './column-kind.js';
+import { describeForm, formOf, NOT_UNDERSTOOD, sqlForm, TEXT, type Form } from './parquet-forms.js';
 import type { ColumnDefinition, Selection, View, ViewPath } from './view.js';
 import { RowError, ViewError, type ViewFault } from './view-error.js';
 
@@ -40,6 +44,8 @@ export interface ViewContext {
   readonly now: Date;
   /** URLs of this server, for `getReferenceKey()`. */
   readonly bases?: OwnBases;
+  /** The table will be Parquet: its types hold the cells as well. */
+  readonly isParquet?: boolean;
 }
 
 /**
@@ -102,9 +108,12 @@ export function compileView(
   context: ViewContext,
 ): CompiledView {
   const index = indexRows(tables.types, tables.primitives);
-  const compiler = new Compiler(view, index);
+  const compiler = new Compiler(view, index, compilePrimitives(tables.primitives), context.isParquet === true);
   if (!index.isConcreteResource(view.resource))
-    compiler.faults.push({ place: 'resource', text: `there is no resource type ${view.resource.slice(0, 64)}` });
+    compiler.faults.push({
+      place: 'resource',
+      text: `there is no resource type ${clip(view.resource)}${didYouMean(view.resource, index.resources())}`,
+    });
   const produce = compiler.selection(view.selection, [view.resource], 0);
   const tests = view.where.map((path) => compiler.condition(path));
   if (compiler.faults.length > 0) throw new ViewError(compiler.faults);
@@ -153,7 +162,8 @@ export function compileView(
     } catch (error) {
       if (error === ENOUGH) return rows;
       if (!(error instanceof RowError) && !(error instanceof TooCostly)) throw error;
-      throw new RowError(`${resource.resourceType}/${String(resource['id'])}: ${error.message}`);
+      const at = `${resource.resourceType}/${clip(String(resource['id']))}`;
+      throw new RowError(`${at}: ${error.message}`, error instanceof RowError ? error.value : undefined);
     }
     return rows;
   };
@@ -171,6 +181,8 @@ class Compiler {
   constructor(
     view: View,
     private readonly index: TypeIndex,
+    private readonly primitives: ReturnType<typeof compilePrimitives>,
+    private readonly isParquet: boolean,
   ) {
     this.names = new Set([...view.constants.keys(), 'rowIndex']);
     this.vocabulary = {
@@ -273,18 +285,25 @@ class Compiler {
         path.place,
         `gives ${type ?? ''}, which is no primitive: say so by the type of the column, or take one of its elements`,
       );
-    this.columns[at] = {
+    const column: Column = {
       name,
       type: type ?? 'string',
       kind,
       isCollection,
       isOpen,
       ...(pathType !== undefined && { pathType }),
-      ...(sqlType !== undefined && { sqlType }),
+      ...(sqlType !== undefined && { sqlType: sqlType.text }),
     };
+    this.columns[at] = column;
+    const given = pathType === undefined ? [] : this.index.ancestors(pathType);
+    const fits = cellTest(declared, given, this.primitives);
+    const form = this.formOf(column, sqlType);
     const cell = (value: unknown): JsonValue => {
       const made = isOpen ? openCell(value) : cellOf(value, kind);
-      if (made === undefined) throw new RowError(`the column ${name} has a value that is no ${type ?? 'primitive'}`);
+      if (made === undefined || fits?.(made) === false)
+        throw new RowError(`the column ${name} has a value that is no ${type ?? 'primitive'} (${path.place})`, value);
+      if (form !== undefined && form.convert(made) === undefined)
+        throw new RowError(`the column ${name} has a value that ${describeForm(column)} does not hold (${path.place})`, value); // prettier-ignore
       return made;
     };
     return (node, run) => {
@@ -298,11 +317,23 @@ class Compiler {
       const cells = items.flatMap(({ value }) => (value === undefined ? [] : [cell(value)]));
       if (!isCollection && cells.length > 1) {
         throw new RowError(
-          `the column ${name} has ${cells.length} values; with collection it would take them as a list`,
+          `the column ${name} has ${cells.length} values (${path.place}); with collection it would take them as a list`,
         );
       }
       run.row[at] = isCollection ? cells : (cells[0] ?? null);
     };
+  }
+
+  /** What else has to hold the cells of a column. */
+  private formOf(column: Column, sqlType: ViewPath | undefined): Form | undefined {
+    if (sqlType !== undefined && sqlForm(sqlType.text) === undefined) {
+      const found = this.isParquet ? this.faults : this.warnings;
+      found.push({ place: sqlType.place, text: `${quote(sqlType.text)} ${NOT_UNDERSTOOD}` });
+      return undefined;
+    }
+    if (!this.isParquet || column.kind === 'object') return undefined;
+    const form = formOf(column);
+    return form === TEXT ? undefined : form;
   }
 
   /** A path of `where`. */

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
+import { quote } from '../fhir/quote.js';
 import { isNumber, PathItem, type Items } from '../path/evaluate/item.js';
 import type { ColumnDefinition, Iteration, Selection, View, ViewPath } from './view.js';
 import { ViewError, type ViewFault } from './view-error.js';
@@ -118,7 +119,7 @@ class Reader {
     if (++this.columns === MOST.columns + 1) this.fault(place, `is one column more than ${MOST.columns}`);
     const path = this.path(json['path'], `${place}.path`);
     if (typeof name !== 'string' || !NAME.test(name)) {
-      this.fault(`${place}.name`, `is a letter and up to 254 letters, digits and underscores`);
+      this.fault(`${place}.name`, wrongName(name));
     } else if (!isBranch) {
       if (this.names.has(name)) this.fault(`${place}.name`, `${name} is the name of another column, too`);
       this.names.add(name);
@@ -127,12 +128,16 @@ class Reader {
     if (collection !== undefined && typeof collection !== 'boolean') {
       this.fault(`${place}.collection`, 'is true or false');
     }
-    const tag = this.objects(json, 'tag', place).find((each) => each['name'] === 'ansi/type');
+    const tags = this.objects(json, 'tag', place);
+    const at = tags.findIndex((each) => each['name'] === 'ansi/type');
+    const sqlType = tags[at]?.['value'];
     return {
       ...{ name: String(name), path, isCollection: collection === true },
       ...(typeof description === 'string' && { description }),
       ...(typeof type === 'string' && { type: type.replace('http://hl7.org/fhir/StructureDefinition/', '') }),
-      ...(typeof tag?.['value'] === 'string' && { sqlType: tag['value'].trim().toUpperCase() }),
+      ...(typeof sqlType === 'string' && {
+        sqlType: { text: sqlType.trim().replace(/\s+/g, ' ').toUpperCase(), place: `${place}.tag[${at}].value` },
+      }),
     };
   }
 
@@ -142,7 +147,7 @@ class Reader {
       const place = `constant[${i}]`;
       const { name } = each;
       if (typeof name !== 'string' || !NAME.test(name)) {
-        this.fault(`${place}.name`, 'is a letter and up to 254 letters, digits and underscores');
+        this.fault(`${place}.name`, wrongName(name));
         continue;
       }
       if (TAKEN.has(name)) this.fault(`${place}.name`, `%${name} has a meaning of its own`);
@@ -188,6 +193,11 @@ class Reader {
   private fault(place: string, text: string): void {
     if (this.faults.length < MOST_FAULTS) this.faults.push({ place, text });
   }
+}
+
+function wrongName(name: unknown): string {
+  const what = name === undefined ? 'is required:' : `is ${quote(String(name))};`;
+  return `${what} a name has a letter, then up to 254 letters, digits and underscores`;
 }
 
 /** Faults that are listed at once. */

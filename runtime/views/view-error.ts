@@ -12,4 +12,12 @@ export class ViewError extends Error {
 }
 
 /** A resource whose rows a view cannot make: a column with several values, a condition that is no boolean. */
-export class RowError extends Error {}
+export class RowError extends Error {
+  /** @param value that a cell cannot have: for the client that may read it, never for a log, which may have the message */
+  constructor(
+    message: string,
+    readonly value?: unknown,
+  ) {
+    super(message);
+  }
+}

@@ -1,6 +1,6 @@
 import type { Items } from '../path/evaluate/item.js';
 
-/** A path of a view, with its place in it. */
+/** A path, or another text of a view, with its place in it. */
 export interface ViewPath {
   readonly text: string;
   readonly place: string;
@@ -15,8 +15,8 @@ export interface ColumnDefinition {
   readonly description?: string;
   /** Whether its values are lists. */
   readonly isCollection: boolean;
-  /** The type in SQL that a tag `ansi/type` gives. */
-  readonly sqlType?: string;
+  /** The type in SQL that a tag `ansi/type` gives, with the place of that. */
+  readonly sqlType?: ViewPath;
 }
 
 /** How a selection finds its nodes. */

@@ -19,11 +19,12 @@ export type RowLines = (json: string) => readonly string[] | Promise<readonly st
 
 /** Compiles the view of a part, at the instant of the export. */
 export function compileFor(
-  { definition }: ExportView,
+  { definition, format, isBelow }: ExportView,
   instant: number,
   { tables, own }: Pick<Services, 'tables' | 'own'>,
 ): CompiledView {
-  return compileView(readView(definition), tables, { now: new Date(instant), bases: own });
+  const isParquet = format === 'parquet' && isBelow !== true;
+  return compileView(readView(definition), tables, { now: new Date(instant), bases: own, isParquet });
 }
 
 /** Returns what makes the lines of a view. */

@@ -1,4 +1,4 @@
-import type { OperationParameterRow, OperationRow, PrimitiveRow } from '../../contract/index.js';
+import type { OperationParameterRow, OperationRow } from '../../contract/index.js';
 import type { Call } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { validateResource } from '../../core/write/validate-resource.js';
@@ -8,7 +8,6 @@ import { readJson } from '../../format/read-json.js';
 import { FORM } from '../../search/control-parameters.js';
 import { compilePrimitives } from '../../validate/compile-primitives.js';
 import type { PrimitiveTest } from '../../validate/plan.js';
-import { memoizeWeak } from '../../fhir/memory/memoize.js';
 import { quote } from '../../fhir/quote.js';
 import { valueKey } from '../../patch/diff/diff-value.js';
 import type { Faults } from './faults.js';
@@ -70,8 +69,6 @@ export function rowOf({ operation }: Pick<Call, 'operation'>, { tables }: Pick<S
   if (row === undefined) throw new Error(`no row for the operation ${operation}`);
   return row;
 }
-
-const compiled = memoizeWeak((primitives: readonly PrimitiveRow[]) => compilePrimitives(primitives));
 
 class ArgumentReader {
   constructor(
@@ -216,7 +213,7 @@ class ArgumentReader {
   }
 
   private tests(): ReadonlyMap<string, PrimitiveTest> {
-    return compiled(this.services.tables.primitives);
+    return compilePrimitives(this.services.tables.primitives);
   }
 
   private invalid(text: string, path: string, issue = 'value'): FhirError {

@@ -30,18 +30,19 @@ export function chooseFormat(format: string | undefined, accept: string | undefi
     if (found === undefined) throw unacceptable(accept ?? '');
     return { format: found, isWrapped: false };
   }
-  const chosen = readFormat(format);
+  const chosen = readFormat(format, TABLE_FORMATS);
   if (!isFhirOnly || chosen === 'fhir') return { format: chosen, isWrapped: false };
   if (chosen === 'csv' || chosen === 'json') return { format: chosen, isWrapped: true };
   throw new FhirError('not-acceptable', `A table as ${chosen} has no form as a FHIR resource, which is all that ${quote(accept)} takes`); // prettier-ignore
 }
 
-/** Reads `_format`: a name, or a media type. @throws FhirError `parameter-invalid` */
-export function readFormat(text: string): TableFormat {
+/** Reads `_format`: the name of one of some forms, or its media type. @throws FhirError `parameter-invalid` */
+export function readFormat<F extends TableFormat>(text: string, formats: readonly F[]): F {
   const { name } = parseMediaType(text.replace(/^(application\/(?:fhir|x)) /, '$1+'));
-  const found = TYPES.find(([format, type]) => format === name || type === name)?.[0];
+  const [form] = TYPES.find(([format, type]) => format === name || type === name) ?? [];
+  const found = formats.find((each) => each === form);
   if (found !== undefined) return found;
-  const what = `is one of ${TABLE_FORMATS.join(', ')}, not ${quote(text)}`;
+  const what = `is one of ${formats.join(', ')}, not ${quote(text)}`;
   throw invalidParameter('_format', what, { issue: 'not-supported', expression: '_format' });
 }
 

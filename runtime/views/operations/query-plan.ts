@@ -135,7 +135,7 @@ export async function planQuery(
     }
     let view = places.get(found);
     if (view === undefined) {
-      const compiled = compileSubject({ view: found, parameter }, services, now);
+      const compiled = compileSubject({ view: found, parameter }, services, { now });
       const part = await partOf(compiled.resource, filters, call, services);
       // `find` above may have been overtaken by another table of the same view.
       view = places.get(found) ?? views.push({ definition: found, compiled, part }) - 1;

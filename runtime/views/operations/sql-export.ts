@@ -9,7 +9,7 @@ import type { ExportInput, ExportPart, ExportQuery, ExportView } from '../../job
 import { asksLinks } from '../../jobs/export/selection.js';
 import { readArguments, valueOf, type Arguments } from '../../operations/common/arguments.js';
 import { Faults } from '../../operations/common/faults.js';
-import type { TableFormat } from '../formats.js';
+import { TABLE_FORMATS, type TableFormat } from '../formats.js';
 import { instantOf } from '../../jobs/export/export-instant.js';
 import { jobsOf, statusUrl } from '../../operations/common/jobs.js';
 import { readFormat } from './choose-format.js';
@@ -19,6 +19,9 @@ import { compileSubject, FAULTS, readSubject } from './subject.js';
 
 /** Views of one export, at most. */
 const MOST = 100;
+
+/** Forms of files. */
+const FORMATS = TABLE_FORMATS.filter((format) => format !== 'fhir');
 
 /** Names of tables, which are parts of the names of files. */
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
@@ -61,7 +64,7 @@ export async function sqlExport(call: Call, services: Services): Promise<Reply> 
       return;
     }
     if (given !== undefined) faults.take(invalidParameter('parameters', 'is for queries; a view has none', { issue: 'invalid', expression: `${path}parameters` })); // prettier-ignore
-    const compiled = compileSubject(read, services, new Date());
+    const compiled = compileSubject(read, services, { now: new Date(), isParquet: format === 'parquet' });
     const view: ExportView = { ...form, name: name(compiled.name), definition: read.view };
     parts.push({ ...(await partOf(compiled.resource, filters, rest, services)), view });
   };
@@ -112,9 +115,7 @@ async function inputOf(
 
 /** @throws FhirError `parameter-invalid` */
 function formatOf(value: JsonValue | undefined): Exclude<TableFormat, 'fhir'> {
-  const format = readFormat(String(value ?? 'ndjson'));
-  if (format !== 'fhir') return format;
-  throw invalidParameter('_format', 'is ndjson, json, csv or parquet for an export', { expression: '_format' });
+  return readFormat(String(value ?? 'ndjson'), FORMATS);
 }
 
 /** The name of a table: the one that is given, that of the view, or one that is made up. */

@@ -2,6 +2,7 @@ import type { Call, Reply } from '../../core/call.js';
 import type { ReadNotes } from '../../core/read-notes.js';
 import { withinBudget } from '../../search-execution/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
+import { Decimal } from '../../fhir/decimal.js';
 import { FhirError } from '../../fhir/errors.js';
 import { invalidParameter } from '../../fhir/catalog/invalid-parameter.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
@@ -10,6 +11,7 @@ import type { Column } from '../column-kind.js';
 import type { ViewRow } from '../compile-view.js';
 import { rowParameter, TABLE_TYPES, writeTable } from '../formats.js';
 import type { QueryResult } from '../query/run-query.js';
+import { show } from '../../validate/primitive-forms.js';
 import { RowError } from '../view-error.js';
 import { readArguments, valueOf, type Arguments } from '../../operations/common/arguments.js';
 import { Faults } from '../../operations/common/faults.js';
@@ -35,6 +37,7 @@ interface Run {
   readonly filters: ViewFilters;
   readonly resources: ReadonlyMap<string, readonly Resource[]>;
   readonly limit: number;
+  readonly isParquet: boolean;
   readonly now: Date;
   readonly reads: ReadNotes | undefined;
   readonly call: Call;
@@ -60,17 +63,20 @@ export async function sqlRun(call: Call, services: Services): Promise<Reply> {
   const now = new Date();
   const reads = services.audit.notes?.();
   const open = subject !== undefined && isQuery(subject) ? openQuery : openView;
-  const run = subject && { subject, found, filters, resources, limit, now, reads, services, call: rest };
+  const isParquet = chosen?.format === 'parquet';
+  const run = subject && { subject, found, filters, resources, limit, isParquet, now, reads, services, call: rest };
   const prepared = run && (await open(run, faults));
   faults.check();
-  if (prepared === undefined || chosen === undefined) throw new Error('a run has neither faults nor a table');
+  if (prepared === undefined || subject === undefined || chosen === undefined)
+    throw new Error('a run has neither faults nor a table');
   // The rows of a query come when all of its tables are read.
   const own = open === openQuery ? undefined : services.limits.queryTime;
   return withinBudget(own, call.signal, async (signal) => {
     const tables = prepared(signal);
     const noted = reads === undefined ? {} : { reads };
-    if (chosen.format === 'fhir') return { status: 200, resource: await parameters(tables), ...noted };
-    const pieces = asAnswer(write(tables, chosen.format, valueOf(found, 'header') !== false));
+    if (chosen.format === 'fhir')
+      return { status: 200, resource: await parameters(tables, subject.parameter), ...noted };
+    const pieces = asAnswer(write(tables, chosen.format, valueOf(found, 'header') !== false), subject.parameter);
     if (chosen.isWrapped) return { status: 200, resource: await wrapped(pieces, TABLE_TYPES[chosen.format]), ...noted };
     const content = await heldBack(pieces);
     return { status: 200, body: { contentType: TABLE_TYPES[chosen.format], content }, ...noted };
@@ -82,12 +88,12 @@ type Open = (signal: AbortSignal | undefined) => AsyncGenerator<QueryResult>;
 
 /** @returns undefined: it has faults */
 async function openView(run: Run, faults: Faults): Promise<Open | undefined> {
-  const { subject, found, filters, resources, limit, now, reads, call, services } = run;
+  const { subject, found, filters, resources, limit, isParquet, now, reads, call, services } = run;
   for (const name of ['parameters', 'context']) {
     if (valueOf(found, name) !== undefined || resources.has(name))
       faults.take(invalidParameter(name, 'is for queries; a view has none', { issue: 'invalid', expression: name }));
   }
-  const view = faults.attempt(() => compileSubject(subject, services, now));
+  const view = faults.attempt(() => compileSubject(subject, services, { now, isParquet }));
   if (view === undefined) return undefined;
   const inline = resources.get('resource');
   // Whether the token may is not hidden behind what else is wrong.
@@ -180,13 +186,21 @@ async function* given(
 }
 
 /** What data do not allow, as an answer. */
-async function* asAnswer<T>(pieces: AsyncIterable<T>): AsyncGenerator<T> {
+async function* asAnswer<T>(pieces: AsyncIterable<T>, parameter: string): AsyncGenerator<T> {
   try {
     yield* pieces;
   } catch (error) {
-    if (!(error instanceof RowError)) throw error;
-    throw new FhirError('view-invalid', error.message);
+    throw asFault(error, parameter);
   }
+}
+
+/** The answer to what data do not allow. A value is of what the client may read; lists and objects are not shown. */
+function asFault(error: unknown, expression: string): unknown {
+  if (!(error instanceof RowError)) return error;
+  const { message, value } = error;
+  const isShown = value !== undefined && (typeof value !== 'object' || value instanceof Decimal);
+  const shown = isShown ? `; it is ${show(value)}` : '';
+  return new FhirError('view-invalid', `${message}${shown}`, { expression });
 }
 
 /** The first pieces at once, the others as they come. */
@@ -211,13 +225,13 @@ async function heldBack(pieces: AsyncGenerator<string | Uint8Array>): Promise<As
   return { [Symbol.asyncIterator]: () => ({ next: () => all.next(), return: end }) };
 }
 
-async function parameters(tables: AsyncIterable<QueryResult>): Promise<JsonObject> {
+async function parameters(tables: AsyncIterable<QueryResult>, subject: string): Promise<JsonObject> {
   const parameter: JsonObject[] = [];
   let size = 0;
-  for await (const { columns, batches } of asAnswer(tables)) {
-    for await (const rows of asAnswer(batches)) {
+  for await (const { columns, batches } of asAnswer(tables, subject)) {
+    for await (const rows of asAnswer(batches, subject)) {
       for (const row of rows) {
-        parameter.push(asParameter(row, columns));
+        parameter.push(asParameter(row, columns, subject));
         size += row.length;
       }
       if (size > MOST_HELD / 64) throw tooLarge();
@@ -226,12 +240,11 @@ async function parameters(tables: AsyncIterable<QueryResult>): Promise<JsonObjec
   return { resourceType: 'Parameters', ...(parameter.length > 0 && { parameter }) };
 }
 
-function asParameter(row: ViewRow, columns: readonly Column[]): JsonObject {
+function asParameter(row: ViewRow, columns: readonly Column[], subject: string): JsonObject {
   try {
     return rowParameter(row, columns);
   } catch (error) {
-    if (error instanceof RowError) throw new FhirError('view-invalid', error.message);
-    throw error;
+    throw asFault(error, subject);
   }
 }
 

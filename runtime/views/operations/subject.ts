@@ -100,16 +100,15 @@ const MOST = 100;
 export function compileSubject(
   { view, parameter }: Subject,
   { tables, own, validate }: Pick<Services, 'tables' | 'own' | 'validate'>,
-  now: Date,
+  context: Omit<ViewContext, 'bases'>,
 ): CompiledView {
-  const context: ViewContext = { now, bases: own };
   const { resourceType } = view;
   if (resourceType !== VIEW) {
     const text = `A view is a resource of the type ${VIEW}, or a Library of the type sql-query or sql-view, not ${String(resourceType)}`;
     throw new FhirError('view-invalid', text, { expression: parameter });
   }
   try {
-    const compiled = compileView(readView(view), tables, context);
+    const compiled = compileView(readView(view), tables, { ...context, bases: own });
     if (!tables.resourceTypes.includes(VIEW)) return compiled;
     const faults = validate(view as Resource).map(({ path, text }) => ({ place: path.join('.'), text }));
     if (faults.length > 0) throw new ViewError(faults);

@@ -93,6 +93,18 @@ describe('a table', () => {
     ]); // prettier-ignore
   });
 
+  it('has instants of UTC, with a zone and without one', async () => {
+    const tag = (value: string): JsonObject => ({ path: 'issued', tag: [{ name: 'ansi/type', value }] });
+    const column = [
+      { name: 'bare', ...tag('TIMESTAMP') },
+      { name: 'zoned', ...tag('timestamp with time zone') },
+    ];
+    const issued = '2024-06-30T23:30:00.5-02:00';
+    const file = await fileOf([{ ...observation(1), issued }], { ...VIEW, select: [{ column }] }, 'parquet');
+    const rows = await query(`select bare::VARCHAR, epoch_us(zoned) = epoch_us(bare), typeof(zoned) from '${file}'`);
+    expect(rows).toEqual([['2024-07-01 01:30:00.5', true, 'TIMESTAMP WITH TIME ZONE']]);
+  });
+
   it('is refused where a value does not fit', async () => {
     await expect(fileOf([{ ...observation(1), effectiveDateTime: '2020' }], VIEW, 'parquet')).rejects.toThrow(RowError);
     await expect(

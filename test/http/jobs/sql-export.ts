@@ -274,6 +274,17 @@ export function sqlExports(store: Store): void {
       expectRefusal(await client().send('GET', below(ended.headers.location)), 422, 'view-invalid', 'column a');
   });
 
+  it('fails where a type in SQL does not hold a value, which the answer does not quote', async () => {
+    const column = [{ name: 'a', path: "'2024-03'", tag: [{ name: 'ansi/type', value: 'DATE' }] }];
+    const format = { name: '_format', valueCode: 'parquet' };
+    const status = await start([subject(view('Patient', { select: [{ column }] })), format]);
+    await server.finish().catch(() => {});
+    const answer = await client().send('GET', below((await client().send('GET', status)).headers.location));
+    expectRefusal(answer, 422, 'view-invalid', 'its type in SQL, DATE,');
+    expect(answer.text).toMatch(/Patient\/[^ ]+: the column a has a value that .* \(select\[0\]\.column\[0\]\.path\)/);
+    expect(answer.text).not.toContain('2024-03');
+  });
+
   describe('is refused', () => {
     it.each<[string, readonly object[], number, string]>([
       ['without a subject', [{ name: 'header', valueBoolean: false }], 400, 'parameter-invalid'],

@@ -26,6 +26,7 @@ import { hfqlLanguage } from './query/hfql-language.js';
 import { hfql } from './query/hfql.js';
 import { sqlRun } from './query/sql-run.js';
 import { sqlAnswers } from './query/sql-answers.js';
+import { sqlCells } from './query/sql-cells.js';
 import { sqlQueries } from './query/sql-queries.js';
 import { storedViews } from './query/stored-views.js';
 import { replaceReferences } from './replace-references.js';
@@ -44,6 +45,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   '$sql-run': sqlRun,
   'stored views': storedViews,
   'SQL answers': sqlAnswers,
+  'cells of SQL': sqlCells,
   'SQL queries': sqlQueries,
   $diff: diff,
   observations,

@@ -343,7 +343,7 @@ export function sqlAnswers(store: Store): void {
         'not-found ',
         'required ',
         'not-supported Parameters.parameter[5]',
-        'value _format',
+        'not-supported _format',
         'value subject[1].name',
         'invalid subject[0].subjectResource',
       ]);

@@ -192,7 +192,7 @@ export function sqlQueries(store: Store): void {
       expect((await run([query, format('csv')])).text).toBe('id,active,"a, b"\nsq-a,true,1\n');
       expect((await run([query, format('json')])).text).toBe('[{"id":"sq-a","active":true,"a, b":1}]');
       expect((await run([query, format('parquet')])).text.slice(0, 4)).toBe('PAR1');
-      await refused([query, format('fhir')], 422, 'view-invalid', '');
+      await refused([query, format('fhir')], 422, 'view-invalid', 'subjectResource');
       const plain = subject(library('SELECT id, active FROM p ORDER BY id LIMIT 1', PEOPLE));
       expect((await run([plain, format('fhir')])).json()).toEqual({
         resourceType: 'Parameters',

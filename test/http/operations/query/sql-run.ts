@@ -148,7 +148,7 @@ export function sqlRun(store: Store): void {
       ['without a subject', [], 400, 'parameter-invalid', 'subject'],
       ['with two', [inline(view), { name: 'subjectCanonical', valueCanonical: 'http://x.example/v' }], 400, 'parameter-invalid', 'subject'],
       ['of a broken view', [inline(columns('Patient', { a: 'foo(' }))], 422, 'view-invalid', 'subjectResource'],
-      ['of several values', [inline(columns('Patient', { a: 'name.given' }))], 422, 'view-invalid', ''],
+      ['of several values', [inline(columns('Patient', { a: 'name.given' }))], 422, 'view-invalid', 'subjectResource'],
       ['in an unknown form', [inline(view), { name: '_format', valueCode: 'xlsx' }], 400, 'parameter-invalid', '_format'],
       ['below zero', [inline(view), { name: '_limit', valueInteger: -1 }], 400, 'parameter-invalid', '_limit'],
       ['of an unknown patient', [inline(view), { name: 'patient', valueReference: { reference: 'Patient/none' } }], 400, 'parameter-invalid', 'patient'],
