@@ -13,7 +13,7 @@ import {
   type Table,
 } from './pages-data.js';
 import { canonicalLink, prose, type Linker } from './pages-inline.js';
-import { rowsFor } from './pages-scopes.js';
+import { rowsFor, type Noted } from './pages-scopes.js';
 import { isWired, unwiredMark } from './pages-wired.js';
 import { conditionWords, rowWords } from './pages-scope-words.js';
 
@@ -125,7 +125,7 @@ function answerWords(
   return `${to}${String(status)}, ${body.join(' or ')}${carried}. ${text}.`;
 }
 
-function scopeWords(scope: ScopeRow, types: readonly string[] | undefined): Inline {
+function scopeWords(scope: ScopeRow & Noted, types: readonly string[] | undefined): Inline {
   const always = scope.needs.filter(({ when }) => when === undefined);
   const words = rowWords(scope, always, types?.length === 1 ? types[0] : undefined);
   const some = conditionWords(scope);
@@ -133,6 +133,7 @@ function scopeWords(scope: ScopeRow, types: readonly string[] | undefined): Inli
     ...(scope.levels === undefined ? [] : [`${scope.levels.join(', ')}: `]),
     ...spans(words),
     ...(some === '' ? [] : ['; see ', { page: 'scopes', anchor: 'operations', text: 'scopes' }, ` for: ${some}`]),
+    ...(scope.anyToken === true && scope.note !== undefined ? ['. ', ...spans(prose(scope.note))] : []),
   ];
 }
 

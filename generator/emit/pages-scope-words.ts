@@ -35,7 +35,7 @@ export const CONDITIONS: Readonly<Record<ScopeCondition, readonly [label: string
   'graphql-instance': ['GraphQL instance', 'Fields that ask for one resource: its type.'],
   'graphql-list': ['GraphQL list', 'Fields that ask for a search: its type.'],
   'graphql-reference': ['GraphQL reference', 'Fields that ask for the target of a reference: its type.'],
-  'hfql-statement': ['HFQL statement', 'The type after FROM.'],
+  'hfql-statement': ['statement or view', 'The type after FROM of HFQL, or that of the resources of a view.'],
   'hfql-introspection': ['HFQL introspection', 'The types whose tables or columns are listed.'],
 };
 

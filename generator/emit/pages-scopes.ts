@@ -17,7 +17,7 @@ import { unwiredMark } from './pages-wired.js';
 import { CONDITION_TYPES, CONDITIONS, merged, needWords, rowWords } from './pages-scope-words.js';
 
 /** Rows with their reasons, which are not in the generated tables: the contract has no such property. */
-interface Noted {
+export interface Noted {
   readonly note?: string;
 }
 

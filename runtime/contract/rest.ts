@@ -107,7 +107,7 @@ export type ScopeLetters = string;
  * - `patient-named`: parameter `patient` of `$export`.
  * - `graphql-instance`, `graphql-list`, `graphql-reference`: fields for one resource, for a search, for the target of
  *   a reference; their types.
- * - `hfql-statement`, `hfql-introspection`: the type after FROM; the types whose tables are listed.
+ * - `hfql-statement`, `hfql-introspection`: the type after FROM, or that of a view; the types whose tables are listed.
  */
 export type ScopeCondition =
   | 'if-none-exist'

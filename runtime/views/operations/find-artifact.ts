@@ -1,4 +1,4 @@
-import { neededOn } from '../../auth/access/needed-scopes.js';
+import { neededOn, printNeeded, uniteNeeded, type NeededScopes } from '../../auth/access/needed-scopes.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
 import type { Access } from '../../auth/scopes/access.js';
 import { OPEN_ACCESS, Principal } from '../../auth/scopes/principal.js';
@@ -24,7 +24,7 @@ const VERSIONS = new Intl.Collator('en', { numeric: true });
 /**
  * Finds the stored view or query that a canonical names: of the version that it names; else the greatest, active ones before others.
  *
- * @throws FhirError `scope-missing` where the token gives neither type, `not-found`
+ * @throws FhirError `scope-missing` where the token gives neither type, `not-found`, which names the type that it does not give
  */
 export async function findByCanonical(canonical: string, call: Call, services: Services): Promise<Resource> {
   const [url = '', version] = canonical.split('|');
@@ -35,23 +35,20 @@ export async function findByCanonical(canonical: string, call: Call, services: S
     .filter((each) => version === undefined || each['version'] === version)
     .sort((a, b) => Number(isActive(b)) - Number(isActive(a)) || VERSIONS.compare(versionOf(b), versionOf(a)));
   if (first !== undefined) return first;
-  throw new FhirError(
-    'not-found',
-    `There is no view and no query with the canonical ${quote(canonical.slice(0, 256))}`,
-  );
+  throw notFound(`with the canonical ${quote(canonical.slice(0, 256))}`, [VIEW, QUERY], call, services);
 }
 
 /**
  * Finds the stored view or query that a reference names: relative, or below a base URL of this server.
  *
- * @throws FhirError `scope-missing` where the token gives neither type, `not-found`
+ * @throws FhirError as `findByCanonical`
  */
 export async function findByReference(reference: unknown, call: Call, services: Services): Promise<Resource> {
   const named = services.own.readLocal(reference);
-  const isArtifact = named !== undefined && (named.type === VIEW || named.type === QUERY);
-  const [found] = await matchesOf(isArtifact ? [named.type] : [], [['_id', named?.id ?? '']], call, services);
+  const types = [VIEW, QUERY].filter((type) => named?.type === type);
+  const [found] = await matchesOf(types, [['_id', named?.id ?? '']], call, services);
   if (found !== undefined) return found;
-  throw new FhirError('not-found', `There is no view and no query ${quote(String(reference).slice(0, 256))}`);
+  throw notFound(quote(String(reference).slice(0, 256)), types, call, services);
 }
 
 async function matchesOf(
@@ -60,17 +57,39 @@ async function matchesOf(
   call: Call,
   services: Services,
 ): Promise<Resource[]> {
-  const { access } = call.principal;
-  const isGiven = (type: string): boolean => access === OPEN_ACCESS || access.onAny(type, ['r', 's']) !== 'nothing';
-  const known = [VIEW, QUERY].filter((type) => services.tables.resourceTypes.includes(type));
-  if (!known.some(isGiven)) throw scopeMissing(neededOn(VIEW, 'r'), access);
+  const known = knownOf([VIEW, QUERY], services);
+  // No type is named: any would do.
+  const asked = types.length === 0 ? known : knownOf(types, services);
+  if (hiddenOf(known, call).length === known.length) throw scopeMissing(readsOf(asked), call.principal.access);
+  const hidden = hiddenOf(types, call);
   const found: Resource[] = [];
-  for (const type of types.filter((each) => known.includes(each) && isGiven(each))) {
+  for (const type of knownOf(types, services).filter((each) => !hidden.includes(each))) {
     for await (const each of findMatches(type, params, withReads(call), services)) {
       if (found.push(each) === MOST) return found;
     }
   }
   return found;
+}
+
+function knownOf(types: readonly string[], { tables }: Services): readonly string[] {
+  return types.filter((type) => tables.resourceTypes.includes(type));
+}
+
+/** The types of which a token shows nothing. */
+function hiddenOf(types: readonly string[], { principal: { access } }: Call): readonly string[] {
+  return types.filter((type) => access !== OPEN_ACCESS && access.onAny(type, ['r', 's']) === 'nothing');
+}
+
+/** The scopes that show artifacts of types; `s` does as well. */
+function readsOf(types: readonly string[]): NeededScopes {
+  return uniteNeeded(types.map((type) => neededOn(type, 'r')));
+}
+
+/** That there is none, with the scopes that could show one: alike whether one is hidden or not. */
+function notFound(what: string, types: readonly string[], call: Call, services: Services): FhirError {
+  const lacked = printNeeded(readsOf(hiddenOf(knownOf(types, services), call)));
+  const why = lacked === '' ? '' : ` that the token shows; it lacks ${lacked}`;
+  return new FhirError('not-found', `There is no view and no query ${what}${why}`);
 }
 
 /** The call with `r` as good as `s`: who may read an artifact may run it, and who may search for it too. */

@@ -1,3 +1,6 @@
+import { neededOn, uniteNeeded } from '../../auth/access/needed-scopes.js';
+import { scopeMissing } from '../../auth/access/refuse.js';
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import type { Call } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { FhirError, type Issue } from '../../fhir/errors.js';
@@ -52,10 +55,13 @@ export class Artifacts {
     }
   }
 
-  /** @returns undefined: there is none, which `finish` reports */
-  resolve(canonical: string): Promise<Resource | undefined> {
+  /**
+   * @param label the table that needs it
+   * @returns undefined: there is none, which `finish` reports
+   */
+  resolve(canonical: string, label: string): Promise<Resource | undefined> {
     let found = this.found.get(canonical);
-    if (found === undefined) this.found.set(canonical, (found = this.look(canonical)));
+    if (found === undefined) this.found.set(canonical, (found = this.look(canonical, label)));
     return found;
   }
 
@@ -71,7 +77,7 @@ export class Artifacts {
     if (first !== undefined) throw FhirError.of([first, ...others]);
   }
 
-  private async look(canonical: string): Promise<Resource | undefined> {
+  private async look(canonical: string, label: string): Promise<Resource | undefined> {
     const [url, version] = canonical.split('|');
     const own = this.context.find((each) => each['url'] === url && (version === undefined || each['version'] === version)); // prettier-ignore
     if (own !== undefined) {
@@ -82,7 +88,7 @@ export class Artifacts {
       return await findByCanonical(canonical, this.call, this.services);
     } catch (error) {
       if (!(error instanceof FhirError) || error.code !== 'not-found') throw error;
-      append(this.missing, error.issues);
+      append(this.missing, error.map((issue) => ({ ...issue, text: `The table ${label}: ${issue.text}` })).issues); // prettier-ignore
       return undefined;
     }
   }
@@ -121,12 +127,15 @@ export async function planQuery(
   const { view: root, parameter } = subject;
   const views: PlannedView[] = [];
   const places = new Map<Resource, number>();
+  const types = new Set<string>();
+  const { access } = call.principal;
+  const isHidden = (type: string): boolean => access !== OPEN_ACCESS && access.on(type, 's') === 'nothing';
   let count = 0;
   const refuse = (text: string): FhirError => new FhirError('view-invalid', text, { expression: parameter });
 
   const table = async (label: string, canonical: string, above: readonly JsonObject[]): Promise<SqlTable[]> => {
     if (++count > MOST.tables) throw refuse(`The query has more than ${MOST.tables} tables, with those below it`);
-    const found = await artifacts.resolve(canonical);
+    const found = await artifacts.resolve(canonical, label);
     if (found === undefined) return [];
     if (above.includes(found)) throw refuse(`${quote(canonical.slice(0, 256))} is a table of itself`);
     if (found.resourceType !== VIEW) {
@@ -136,6 +145,8 @@ export async function planQuery(
     let view = places.get(found);
     if (view === undefined) {
       const compiled = compileSubject({ view: found, parameter }, services, { now });
+      types.add(compiled.resource);
+      if (isHidden(compiled.resource)) return [];
       const part = await partOf(compiled.resource, filters, call, services);
       // `find` above may have been overtaken by another table of the same view.
       view = places.get(found) ?? views.push({ definition: found, compiled, part }) - 1;
@@ -158,11 +169,17 @@ export async function planQuery(
 
   const library = read(root, parameter, services);
   const values = bind(library, given, `${path}parameters`);
-  return {
-    ...(library.name !== undefined && { name: library.name }),
-    query: await statement(root, values, []),
-    views,
+  const checkTypes = (): void => {
+    if ([...types].some(isHidden))
+      throw scopeMissing(uniteNeeded([...types].map((type) => neededOn(type, 's'))), access);
   };
+  const query = await statement(root, values, []).catch((error: unknown) => {
+    // What the token may not goes before what else is wrong.
+    checkTypes();
+    throw error;
+  });
+  checkTypes();
+  return { ...(library.name !== undefined && { name: library.name }), query, views };
 }
 
 /** @throws FhirError `view-invalid` */

@@ -1,3 +1,4 @@
+import { quote } from '../../fhir/quote.js';
 import { isObject, objectsOf, type JsonObject, type JsonValue } from '../../fhir/resource.js';
 import { ViewError, type ViewFault } from '../view-error.js';
 import type { SqlValue } from './messages.js';
@@ -107,7 +108,8 @@ function readTables(value: JsonValue | undefined, fault: Fault): SqlLibrary['tab
     if (typeof resource !== 'string' || resource === '')
       fault(place, 'has to name its view by resource, a canonical URL');
     if (typeof label !== 'string' || !/^(?!sqlite_)[A-Za-z_][A-Za-z0-9_]{0,127}$/i.test(label)) {
-      fault(`${place}.label`, 'has to be the name of the table: letters, digits and _, which sqlite_ does not begin');
+      const is = label === undefined ? 'is required' : `is ${quote(String(label).slice(0, 128))}`;
+      fault(`${place}.label`, `${is}; it names the table: letters, digits and _, no digit first, and not sqlite_ as its beginning`); // prettier-ignore
       return [];
     }
     if (seen.has(label.toLowerCase())) fault(`${place}.label`, `is the name of another table, too: ${label}`);

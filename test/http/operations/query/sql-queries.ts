@@ -314,6 +314,15 @@ export function sqlQueries(store: Store): void {
       ['with two columns of one name', [subject(library('SELECT 1 AS n, 2 AS N'))], 'subjectResource'],
     ])('%s', (_title, parts, expression) => refused(parts, 422, 'view-invalid', expression)); // prettier-ignore
 
+    it('with words that show what is wrong with the name of a table', async () => {
+      const wrong = library(sql, { 'a b': `${VIEWS}/people` });
+      expect((await run([subject(wrong)])).text).toContain(
+        'relatedArtifact[0].label: is \\"a b\\"; it names the table: letters',
+      );
+      const none = library(sql, {}, { relatedArtifact: [{ type: 'depends-on', resource: `${VIEWS}/people` }] });
+      expect((await run([subject(none)])).text).toContain('relatedArtifact[0].label: is required; it names the table');
+    });
+
     it.each<[string, readonly Part[], string]>([
       ['with data', [subject(library(sql)), { name: 'resource', resource: { resourceType: 'Patient' } }], 'resource'],
       ['with a context without a URL', [subject(library(sql)), own({})], 'context'],
@@ -413,6 +422,29 @@ export function sqlQueries(store: Store): void {
       expect((await run([sql], server.as(`${scopes.replace('Library.r', 'Library.r?status=draft')}`))).status).toBe(
         404,
       );
+    });
+
+    it('and names all scopes that it needs, whether what it names is there or not', async () => {
+      const about = async (scope: string, ...parts: readonly Part[]): Promise<string> => {
+        const { status, text } = await run(parts, server.as(scope));
+        return `${status} ${(JSON.parse(text) as { issue: { details: { text: string } }[] }).issue.map(({ details }) => details.text).join()}`; // prettier-ignore
+      };
+      const named = (id: string): Part => ({
+        name: 'subjectReference',
+        valueReference: { reference: `Library/${id}` },
+      });
+      for (const id of ['most', 'none']) {
+        expect(await about('system/Observation.s', named(id))).toMatch(/^403 .*: system\/Library\.r$/);
+        expect(await about('system/ViewDefinition.r', named(id))).toBe(`404 There is no view and no query "Library/${id}" that the token shows; it lacks system/Library.r`); // prettier-ignore
+      }
+      expect(await about('system/Library.r', named('most'))).toBe(`404 The table o: There is no view and no query with the canonical "${VIEWS}/values" that the token shows; it lacks system/ViewDefinition.r`); // prettier-ignore
+      const both = 'system/Library.r system/ViewDefinition.r';
+      expect(await about(both, named('most'))).toMatch(/^403 .*: system\/Observation\.s$/);
+      expect(await about(both, named('none'))).toBe('404 There is no view and no query "Library/none"');
+      const two = subject(library('SELECT 1 AS n', { ...PEOPLE, o: `${VIEWS}/values` }));
+      expect(await about('system/Basic.s', two)).toMatch(/^403 .*: system\/Library\.r system\/ViewDefinition\.r$/);
+      expect(await about(both, two)).toMatch(/^403 .*: system\/Observation\.s system\/Patient\.s$/);
+      expect(await about(`${both} system/Patient.s`, two)).toMatch(/: system\/Observation\.s system\/Patient\.s; it lacks system\/Observation\.s$/); // prettier-ignore
     });
 
     it('needs nothing for what comes with the request, but for its rows', async () => {
