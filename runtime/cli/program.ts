@@ -257,8 +257,11 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     });
 
   withSettings(program.command('view').description('tables of SQL on FHIR').command('run'), EXPLAIN_SETTINGS)
-    .description('run a view of SQL on FHIR on a store or a server, and print its table')
-    .argument('<view>', 'a file with a ViewDefinition, ViewDefinition/[id], or the canonical URL of one that is stored')
+    .description('run a view or a query of SQL on FHIR on a store or a server, and print its table')
+    .argument(
+      '<view>',
+      'a file with a ViewDefinition, a Library or the Parameters of $sql-run; ViewDefinition/[id], Library/[id], or the canonical URL of one that is stored',
+    )
     .option('--csv <FILE>', 'write the table to a file, as CSV (-: standard output)')
     .option('--json <FILE>', 'as a list in JSON')
     .option('--ndjson <FILE>', 'as lines of JSON')

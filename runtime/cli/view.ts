@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 import { ConfigError } from '../config/config-error.js';
 import type { Flags } from '../config/read-config.js';
-import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
+import { isObject, objectsOf, type JsonObject, type JsonValue } from '../fhir/resource.js';
 import { parseCsv } from '../hfql/parse-csv.js';
 import { printTable } from './tables/print-table.js';
 import { textsOf, withOperations, type TargetOptions } from './tables/run-operation.js';
@@ -20,7 +20,7 @@ export interface ViewFlags extends TargetOptions, Partial<Readonly<Record<(typeo
 /**
  * `kiln view run VIEW`: runs a view or a query of SQL on FHIR on a store, or on a server, and prints its table or writes it to a file.
  *
- * @param view a file with a ViewDefinition or a Library, `ViewDefinition/[id]`, or the canonical URL of a stored one
+ * @param view a file with a ViewDefinition, a Library or the Parameters of `$sql-run`; `ViewDefinition/[id]`, `Library/[id]`, or the canonical URL of a stored one
  * @returns the exit code: 1 where the view failed
  * @throws ConfigError
  */
@@ -31,8 +31,9 @@ export async function runView(view: string, options: ViewFlags, flags: Flags, te
   if (limit !== undefined && !/^\d{1,9}$/.test(limit)) throw new ConfigError(`--limit ${limit}: has to be a number`);
   const file = format === undefined ? undefined : options[format];
   if (format === 'parquet' && file === '-') throw new ConfigError('--parquet needs a file: it is no text');
+  const own = await parametersOf(view, terminal);
   const parameter: JsonValue[] = [
-    await subjectOf(view),
+    ...own.filter(({ name }) => name !== '_format' && (limit === undefined || name !== '_limit')),
     { name: '_format', valueCode: format ?? 'csv' },
     ...(limit === undefined ? [] : [{ name: '_limit', valueInteger: Number(limit) }]),
   ];
@@ -51,11 +52,11 @@ export async function runView(view: string, options: ViewFlags, flags: Flags, te
   });
 }
 
-/** @throws ConfigError for a file that has no JSON object */
-async function subjectOf(view: string): Promise<JsonObject> {
+/** The subject of a run; of a file with Parameters all that it has. @throws ConfigError for a file that has no JSON object */
+async function parametersOf(view: string, terminal: Terminal): Promise<readonly JsonObject[]> {
   if (/^(?:ViewDefinition|Library)\/[A-Za-z0-9.-]{1,64}$/.test(view))
-    return { name: 'subjectReference', valueReference: { reference: view } };
-  if (/^(?:https?|urn):/.test(view)) return { name: 'subjectCanonical', valueCanonical: view };
+    return [{ name: 'subjectReference', valueReference: { reference: view } }];
+  if (/^(?:https?|urn):/.test(view)) return [{ name: 'subjectCanonical', valueCanonical: view }];
   let resource: JsonValue;
   try {
     resource = JSON.parse(await readFile(view, 'utf8')) as JsonValue;
@@ -64,7 +65,10 @@ async function subjectOf(view: string): Promise<JsonObject> {
   }
   if (!isObject(resource))
     throw new ConfigError(`${printable(view)}: has to be a ViewDefinition or a Library, as JSON`);
-  return { name: 'subjectResource', resource };
+  if (resource['resourceType'] === 'Parameters') return objectsOf(resource['parameter']);
+  const names = resource['resourceType'] === 'Library' ? objectsOf(resource['parameter']).map(({ name }) => `:${String(name)}`) : []; // prettier-ignore
+  if (names.length > 0) terminal.err(printable(`${names.join(', ')}: NULL, for a Library alone has no values; put it into a file with the Parameters of $sql-run`)); // prettier-ignore
+  return [{ name: 'subjectResource', resource }];
 }
 
 async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string> {

@@ -9,6 +9,7 @@ import { createApp } from '../../../runtime/http/app.js';
 import { listen } from '../../../runtime/http/listen.js';
 import { createExtractor } from '../../../runtime/indexing/extract.js';
 import { openSqliteStore } from '../../../runtime/store/sqlite/sqlite-store.js';
+import { library } from '../../http/operations/query/library.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'kiln-view-'));
 const database = `sqlite:${join(folder, 'kiln.db')}`;
@@ -95,6 +96,23 @@ describe('kiln view run', () => {
       await server.close(0);
       await served.close();
     }
+  });
+
+  it('runs a query with the values of a file with Parameters, and says which are NULL', async () => {
+    const write = (name: string, resource: object): string => {
+      writeFileSync(join(folder, name), JSON.stringify(resource));
+      return join(folder, name);
+    };
+    const query = library('SELECT :n + 1 AS m', {}, { parameter: [{ name: 'n', use: 'in', type: 'integer' }] });
+    const values = { resourceType: 'Parameters', parameter: [{ name: 'n', valueInteger: 6 }] };
+    const parameter = [{ name: '_format', valueCode: 'parquet' }, { name: 'subjectResource', resource: query }, { name: 'parameters', resource: values }]; // prettier-ignore
+    const file = write('run.json', { resourceType: 'Parameters', parameter });
+    expect(await kiln('view', 'run', file, '--csv', '-', ...store)).toEqual({ code: 0, out: ['m', '7'], err: [] });
+    expect(await kiln('view', 'run', write('query.json', query), '--json', '-', ...store)).toEqual({
+      ...{ code: 0, out: ['[{"m":null}]'] },
+      err: [expect.stringMatching(/^:n: NULL/) as string],
+    });
+    expect((await kiln('view', 'run', '--help')).out.join(' ')).toMatch(/Library/);
   });
 
   it('leaves the file as it was where the view fails', async () => {
