@@ -1,6 +1,7 @@
 import type { SchemaElement } from 'hyparquet-writer';
 
 import { isObject, type JsonValue } from '../fhir/resource.js';
+import { isDate, isInstant, isTime } from '../validate/date-text.js';
 import type { Column, ColumnKind } from './column-kind.js';
 import { RowError } from './view-error.js';
 
@@ -77,7 +78,7 @@ export function sqlForm(sqlType: string): Form | undefined {
 const DATE: Form = {
   physical: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
   convert: (cell) =>
-    typeof cell === 'string' && /^\d{4}-\d\d-\d\d$/.test(cell) ? Date.parse(cell) / 86_400_000 : undefined,
+    typeof cell === 'string' && cell.length === 10 && isDate(cell) ? Date.parse(cell) / 86_400_000 : undefined,
 };
 
 const CLOCK: Form = {
@@ -85,20 +86,14 @@ const CLOCK: Form = {
     ...{ type: 'INT64', converted_type: 'TIME_MICROS' },
     logical_type: { type: 'TIME', isAdjustedToUTC: false, unit: 'MICROS' },
   },
-  convert: (cell) =>
-    typeof cell === 'string' && /^\d\d:\d\d:\d\d/.test(cell) ? microseconds(`1970-01-01T${cell}Z`) : undefined,
+  convert: (cell) => (typeof cell === 'string' && isTime(cell) ? microseconds(`1970-01-01T${cell}Z`) : undefined),
 };
-
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
 /** Points in time in microseconds, in UTC. @param isZoned the type says so; otherwise it has the clock of UTC, without a zone */
 function timestamp(isZoned: boolean): Form {
   return {
     physical: { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: isZoned, unit: 'MICROS' } },
-    convert: (cell) => {
-      if (typeof cell !== 'string') return undefined;
-      return INSTANT.test(cell) ? microseconds(cell) : undefined;
-    },
+    convert: (cell) => (typeof cell === 'string' && isInstant(cell) ? microseconds(cell) : undefined),
   };
 }
 

@@ -1,4 +1,4 @@
-import { isTemporal, compareTimes } from './times.js';
+import { isTemporal, compareTimes, timeKey } from './times.js';
 import { equalityKey } from '../equality-key.js';
 import { canonicalUnit, toCanonical, type CanonicalUnit } from '../../fhir/ucum/canonical.js';
 import { spend, spendReading, TEXT_IN_A_VALUE, type Environment } from './environment.js';
@@ -47,9 +47,9 @@ function equalTimes(a: string, b: string): boolean | undefined {
 }
 
 /** A text that is the same for equal items: with it, equal ones are found among many. */
-function itemKey({ value, beside }: PathItem): string {
-  // Most are texts. No other key begins with a quotation mark.
-  if (typeof value === 'string') return `"${value}`;
+function itemKey({ value, beside, type }: PathItem): string {
+  // Most are texts. No other key begins with a quotation mark. Those without a time of day are equal as texts.
+  if (typeof value === 'string') return `"${value.includes(':') && isTemporal(type) ? timeKey(value) : value}`;
   return value === undefined ? `_${equalityKey(beside)}` : equalityKey(value);
 }
 

@@ -37,8 +37,8 @@ const CONVERSIONS: readonly (readonly [type: string, convert: (input: Items) => 
   ['Decimal', (input) => ofNumber(toNumber(input) ?? numberOf(toText(input)))],
   ['String', (input) => (input.length === 1 && isPrimitive(input[0]?.value) ? ofText(String(input[0]?.value)) : NONE)],
   ['Boolean', (input) => (input.length === 1 ? ofBoolean(TRUTHS.get(String(input[0]?.value).toLowerCase())) : NONE)],
-  ['Date', (input) => ofTime(input, 'System.Date', /^\d{4}(?:-\d\d){0,2}(?=T|$)/)],
-  ['DateTime', (input) => ofTime(input, 'System.DateTime', /^\d{4}(?:-\d\d(?:-\d\d(?:T\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z|[+-]\d\d:\d\d)?)?)?)?$/)],
+  ['Date', (input) => ofTime(input, 'System.Date', /^\d{4}(?:-\d\d){0,2}(?=T\d|$)/)],
+  ['DateTime', (input) => ofTime(input, 'System.DateTime', /^\d{4}(?:-\d\d(?:-\d\d(?:T\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)?)?)?)?$/)],
   ['Quantity', (input) => toQuantity(input)],
   ['Time', (input) => ofTime(input, 'System.Time', /^\d\d(?::\d\d(?::\d\d(?:\.\d+)?)?)?$/)],
 ]; // prettier-ignore
@@ -266,14 +266,12 @@ function mapNumber(input: Items, work: (number: number) => number): number | und
   return number === undefined ? undefined : work(number);
 }
 
-/** http://hl7.org/fhirpath/N1/#integer */
-const LARGEST = 2 ** 31 - 1;
-
 function toWhole(input: Items): number | undefined {
   const [only] = input;
   if (input.length === 1 && typeof only?.value === 'boolean') return Number(only.value);
   const number = toNumber(input) ?? numberOf(toText(input));
-  return number !== undefined && Number.isInteger(number) && Math.abs(number) <= LARGEST ? number : undefined;
+  // Integers have 32 bits. http://hl7.org/fhirpath/N1/#integer
+  return number !== undefined && number === (number | 0) ? number : undefined;
 }
 
 function numberOf(text: string | undefined): number | undefined {

@@ -32,6 +32,11 @@ export function compareTimes(a: string, b: string): number | undefined {
   return 0;
 }
 
+/** A text that two times have in common if and only if `compareTimes` gives 0; for what is no time the text itself. */
+export function timeKey(text: string): string {
+  return fieldsOf(text)?.join() ?? text;
+}
+
 /** Years, months, days, hours, minutes, seconds. */
 const FIELDS = 6;
 

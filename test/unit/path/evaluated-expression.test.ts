@@ -76,6 +76,12 @@ describe('times of different precision', () => {
     ["'2024-02-29T24:00:00Z'.convertsToDateTime()", [false]],
     ["'2024-02-29T23:59:60+02:00'.toDateTime()", ['2024-02-29T23:59:60+02:00']],
     ["'10:61'.toTime()", []],
+    ["'2024-02-29T12:00:00+25:00'.toDateTime()", []],
+    ["'2020-01-01Txx'.toDate()", []],
+    ["('2012-04-15T15:00:00+02:00'.toDateTime() | '2012-04-15T13:00:00Z'.toDateTime()).count()", [1]],
+    ['@2020-01-01T10:00:00.0Z in @2020-01-01T10:00:00Z', [true]],
+    ['@T10:00 in @T10:00:00', [false]],
+    ["'-2147483648'.toInteger()", [-2147483648]],
     ["'2147483647'.toInteger()", [2147483647]],
     ["'2147483648'.toInteger()", []],
   ])('%s is %j', (expression, expected) => {

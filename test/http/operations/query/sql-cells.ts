@@ -74,6 +74,15 @@ export function sqlCells(store: Store): void {
       expect(answers.map(({ status }) => status)).toEqual(FORMS.map(() => 200));
     });
 
+    it.each([
+      ["'2021-13-01'", 'DATE'],
+      ["'2021-02-30'", 'DATE'],
+      ["'2021-02-30T24:00:00Z'", 'TIMESTAMP'],
+      ["'24:00:00'", 'TIME'],
+    ])('of SQL has no %s as %s in Parquet', async (path, type) => {
+      expect((await run(tagged(path, type), 'parquet')).status).toBe(422);
+    });
+
     it('is named with the resource, the column, its place and the value', async () => {
       const { expression, details } = issueOf(await run({ path: 'status', type: 'date' }, 'csv'));
       expect(expression).toEqual(['subjectResource']);
