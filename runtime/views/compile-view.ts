@@ -298,14 +298,22 @@ class Compiler {
     const given = pathType === undefined ? [] : this.index.ancestors(pathType);
     const fits = cellTest(declared, given, this.primitives);
     const form = this.formOf(column, sqlType);
-    const cell = (value: unknown): JsonValue => {
+    const refuse = (value: unknown, what: string): never => {
+      throw new RowError(`the column ${name} has a value that ${what} (${path.place})`, value);
+    };
+    const typed = (value: unknown): JsonValue => {
       const made = isOpen ? openCell(value) : cellOf(value, kind);
-      if (made === undefined || fits?.(made) === false)
-        throw new RowError(`the column ${name} has a value that is no ${type ?? 'primitive'} (${path.place})`, value);
+      return made === undefined ? refuse(value, `is no ${type ?? 'primitive'}`) : made;
+    };
+    const tested = (value: unknown): JsonValue => {
+      const made = typed(value);
+      if (fits?.(made) === false) return refuse(value, `is no ${declared}`);
       if (form !== undefined && form.convert(made) === undefined)
-        throw new RowError(`the column ${name} has a value that ${describeForm(column)} does not hold (${path.place})`, value); // prettier-ignore
+        return refuse(value, `${describeForm(column)} does not hold`);
       return made;
     };
+    // Most columns need no test, and each cell is made here.
+    const cell = fits === undefined && form === undefined ? typed : tested;
     return (node, run) => {
       const items = evaluate(node, run.environment);
       const [first] = items;
