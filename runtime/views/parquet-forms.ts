@@ -44,7 +44,7 @@ export function formOf({ name, kind, sqlType }: Pick<Column, 'name' | 'kind' | '
   return form;
 }
 
-/** What a tag `ansi/type` may be, as the end of a message. */
+/** Types that a tag `ansi/type` may name, as the end of a message. */
 export const NOT_UNDERSTOOD =
   'is not understood; BOOLEAN, SMALLINT, INTEGER, BIGINT, DOUBLE PRECISION, REAL, CHARACTER VARYING, DATE, TIME, TIMESTAMP, TIMESTAMP WITH TIME ZONE and DECIMAL(p,s) with 1 to 18 digits are';
 
