@@ -99,18 +99,22 @@ describe.skipIf(process.platform !== 'linux')('thousands of conditional entries 
       return create({ ...more, identifier: [{ system: 'urn:x', value: `v${n}` }] }, criterion(n));
     });
 
+  /** Sends again what is refused with 503: on a busy machine its searches take longer than other writes may wait for them. */
+  async function sendUntilTaken(entries: readonly Entry[]) {
+    let answer = await send(entries);
+    for (let again = 0; again < 10 && answer.status === 503; again++) answer = await send(entries);
+    return answer;
+  }
+
   it('take time in proportion where one of two criteria is of an exact value', async () => {
     const cpu: number[] = [];
-    for (const [round, size] of [1250, 1250, 2500, 5000].entries()) {
+    for (const [round, size] of [625, 625, 1250, 2500].entries()) {
       const entries = entriesOf(100_000 + 10_000 * round, size, (n) => `active=true&identifier=urn:x|v${n}`);
-      // On a busy machine their searches take longer than other writes may wait for them, and nothing is written.
-      let answer = await send(entries);
-      for (let again = 0; again < 5 && answer.status === 503; again++) answer = await send(entries);
-      const { status, text, cpu: took } = answer;
+      const { status, text, cpu: took } = await sendUntilTaken(entries);
       expect(status, text.slice(0, 500)).toBe(200);
       cpu.push(took);
     }
-    process.stdout.write(`CPU of 1,250, 2,500, 5,000 entries, ms: ${cpu.slice(1).join(', ')}\n`);
+    process.stdout.write(`CPU of 625, 1,250, 2,500 entries, ms: ${cpu.slice(1).join(', ')}\n`);
     // In proportion it were four times, and 16 times where each is compared with all others.
     expect(cpu[3]! / cpu[1]!).toBeLessThan(8);
   });
@@ -120,8 +124,8 @@ describe.skipIf(process.platform !== 'linux')('thousands of conditional entries 
     ['birthdate', (n: number) => `birthdate=${dayOf(n)}`],
   ])('are executed up to 2,000, and refused as 5,000, by %s', async (name, criterion) => {
     const first = name === 'name' ? 200_000 : 300_000;
-    expect((await send(entriesOf(first, 2000, criterion))).status).toBe(200);
-    const { status, text } = await send(entriesOf(first + 10_000, 5000, criterion));
+    expect((await sendUntilTaken(entriesOf(first, 2000, criterion))).status).toBe(200);
+    const { status, text } = await sendUntilTaken(entriesOf(first + 10_000, 5000, criterion));
     expect([status, text.includes('search by identifier')], text.slice(0, 500)).toEqual([413, true]);
   });
 });
