@@ -97,9 +97,9 @@ async function fill(store: Store, from: number, to: number): Promise<void> {
 async function exportTable(store: Store, expected: number) {
   const serving = createServing({ tables, store, extract: createExtractor(tables) })();
   const engine = createJobEngine({ store, kinds: JOB_KINDS, services: () => serving.services, holder: 'bench', newId, principalOf: () => Promise.resolve(SERVER) }); // prettier-ignore
-  const idle = process.memoryUsage().rss;
+  const idle = process.memoryUsage.rss();
   let most = 0;
-  const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 20);
+  const watch = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 20);
   const [cpu, wall] = [process.cpuUsage(), performance.now()];
   const view = { name: 'table', definition: VIEW, format: 'csv', hasHeader: true };
   const input = {
