@@ -332,7 +332,7 @@ class Compiler {
     };
   }
 
-  /** What else has to hold the cells of a column. */
+  /** Finds the form that has to hold the cells of a column besides its type; undefined: none. */
   private formOf(column: Column, sqlType: ViewPath | undefined): Form | undefined {
     if (sqlType !== undefined && sqlForm(sqlType.text) === undefined) {
       const found = this.isParquet ? this.faults : this.warnings;

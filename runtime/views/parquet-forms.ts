@@ -3,6 +3,7 @@ import type { SchemaElement } from 'hyparquet-writer';
 import { isObject, type JsonValue } from '../fhir/resource.js';
 import { isDate, isInstant, isTime } from '../validate/date-text.js';
 import type { Column, ColumnKind } from './column-kind.js';
+import { secondOf } from './second-of.js';
 import { RowError } from './view-error.js';
 
 /** A type of Parquet. */
@@ -97,12 +98,11 @@ function timestamp(isZoned: boolean): Form {
   };
 }
 
-/** Microseconds since the epoch; undefined: the text is no time, or has more digits than that. A leap second is the one after it. */
+/** Microseconds since the epoch; undefined: the text is no time, or has more digits than that. */
 function microseconds(text: string): bigint | undefined {
   const [, whole = '', fraction = '', zone = ''] = /^(.*T[\d:]+)(?:\.(\d+))?(Z|[+-].*)$/.exec(text) ?? [];
   if (/[1-9]/.test(fraction.slice(6))) return undefined;
-  const isLeap = whole.endsWith(':60');
-  const start = Date.parse(`${isLeap ? whole.replace(/60$/, '59') : whole}${zone}`) + (isLeap ? 1000 : 0);
+  const start = secondOf(whole, zone);
   return Number.isNaN(start) ? undefined : BigInt(start) * 1000n + BigInt(fraction.slice(0, 6).padEnd(6, '0'));
 }
 
