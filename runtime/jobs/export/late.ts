@@ -1,5 +1,6 @@
 import type { StoredVersion } from '../../store/store.js';
 import { keyOf, nextName, type ExportCheckpoint, type ExportChunk } from './checkpoint.js';
+import { idOfLine } from './row-lines.js';
 import { Selection } from './selection.js';
 import { fileOf, linesUntil } from './walk.js';
 import { readLines, writeFile, type Lines } from './write-file.js';
@@ -72,8 +73,9 @@ async function removeWritten(
   type: string,
   part: number,
   ids: Replaced,
-  { at, job, services, signal, breathe }: ExportChunk,
+  { at, input, job, services, signal, breathe }: ExportChunk,
 ) {
+  const idOf = input.parts[part]?.view === undefined ? idOfResource : idOfLine;
   for (const file of at.files.slice(0, at.walked)) {
     if (file.type !== type || (file.part ?? part) !== part) continue;
     for await (const lines of readLines(services.store.blobs, keyOf(job, file.name))) {
@@ -81,12 +83,16 @@ async function removeWritten(
       for (const line of lines) {
         for (const [, id = ''] of line.matchAll(ID)) {
           // An element within may have the same id.
-          if (ids.has(id) && (JSON.parse(line) as { id?: string }).id === id) ids.delete(id);
+          if (ids.has(id) && idOf(line) === id) ids.delete(id);
         }
       }
       await breathe();
     }
   }
+}
+
+function idOfResource(line: string): unknown {
+  return (JSON.parse(line) as { readonly id?: unknown }).id;
 }
 
 async function* pieces(ids: Replaced, chunk: ExportChunk, selection: Selection): AsyncGenerator<Lines> {

@@ -33,11 +33,14 @@ export function createRowLines(view: ExportView, instant: number, services: Serv
   const withData = compiled.resource === 'Binary' ? openBinaries(services.store.blobs) : undefined;
   const { format } = view;
   const { columns } = compiled;
-  const write = (row: ViewRow): string =>
-    format === 'parquet' ? `"row":${textOf(row)}` : `"line":${JSON.stringify(lineOf(row, columns, format))}`;
+  const write = (head: string, row: ViewRow): string => {
+    if (format === 'parquet') return `${head},"row":${textOf(row)}}`;
+    const line = lineOf(row, columns, format);
+    return line.includes('\n') ? `${head},"line":${JSON.stringify(line)}}` : `${head}}${BEHIND_ID}${line}`;
+  };
   const linesOf = (resource: Resource): readonly string[] => {
-    const head = `{"id":${JSON.stringify(resource['id'])},`;
-    return asFailure(() => compiled.rowsOf(resource)).map((row) => `${head}${write(row)}}`);
+    const head = `{"id":${JSON.stringify(resource['id'])}`;
+    return asFailure(() => compiled.rowsOf(resource)).map((row) => write(head, row));
   };
   return (json) => {
     const stored = parseStored(json, services);
@@ -52,9 +55,20 @@ function textOf(row: ViewRow): string {
   return isPlain ? JSON.stringify(row) : writeJson(row as JsonValue[]);
 }
 
+/** The text of a row follows the id as it is, unless it has newlines: JSON has no tabs in its texts. */
+const BEHIND_ID = '\t';
+
 /** Returns the line of a table in text that a line of a file has. */
 export function textOfLine(line: string): string {
+  const at = line.indexOf(BEHIND_ID);
+  if (at >= 0) return line.slice(at + 1);
   return (JSON.parse(line) as { readonly line: string }).line;
+}
+
+/** Returns the id of the resource that a line of a file is of. */
+export function idOfLine(line: string): unknown {
+  const [head = ''] = line.split(BEHIND_ID, 1);
+  return (JSON.parse(head) as { readonly id?: unknown }).id;
 }
 
 /** Returns the row that a line of a file has. */

@@ -3,7 +3,7 @@ import { keyOf, nextName, type ExportCheckpoint, type ExportChunk } from './chec
 import type { ExportFile } from '../../core/job-files/read-job-file.js';
 import type { ExportPart } from './export-input.js';
 import { Selection } from './selection.js';
-import { writeFile, type Lines } from './write-file.js';
+import { NEWLINE, writeFile, type Lines } from './write-file.js';
 
 /** Greatest size of a file: resources, and characters or bytes. One file is one chunk. */
 const FILE = { resources: 50_000, text: 64 * 1024 * 1024 };
@@ -137,11 +137,11 @@ class Walk {
   /** The rows of a view. What a page holds for long is bytes alone: its text goes when its lines are made. */
   private readonly toRows = async ({ lines: bytes, count: looked }: LinePage): Promise<Piece> => {
     const { rowLines } = this.selection;
-    const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+    const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     const lines: string[] = [];
     let text = 0;
-    for (let from = 0, end: number; (end = all.indexOf('\n', from)) >= 0; from = end + 1) {
-      const made = rowLines?.(all.slice(from, end)) ?? [];
+    for (let from = 0, end: number; (end = all.indexOf(NEWLINE, from)) >= 0; from = end + 1) {
+      const made = rowLines?.(all.toString('utf8', from, end)) ?? [];
       for (const line of made instanceof Promise ? await made : made) {
         lines.push(line);
         text += line.length;

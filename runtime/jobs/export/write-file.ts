@@ -14,7 +14,8 @@ const PIECE = 256 * 1024;
 /** Bytes that are read as lines together: few, so that they are garbage soon. */
 const READ = 32 * 1024;
 
-const NEWLINE = 10;
+/** The byte that ends a line. */
+export const NEWLINE = 10;
 
 /**
  * Writes lines into a blob as they come; without lines there is none.
