@@ -11,9 +11,10 @@ import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import { yieldToEventLoop } from '../fhir/yield-to-event-loop.js';
 import type { Resource } from '../fhir/resource.js';
+import { choicesOf, type NarrowingParameter } from '../search/narrow-by-path.js';
 import { holdsLink } from '../search/query/criterion.js';
 import type { CountQuery, CountRow } from '../store/store.js';
-import type { Plan, PlanParameter } from './plan.js';
+import type { Plan } from './plan.js';
 import { StatementError } from './statement.js';
 import { attemptOrIgnore } from '../fhir/attempt.js';
 
@@ -92,7 +93,7 @@ export async function openMatches(type: string, plan: Plan, call: Call, services
 }
 
 async function readPlan(type: string, { required, helping }: Plan, services: Services): Promise<SearchRequest> {
-  const read = (params: readonly PlanParameter[]): SearchRequest =>
+  const read = (params: readonly NarrowingParameter[]): SearchRequest =>
     readSearchRequest(
       {
         type,
@@ -106,8 +107,8 @@ async function readPlan(type: string, { required, helping }: Plan, services: Ser
   const needed = asStatement(() => read(required));
   const stale = describeStaleIndex(await staleParameters(needed, services));
   if (stale !== undefined) throw new StatementError(stale);
-  for (const params of [[...required, ...helping], ...helping.map((each) => [...required, each])]) {
-    const narrowed = attemptOrIgnore(() => read(params));
+  for (const chosen of choicesOf(helping)) {
+    const narrowed = attemptOrIgnore(() => read([...required, ...chosen]));
     if (narrowed !== undefined && (await staleParameters(narrowed, services)).length === 0) return narrowed;
   }
   return needed;

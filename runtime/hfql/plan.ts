@@ -1,25 +1,20 @@
 import type { SearchRow } from '../contract/search.js';
+import { narrowByPath, type NarrowingParameter } from '../search/narrow-by-path.js';
 import { escapeValue } from '../search/parse/parse-value.js';
 import { unknownParameter } from '../search/parse/unknown-parameter.js';
 import { StatementError, literalText, type Statement, type WhereItem } from './statement.js';
 
-/** A parameter of the search behind a statement. */
-export type PlanParameter = readonly [name: string, value: string];
-
 /** How the conditions of a statement are answered. */
 export interface Plan {
   /** Parameters that decide conditions: what the search finds fulfills these. */
-  readonly required: readonly PlanParameter[];
+  readonly required: readonly NarrowingParameter[];
   /** Parameters that only narrow the search: `filters` has their conditions, too. */
-  readonly helping: readonly PlanParameter[];
+  readonly helping: readonly NarrowingParameter[];
   /** Conditions that each resource found is tested by. */
   readonly filters: readonly WhereItem[];
 }
 
 const LAST_UPDATED = 'meta.lastUpdated';
-
-/** Values of one parameter that narrow a search. */
-const MOST_VALUES = 100;
 
 /** The prefix of a search for each comparison of FHIRPath. https://hl7.org/fhir/R5/search.html#prefix */
 const PREFIXES: Readonly<Record<string, string>> = {
@@ -45,8 +40,8 @@ export function planWhere(
   { where, fromResourceName }: Pick<Statement, 'where' | 'fromResourceName'>,
   rows: ReadonlyMap<string, SearchRow>,
 ): Plan {
-  const required: PlanParameter[] = [];
-  const helping: PlanParameter[] = [];
+  const required: NarrowingParameter[] = [];
+  const helping: NarrowingParameter[] = [];
   const filters: WhereItem[] = [];
   for (const item of where) {
     const own = decided(item, rows);
@@ -65,7 +60,7 @@ export function planWhere(
 function decided(
   { left, operator, right }: WhereItem,
   rows: ReadonlyMap<string, SearchRow>,
-): PlanParameter | undefined {
+): NarrowingParameter | undefined {
   if (operator === 'SEARCH_MATCH') return matching(right, rows);
   if (operator === 'UNARY_BOOLEAN') {
     const [, comparison = '', date, text] = COMPARED.exec(left) ?? [];
@@ -79,7 +74,7 @@ function decided(
 /** The parameters of all types that `search_match` takes: the others are about the form of the answer, or are no conditions of one type. */
 const COMMON: ReadonlySet<string> = new Set(['_id', '_lastUpdated', '_has']);
 
-function matching(right: readonly string[], rows: ReadonlyMap<string, SearchRow>): PlanParameter {
+function matching(right: readonly string[], rows: ReadonlyMap<string, SearchRow>): NarrowingParameter {
   const [name = '', value = ''] = right.map(literalText);
   const code = /^[^:.]*/.exec(name)?.[0] ?? '';
   if (code.startsWith('_') && !COMMON.has(code)) {
@@ -99,49 +94,8 @@ function narrows(
   { left, operator, right }: WhereItem,
   type: string,
   rows: ReadonlyMap<string, SearchRow>,
-): PlanParameter | undefined {
-  if ((operator !== 'EQUALS' && operator !== 'IN') || right.length > MOST_VALUES) return undefined;
-  const clause = left.startsWith(`${type}.`) ? left : `${type}.${left}`;
-  const values = right.map(literalText);
-  if (values.some((value) => value === '' || value !== value.trim())) return undefined;
-  for (const row of rows.values()) {
-    for (const path of row.paths) {
-      const [only, ...others] = path.types;
-      if (only === undefined || others.length > 0 || path.text === '') continue;
-      const way = WAYS.find(
-        (each) => each.of === row.type && each.types.includes(only) && path.text + each.suffix === clause,
-      );
-      if (way === undefined || !values.every(way.fits)) continue;
-      return [row.code + (way.modifier ?? ''), values.map(escapeValue).join(',')];
-    }
-  }
-  return undefined;
+): NarrowingParameter | undefined {
+  if (operator !== 'EQUALS' && operator !== 'IN') return undefined;
+  const path = left.startsWith(`${type}.`) ? left : `${type}.${left}`;
+  return narrowByPath({ path, operator: '=', values: right.map(literalText) }, rows);
 }
-
-/** How a parameter finds values of an element. */
-interface Narrowing {
-  readonly of: SearchRow['type'];
-  /** Types of what the parameter indexes. */
-  readonly types: readonly string[];
-  /** From there to the value that is compared. */
-  readonly suffix: string;
-  readonly modifier?: string;
-  readonly fits: (value: string) => boolean;
-}
-
-const always = (): boolean => true;
-
-const WAYS: readonly Narrowing[] = [
-  { of: 'token', types: ['code', 'boolean'], suffix: '', fits: always },
-  { of: 'token', types: ['Identifier'], suffix: '.value', fits: always },
-  { of: 'token', types: ['CodeableConcept'], suffix: '.coding.code', fits: always },
-  { of: 'token', types: ['Coding'], suffix: '.code', fits: always },
-  { of: 'string', types: ['string'], suffix: '', modifier: ':exact', fits: always },
-  { of: 'date', types: ['date'], suffix: '', fits: (value) => /^\d{4}-\d\d-\d\d$/.test(value) },
-  {
-    of: 'reference',
-    types: ['Reference'],
-    suffix: '.reference',
-    fits: (value) => /^[A-Z][A-Za-z]+\/[A-Za-z0-9.-]{1,64}$/.test(value),
-  },
-];
