@@ -34,10 +34,10 @@ const exportParts = {
   type: 'array',
   items: object(
     {
-      ...{ type: text, filter: condition, postFilter: condition, elements: texts },
+      ...{ type: text, filter: condition, narrowed: condition, postFilter: condition, elements: texts },
       view: object({ ...table, definition: { type: 'object' }, isBelow: { const: true } }, 'isBelow'),
     },
-    ...['filter', 'postFilter', 'elements', 'view'],
+    ...['filter', 'narrowed', 'postFilter', 'elements', 'view'],
   ),
 };
 

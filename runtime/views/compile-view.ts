@@ -29,6 +29,9 @@ export interface CompiledView {
   readonly columns: readonly Column[];
   /** Paths that this release of FHIR does not have: they are empty on every resource. */
   readonly warnings: readonly ViewFault[];
+  /** Conditions that a resource has to fulfill, all of them, and the constants that they may name. */
+  readonly where: readonly Expression[];
+  readonly constants: View['constants'];
   /**
    * The rows of a resource, in their order; none of a resource of another type.
    *
@@ -168,7 +171,8 @@ export function compileView(
     return rows;
   };
   const name = view.name === undefined ? {} : { name: view.name };
-  return { ...name, resource: view.resource, columns, warnings, rowsOf };
+  const where = view.where.map(({ text }) => parseExpression(text));
+  return { ...name, resource: view.resource, columns, warnings, where, constants: view.constants, rowsOf };
 }
 
 class Compiler {

@@ -8,6 +8,11 @@ export interface ExportPart {
   readonly type: string;
   /** `_typeFilter` within the scopes of the token that started the export. */
   readonly filter?: Condition;
+  /**
+   * Of a view: what the query asks in place of `filter`. It finds fewer resources, and all that the view has rows of. Past versions are not
+   * asked by it: the view tests its conditions itself.
+   */
+  readonly narrowed?: Condition;
   /** `_typePostFetchFilterUrl`: evaluated on each resource, without the index. */
   readonly postFilter?: Condition;
   /** `_elements` that this type has; absent: whole resources. */

@@ -58,7 +58,11 @@ async function settle({ at, input, services, sleep, signal }: ExportChunk): Prom
     return at;
   }
   const isWhole = input.patients === undefined && input.since === undefined && input.until === undefined;
-  if (!isWhole || input.isHistory || input.parts.some(({ filter, postFilter }) => filter ?? postFilter)) {
+  if (
+    !isWhole ||
+    input.isHistory ||
+    input.parts.some(({ filter, narrowed, postFilter }) => filter ?? narrowed ?? postFilter)
+  ) {
     return { ...at, phase: 'walk' };
   }
   const counts = await store.counts();

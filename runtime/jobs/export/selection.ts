@@ -136,7 +136,8 @@ export class Selection {
   }
 
   private filters(): Condition[] {
-    return this.part.filter === undefined ? [] : [this.part.filter];
+    const { filter, narrowed = filter } = this.part;
+    return narrowed === undefined ? [] : [narrowed];
   }
 
   private updated(): Condition[] {

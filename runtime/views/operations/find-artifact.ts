@@ -92,8 +92,8 @@ function notFound(what: string, types: readonly string[], call: Call, services: 
   return new FhirError('not-found', `There is no view and no query ${what}${why}`);
 }
 
-/** The call with `r` as good as `s`: who may read an artifact may run it, and who may search for it too. */
-function withReads(call: Call): Call {
+/** The call with `r` as good as `s`: a client that may read a resource may name it here, and one that may search for it too. */
+export function withReads(call: Call): Call {
   const { access, ...known } = call.principal;
   if (access === OPEN_ACCESS) return call;
   const either: Access = {

@@ -147,7 +147,7 @@ export async function planQuery(
       const compiled = compileSubject({ view: found, parameter }, services, { now });
       types.add(compiled.resource);
       if (isHidden(compiled.resource)) return [];
-      const part = await partOf(compiled.resource, filters, call, services);
+      const part = await partOf(compiled, filters, call, services);
       // `find` above may have been overtaken by another table of the same view.
       view = places.get(found) ?? views.push({ definition: found, compiled, part }) - 1;
       places.set(found, view);

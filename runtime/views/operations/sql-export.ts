@@ -66,7 +66,7 @@ export async function sqlExport(call: Call, services: Services): Promise<Reply> 
     if (given !== undefined) faults.take(invalidParameter('parameters', 'is for queries; a view has none', { issue: 'invalid', expression: `${path}parameters` })); // prettier-ignore
     const compiled = compileSubject(read, services, { now: new Date(), isParquet: format === 'parquet' });
     const view: ExportView = { ...form, name: name(compiled.name), definition: read.view };
-    parts.push({ ...(await partOf(compiled.resource, filters, rest, services)), view });
+    parts.push({ ...(await partOf(compiled, filters, rest, services)), view });
   };
   let areRead = true;
   for (const [i, subject] of subjects.entries())

@@ -97,14 +97,14 @@ async function openView(run: Run, faults: Faults): Promise<Open | undefined> {
   if (view === undefined) return undefined;
   const inline = resources.get('resource');
   // Whether the token may is not hidden behind what else is wrong.
-  if (!faults.areNone && inline === undefined) await partOf(view.resource, {}, call, services);
+  if (!faults.areNone && inline === undefined) await partOf(view, {}, call, services);
   return async function* (within) {
     const signal = within ?? call.signal;
     const source =
       inline === undefined
         ? storedAt(
             await instantOf(services.store),
-            await partOf(view.resource, filters, { ...call, ...(signal !== undefined && { signal }) }, services),
+            await partOf(view, filters, { ...call, ...(signal !== undefined && { signal }) }, services),
             filters.since,
             call,
             services,

@@ -189,6 +189,17 @@ export function sqlExports(store: Store): void {
     await server.all.send('PUT', '/Patient/a', { resourceType: 'Patient', id: 'a', gender: 'female' });
   });
 
+  it('has what fulfilled the conditions of a view at its start', async () => {
+    const status = await start([subject(view('Patient', { where: [{ path: "gender = 'male'" }] }), 'men')]);
+    await server.all.send('PUT', '/Patient/b', { resourceType: 'Patient', id: 'b', gender: 'female' });
+    await server.all.send('PUT', '/Patient/a', { resourceType: 'Patient', id: 'a', gender: 'male' });
+    await server.finish();
+    const [text = ''] = (await filesOf(await resultOf(status)))['men'] ?? [];
+    expect(text).toBe('{"id":"b","value":"a, \\"b\\""}\n');
+    await server.all.send('PUT', '/Patient/b', { resourceType: 'Patient', id: 'b', gender: 'male' });
+    await server.all.send('PUT', '/Patient/a', { resourceType: 'Patient', id: 'a', gender: 'female' });
+  });
+
   it('shows what a search with the token shows, to the client that started it', async () => {
     const narrowed = client('system/Patient.s?gender=male');
     const status = await start([subject(view('Patient'))], narrowed);

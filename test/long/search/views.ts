@@ -42,10 +42,41 @@ const PATHS: Readonly<Record<string, readonly string[]>> = {
   ],
   Organization: ['name', 'active'],
 };
+/** Of many of them a search parameter tells where they may hold. */
 const CONDITIONS: Readonly<Record<string, readonly string[]>> = {
-  Patient: ["gender = 'female'", 'active', 'name.exists()', 'birthDate >= @1990-01-01'],
-  Observation: ["status = 'final'", 'value.ofType(Quantity).value > 20', 'subject.exists()'],
-  Organization: ['active', "name = 'A'"],
+  Patient: [
+    ...["gender = 'female'", 'active', 'active = false', 'active.not()', 'name.exists()', "Patient.gender != 'male'"],
+    ...['birthDate >= @1990-01-01', 'birthDate < @1985', '@1980-06 < birthDate', 'birthDate = @1975-03-11'],
+    ...["gender in ('male' | 'other')", "gender = 'male' or gender = 'female'", "gender = 'male' or active"],
+    ...["identifier.exists(system = 'urn:x' and value = '1')", "identifier.where(system = 'urn:x').value = '1'"],
+    ...[
+      "name.family = 'F00'",
+      "name.where(family = 'F10').exists()",
+      "managingOrganization.reference = 'Organization/o1'",
+    ],
+    ...[
+      "id = 'p1'",
+      "'p2' = getResourceKey()",
+      '%wanted = gender',
+      "$this.gender = 'female' and active = true",
+      'gender and active',
+      'gender and name.exists()',
+    ],
+    ...['birthDate > @1970-01-01 implies active', "iif(active, gender = 'male', true)", "gender.startsWith('f')"],
+  ],
+  Observation: [
+    ...["status = 'final'", 'value.ofType(Quantity).value > 20', 'subject.exists()', "code.coding.code = 'a'"],
+    ...["code.coding.exists(system = 'http://x.example' and code = 'a')", "code.coding.where(code = 'b').exists()"],
+    ...["code.coding.where(system = 'http://y.example').exists(code = 'a')", "code.coding.exists(code = 'A')"],
+    ...['code.coding.exists(code)', "code.coding.code contains 'a'", "code.exists(coding.exists(code = 'a'))"],
+    ...["code.coding.first().code = 'c'", "code.coding[0].code = 'b'"],
+    ...["code.coding.exists(system = 'http://x.example' or code = 'a')", "(status = 'final').not()"],
+    ...["category.coding.code = 'lab'", "subject.reference = 'Patient/p1'", "subject.getReferenceKey(Patient) = 'p1'"],
+    ...['effective.ofType(dateTime) >= @2020-01-01', 'effective.ofType(dateTime) < @2020-01-01T00:00:00Z'],
+    ...['effective.ofType(dateTime) <= @2019-12-31T20:00:00-05:00', 'effective.ofType(dateTime) > @2020'],
+    ...['@2020-01-01T02:00:00+14:00 > effective.ofType(dateTime)', "%wanted = 'final' and status = %wanted"],
+  ],
+  Organization: ['active', "name = 'A'", "name = 'a'"],
 };
 
 /** Random tokens × views: a view shows exactly what a search with the token shows. */
@@ -117,15 +148,22 @@ function viewOf(type: string, { pick, chance }: Random): JsonObject {
   ];
   const names =
     type === 'Patient' && chance(0.3) ? [{ forEachOrNull: 'name', column: [{ name: 'family', path: 'family' }] }] : [];
-  const where = chance(0.5) ? [{ path: pick(CONDITIONS[type]!) }] : [];
+  const where = [0.7, 0.3].filter(chance).map(() => ({ path: pick(CONDITIONS[type]!) }));
   return {
     resourceType: 'ViewDefinition',
     status: 'active',
     resource: type,
     select: [{ column }, ...names],
     ...(where.length > 0 && { where }),
+    constant: [{ name: 'wanted', valueCode: type === 'Patient' ? 'male' : 'final' }],
   };
 }
+
+/** Times around the beginning of a year, of several precisions and zones. */
+const TIMES = [
+  ...['2019', '2019-12', '2019-12-31', '2019-12-31T18:59:59-05:00', '2019-12-31T23:59:59Z', '2020-01-01T00:00:00Z'],
+  ...['2020-01-01T01:30:00+14:00', '2020-01-01', '2020-01', '2020', '2020-01-01T00:00:00.001Z', '2021-05-05T05:05:05Z'],
+];
 
 function world({ pick, chance, below }: Random): readonly Resource[] {
   const organizations = ['A', 'B', 'C'].map((name, i) => ({
@@ -137,13 +175,20 @@ function world({ pick, chance, below }: Random): readonly Resource[] {
   const patients = Array.from({ length: COUNT }, (_, i) => ({
     ...{ resourceType: 'Patient', id: `p${i}`, gender: pick(['male', 'female', 'other']) },
     ...(chance(0.7) && { active: chance(0.5) }),
+    ...(chance(0.5) && { identifier: Array.from({ length: 1 + below(2) }, () => ({ system: pick(['urn:x', 'urn:y']), value: pick(['1', '2']) })) }), // prettier-ignore
     ...(chance(0.7) && { birthDate: `19${70 + below(30)}-0${1 + below(9)}-11` }),
     ...(chance(0.5) && { managingOrganization: { reference: `Organization/o${below(3)}` } }),
     ...(chance(0.7) && { name: Array.from({ length: 1 + below(2) }, (__, n) => ({ family: `F${i}${n}` })) }),
   }));
   const observations = Array.from({ length: COUNT }, (_, i) => ({
     ...{ resourceType: 'Observation', id: `ob${i}`, status: pick(['final', 'amended', 'preliminary']) },
-    code: { coding: [{ system: 'http://x.example', code: pick(['a', 'b', 'c']) }] },
+    code: {
+      coding: Array.from({ length: 1 + below(2) }, () => ({
+        system: pick(['http://x.example', 'http://y.example']),
+        code: pick(['a', 'b', 'c']),
+      })),
+    },
+    ...(chance(0.7) && { effectiveDateTime: pick(TIMES) }),
     ...(chance(0.8) && { subject: { reference: `Patient/p${below(10)}` } }),
     ...(chance(0.6) && { valueQuantity: { value: below(100) } }),
     ...(chance(0.5) && { category: [{ coding: [{ code: 'lab' }] }] }),

@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import { tables } from '../../../../generated/tables.js';
 import { writeJson } from '../../../../runtime/format/write-json.js';
 import { jsonMembers } from '../../../../runtime/core/write/compose-change.js';
 import { readJson } from '../../../../runtime/format/read-json.js';
 import type { JsonObject, Resource } from '../../../../runtime/fhir/resource.js';
+import { createExtractor } from '../../../../runtime/indexing/extract.js';
 import type { Store } from '../../../../runtime/store/store.js';
 import { readSuite, unordered, type SuiteCase } from '../../../conformance/views/suite.js';
 import { scopedServer } from '../../auth/scoped.js';
@@ -171,6 +173,22 @@ export function sqlRun(store: Store): void {
       ).toEqual(['bo']);
     });
 
+    it.each<[string, string, string, number, readonly string[] | string]>([
+      ['a patient, with s', 'system/Patient.s', 'patient', 200, ['bo']],
+      ['a patient, without rights on Patient', 'system/Observation.s', 'patient', 403, 'scope="system/Patient.r"'],
+      ['a patient, hidden', 'system/Observation.s system/Patient.s?gender=male', 'patient', 400, ''],
+      ['a group, with r', 'system/Patient.s system/Group.r', 'group', 200, ['bo']],
+      ['a group, with s alone', 'system/Patient.s system/Group.s', 'group', 403, 'scope="system/Group.r"'],
+      ['a group, hidden', 'system/Patient.s system/Group.r?type=device', 'group', 400, ''],
+    ])('takes %s', async (_title, scopes, name, status, wanted) => {
+      const table = scopes.includes('Observation') ? columns('Observation', { id: 'id' }) : view;
+      const reference = name === 'patient' ? 'Patient/bo' : 'Group/g';
+      const answer = await run([inline(table), { name, valueReference: { reference } }], server.as(scopes));
+      expect(answer.status, answer.text).toBe(status);
+      if (Array.isArray(wanted)) expect(rowsOf(answer).map(({ id }) => id)).toEqual(wanted);
+      else expect(String(answer.headers['www-authenticate'] ?? '')).toContain(wanted);
+    });
+
     it('is of one instant', async () => {
       const answers = [
         run([inline(view)]),
@@ -183,6 +201,43 @@ export function sqlRun(store: Store): void {
           .map(({ id }) => String(id))
           .sort(),
       ).toEqual(['ada', 'bo']);
+    });
+
+    describe('with conditions', () => {
+      let found = 0;
+      const stale: string[] = [];
+      const counted = new Proxy(store, {
+        get(target, name: keyof Store) {
+          if (name !== 'find') {
+            const value: unknown = target[name];
+            return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+          }
+          return async (...args: Parameters<Store['find']>) => {
+            const page = await target.find(...args);
+            found += page.versions.length;
+            return page;
+          };
+        },
+      });
+      const indexStatus = { notCurrent: () => Promise.resolve(stale) };
+      const own = scopedServer(counted, { indexStatus });
+      const patients = ['ada', 'bo'].map((id) => ({ name: 'patient', valueReference: { reference: `Patient/${id}` } }));
+      const who = own.as('system/Patient.rs');
+      const conditions = (...paths: readonly string[]) => columns('Patient', { id: 'id' }, { where: paths.map((path) => ({ path })) }); // prettier-ignore
+
+      it.each<[string, readonly string[], readonly string[], readonly string[], number]>([
+        ['reads what a search for them finds', ["gender = 'other'"], [], ['bo'], 1],
+        ['tests what it finds', ["name.where(use = 'usual').family = 'King'"], [], [], 1],
+        ['reads all where no search finds them', ["gender.startsWith('o')"], [], ['bo'], 2],
+        ['reads all while an index is not current', ["gender = 'other'"], ['Patient.gender'], ['bo'], 2],
+        ['goes by those whose index is current', ["gender = 'other'", "name.family = 'x'"], ['Patient.gender'], [], 0],
+      ])('%s', async (_title, paths, notCurrent, ids, looked) => {
+        stale.splice(0, stale.length, ...notCurrent);
+        found = 0;
+        const rows = rowsOf(await run([inline(conditions(...paths)), ...patients], who));
+        // Each patient is looked up first.
+        expect([rows.map(({ id }) => id), found - patients.length]).toEqual([ids, looked]);
+      });
     });
 
     it('is a Binary in a batch', async () => {
@@ -199,11 +254,14 @@ export function sqlRun(store: Store): void {
     });
   });
 
+  const extract = createExtractor(tables);
   const put = async (resource: Resource): Promise<void> => {
     const { resourceType: type, id, ...rest } = resource;
     const found = await store.read(type, String(id));
     const body = { head: `{"resourceType":"${type}","id":"${String(id)}","meta":{`, tail: `}${jsonMembers(rest)}}` };
-    await store.write([{ type, id: String(id), expected: found?.version ?? 0, content: resource, body, entries: [] }]);
+    await store.write([
+      { type, id: String(id), expected: found?.version ?? 0, content: resource, body, entries: extract(resource) },
+    ]);
   };
   const clear = async (types: readonly string[]): Promise<void> => {
     for (const type of types) {
