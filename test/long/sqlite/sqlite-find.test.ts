@@ -2,4 +2,4 @@ import { describe } from 'vitest';
 
 import { waysOfFinding } from '../../unit/store/sqlite/sqlite-find-ways.js';
 
-describe('searches', () => waysOfFinding(300));
+describe('searches', () => waysOfFinding(150));
