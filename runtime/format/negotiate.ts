@@ -140,6 +140,15 @@ export function namedType(accept: string | undefined, types: readonly string[]):
   return types.find((type) => ranges.some(({ name, parameters }) => name === type && quality(parameters) > 0));
 }
 
+/** The one of some media types that a client likes best in `Accept`, among equals the first; undefined: it names none. */
+export function likedType(accept: string, types: readonly string[]): string | undefined {
+  const ranges = splitList(accept).map(parseMediaType);
+  const [best] = ranges
+    .filter(({ name, parameters }) => types.includes(name) && quality(parameters) > 0)
+    .sort((a, b) => quality(b.parameters) - quality(a.parameters));
+  return best?.name;
+}
+
 /** Whether a client takes a form of resources, by its name. */
 export function namesFormat(accept: string): boolean {
   return namedType(accept, Object.keys(FORMATS)) !== undefined;

@@ -1,7 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 import { invalidParameter } from '../../fhir/catalog/invalid-parameter.js';
 import { quote } from '../../fhir/quote.js';
-import { asksForResource, namedType, parseMediaType } from '../../format/negotiate.js';
+import { asksForResource, likedType, namedType, parseMediaType } from '../../format/negotiate.js';
 import { TABLE_FORMATS, TABLE_TYPES, type TableFormat } from '../formats.js';
 
 /** Media types of FHIR: alone in `Accept`, they ask for Parameters. */
@@ -46,15 +46,16 @@ export function readFormat<F extends TableFormat>(text: string, formats: readonl
   throw invalidParameter('_format', what, { issue: 'not-supported', expression: '_format' });
 }
 
-/** The form that a client names. */
+/** The form that a client names: the one that it likes best, then the one that it names first. */
 function named(accept: string): TableFormat | undefined {
   const flat = TYPES.filter(([format]) => format !== 'fhir').map(([, type]) => type);
-  const type = namedType(accept, flat);
+  const type = likedType(accept, flat);
   return TYPES.find((each) => each[1] === type)?.[0];
 }
 
 function anything(accept: string): TableFormat | undefined {
-  return namedType(accept, ['*/*', 'application/*', 'text/html']) === undefined ? undefined : 'ndjson';
+  if (namedType(accept, ['*/*', 'application/*', 'text/html']) !== undefined) return 'ndjson';
+  return namedType(accept, ['text/*']) === undefined ? undefined : 'csv';
 }
 
 function unacceptable(accept: string): FhirError {
