@@ -47,8 +47,8 @@ export interface ViewContext {
   readonly now: Date;
   /** URLs of this server, for `getReferenceKey()`. */
   readonly bases?: OwnBases;
-  /** The table will be Parquet: its types hold the cells as well. */
-  readonly isParquet?: boolean;
+  /** The table will have a form whose types hold the cells as well. */
+  readonly form?: 'parquet' | 'fhir';
 }
 
 /**
@@ -111,7 +111,7 @@ export function compileView(
   context: ViewContext,
 ): CompiledView {
   const index = indexRows(tables.types, tables.primitives);
-  const compiler = new Compiler(view, index, compilePrimitives(tables.primitives), context.isParquet === true);
+  const compiler = new Compiler(view, index, compilePrimitives(tables.primitives), context.form);
   if (!index.isConcreteResource(view.resource))
     compiler.faults.push({
       place: 'resource',
@@ -186,7 +186,7 @@ class Compiler {
     view: View,
     private readonly index: TypeIndex,
     private readonly primitives: ReturnType<typeof compilePrimitives>,
-    private readonly isParquet: boolean,
+    private readonly form: ViewContext['form'],
   ) {
     this.names = new Set([...view.constants.keys(), 'rowIndex']);
     this.vocabulary = {
@@ -289,6 +289,8 @@ class Compiler {
         path.place,
         `gives ${type ?? ''}, which is no primitive: say so by the type of the column, or take one of its elements`,
       );
+    else if (kind === 'object' && this.form !== undefined)
+      this.fault(path.place, `gives ${type ?? ''}, which is complex: the format ${this.form} does not hold it`);
     const column: Column = {
       name,
       type: type ?? 'string',
@@ -339,11 +341,12 @@ class Compiler {
   /** Finds the form that has to hold the cells of a column besides its type; undefined: none. */
   private formOf(column: Column, sqlType: ViewPath | undefined): Form | undefined {
     if (sqlType !== undefined && sqlForm(sqlType.text) === undefined) {
-      const found = this.isParquet ? this.faults : this.warnings;
+      const found = this.form === undefined ? this.warnings : this.faults;
       found.push({ place: sqlType.place, text: `${quote(sqlType.text)} ${NOT_UNDERSTOOD}` });
       return undefined;
     }
-    if (!this.isParquet || column.kind === 'object') return undefined;
+    if (this.form === undefined || column.kind === 'object') return undefined;
+    if (this.form === 'fhir' && sqlType === undefined) return undefined;
     const form = formOf(column);
     return form === TEXT ? undefined : form;
   }

@@ -1,7 +1,9 @@
 import type { JsonObject, JsonValue } from '../fhir/resource.js';
 import { writeJson } from '../format/write-json.js';
-import type { Column } from './column-kind.js';
+import { isNumber } from '../path/evaluate/item.js';
+import type { Column, ColumnKind } from './column-kind.js';
 import type { CompiledView, ViewRow } from './compile-view.js';
+import { formOf } from './parquet-forms.js';
 import { RowError } from './view-error.js';
 
 /** Forms that tables are written in. */
@@ -111,20 +113,45 @@ function quoted(text: string): string {
  * @throws RowError where a cell has no value of a FHIR type
  */
 export function rowParameter(row: ViewRow, columns: readonly Column[]): JsonObject {
-  const part = columns.flatMap(({ name, type, kind, isCollection }, i): JsonObject[] => {
+  const part = columns.flatMap((column, i): JsonObject[] => {
+    const { name, type, kind, isCollection } = column;
     const cell = row[i] ?? null;
     if (kind === 'object') throw new RowError(`the column ${name} is complex, which this format does not hold`);
     if (type === '') throw new RowError(`the column ${name} is computed and has no FHIR type, which this format needs; ask for another one`); // prettier-ignore
-    const key = `value${PARAMETER_TYPES.has(type) ? type.charAt(0).toUpperCase() + type.slice(1) : 'String'}`;
     const values = isCollection ? (cell as JsonValue[]) : cell === null ? [] : [cell];
-    return values.map((value) => ({ name, [key]: kind === 'integer64' ? String(value as number) : value }));
+    return values.map((value) => ({ name, ...valueOf(value, column) }));
   });
   return { name: 'row', ...(part.length > 0 && { part }) };
 }
 
-/** Types that have a `value[x]` of their own in Parameters, and whose values columns hold. */
+/** The `value[x]` of a cell: of the type in SQL that its column asks for, else of the type of the column. */
+function valueOf(cell: JsonValue, column: Column): JsonObject {
+  const { type, kind, sqlType, isOpen } = column;
+  const own = isOpen ? typeOf(cell) : (KIND_TYPES[kind] ?? (PARAMETER_TYPES.has(type) ? type : 'string'));
+  const name = sqlType === undefined ? own : formOf(column).fhir;
+  return { [`value${name.charAt(0).toUpperCase()}${name.slice(1)}`]: asType(cell, name) };
+}
+
+/** A cell as JSON has it in a `value[x]`. */
+function asType(cell: JsonValue, type: string): JsonValue {
+  if (type === 'integer' || (type === 'decimal' && typeof cell === 'string')) return Number(cell);
+  return type === 'integer64' || type === 'string' ? String(cell as string) : cell;
+}
+
+/** The type of a cell whose column has none. */
+function typeOf(cell: JsonValue): string {
+  if (typeof cell === 'boolean') return 'boolean';
+  if (!isNumber(cell)) return 'string';
+  return typeof cell === 'number' && cell === (cell | 0) ? 'integer' : 'decimal';
+}
+
+/** The type of the `value[x]` of kinds that have one. */
+const KIND_TYPES: Readonly<Partial<Record<ColumnKind, string>>> = {
+  ...{ boolean: 'boolean', integer: 'integer', integer64: 'integer64', decimal: 'decimal' },
+  ...{ instant: 'instant', binary: 'base64Binary' },
+};
+
+/** Types of texts that have a `value[x]` of their own in Parameters. */
 const PARAMETER_TYPES: ReadonlySet<string> = new Set(
-  'base64Binary boolean canonical code date dateTime decimal id instant integer integer64 markdown oid positiveInt string time unsignedInt uri url uuid'.split(
-    ' ',
-  ),
+  'canonical code date dateTime id markdown oid string time uri url uuid'.split(' '),
 );

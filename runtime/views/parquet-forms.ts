@@ -12,18 +12,22 @@ export type Physical = Pick<SchemaElement, 'type' | 'converted_type' | 'logical_
 /** How the values of a column are written in Parquet. */
 export interface Form {
   readonly physical: Physical;
+  /** The type of FHIR that has the values of such a column. */
+  readonly fhir: string;
   /** Undefined: the form does not hold the value. */
   readonly convert: (cell: JsonValue) => unknown;
 }
 
 /** Texts, and all else that is neither list nor object as one. */
 export const TEXT: Form = {
+  fhir: 'string',
   physical: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
   convert: (cell) => (isObject(cell) || Array.isArray(cell) ? undefined : String(cell)),
 };
-const BIGINT: Form = { physical: { type: 'INT64' }, convert: toBigInt };
-const INT: Form = { physical: { type: 'INT32' }, convert: toInt };
+const BIGINT: Form = { fhir: 'integer64', physical: { type: 'INT64' }, convert: toBigInt };
+const INT: Form = { fhir: 'integer', physical: { type: 'INT32' }, convert: toInt };
 const BOOLEAN: Form = {
+  fhir: 'boolean',
   physical: { type: 'BOOLEAN' },
   convert: (cell) => (typeof cell === 'boolean' ? cell : undefined),
 };
@@ -32,6 +36,7 @@ const BOOLEAN: Form = {
 const FORMS: Readonly<Record<Exclude<ColumnKind, 'object'>, Form>> = {
   ...{ boolean: BOOLEAN, integer: INT, integer64: BIGINT, decimal: TEXT, text: TEXT, instant: timestamp(true) },
   binary: {
+    fhir: 'base64Binary',
     physical: { type: 'BYTE_ARRAY' },
     convert: (cell) => (typeof cell === 'string' ? new Uint8Array(Buffer.from(cell, 'base64')) : undefined),
   },
@@ -63,7 +68,7 @@ export function sqlForm(sqlType: string): Form | undefined {
   if (/^(?:INT|INTEGER|SMALLINT|TINYINT)$/.test(sqlType)) return INT;
   if (sqlType === 'BIGINT') return BIGINT;
   if (/^(?:DOUBLE PRECISION|DOUBLE|REAL|FLOAT)$/.test(sqlType)) {
-    return { physical: { type: 'DOUBLE' }, convert: (cell) => toFinite(cell) };
+    return { fhir: 'decimal', physical: { type: 'DOUBLE' }, convert: (cell) => toFinite(cell) };
   }
   if (/^(?:CHARACTER VARYING|VARCHAR|CHAR|CHARACTER|TEXT)(?:\s*\(\d+\))?$/.test(sqlType)) return TEXT;
   if (sqlType === 'DATE') return DATE;
@@ -77,12 +82,14 @@ export function sqlForm(sqlType: string): Form | undefined {
 }
 
 const DATE: Form = {
+  fhir: 'date',
   physical: { type: 'INT32', converted_type: 'DATE', logical_type: { type: 'DATE' } },
   convert: (cell) =>
     typeof cell === 'string' && cell.length === 10 && isDate(cell) ? Date.parse(cell) / 86_400_000 : undefined,
 };
 
 const CLOCK: Form = {
+  fhir: 'time',
   physical: {
     ...{ type: 'INT64', converted_type: 'TIME_MICROS' },
     logical_type: { type: 'TIME', isAdjustedToUTC: false, unit: 'MICROS' },
@@ -93,6 +100,7 @@ const CLOCK: Form = {
 /** Points in time in microseconds, in UTC. @param isZoned the type says so; otherwise it has the clock of UTC, without a zone */
 function timestamp(isZoned: boolean): Form {
   return {
+    fhir: isZoned ? 'instant' : 'dateTime',
     physical: { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: isZoned, unit: 'MICROS' } },
     convert: (cell) => (typeof cell === 'string' && isInstant(cell) ? microseconds(cell) : undefined),
   };
@@ -108,6 +116,7 @@ function microseconds(text: string): bigint | undefined {
 
 function decimal(precision: number, scale: number): Form {
   return {
+    fhir: 'decimal',
     physical: {
       type: 'INT64',
       converted_type: 'DECIMAL',

@@ -12,7 +12,7 @@ const NAME = /^[A-Za-z][A-Za-z0-9_]{0,254}$/;
 
 /** Names that FHIRPath or the guide gives a meaning. */
 const TAKEN: ReadonlySet<string> = new Set(
-  'rowIndex context resource rootResource ucum sct loinc current previous'.split(' '),
+  'rowIndex context resource rootResource ucum sct loinc current previous terminologies server factory'.split(' '),
 );
 
 const ITERATIONS = ['forEach', 'forEachOrNull', 'repeat'] as const;
@@ -134,7 +134,7 @@ class Reader {
     return {
       ...{ name: String(name), path, isCollection: collection === true },
       ...(typeof description === 'string' && { description }),
-      ...(typeof type === 'string' && { type: type.replace('http://hl7.org/fhir/StructureDefinition/', '') }),
+      ...(typeof type === 'string' && { type: typeName(type) }),
       ...(typeof sqlType === 'string' && {
         sqlType: { text: sqlType.trim().replace(/\s+/g, ' ').toUpperCase(), place: `${place}.tag[${at}].value` },
       }),
@@ -193,6 +193,19 @@ class Reader {
   private fault(place: string, text: string): void {
     if (this.faults.length < MOST_FAULTS) this.faults.push({ place, text });
   }
+}
+
+/** Types of FHIRPath as those of FHIR that have the same values. https://hl7.org/fhirpath/#types */
+const FHIRPATH: Readonly<Record<string, string>> = {
+  ...{ Boolean: 'boolean', String: 'string', Integer: 'integer', Long: 'integer64', Decimal: 'decimal' },
+  ...{ Date: 'date', DateTime: 'dateTime', Time: 'time' },
+};
+
+/** The name of a type of FHIR, also where a URL or FHIRPath names it. */
+function typeName(type: string): string {
+  const name = type.replace(/^(?:http:\/\/hl7\.org\/fhirpath\/)?(?:System\.)?/, '');
+  const own = Object.hasOwn(FHIRPATH, name) ? FHIRPATH[name] : undefined;
+  return own ?? type.replace('http://hl7.org/fhir/StructureDefinition/', '');
 }
 
 function wrongName(name: unknown): string {

@@ -23,8 +23,8 @@ export function compileFor(
   instant: number,
   { tables, own }: Pick<Services, 'tables' | 'own'>,
 ): CompiledView {
-  const isParquet = format === 'parquet' && isBelow !== true;
-  return compileView(readView(definition), tables, { now: new Date(instant), bases: own, isParquet });
+  const form = format === 'parquet' && isBelow !== true ? { form: format } : {};
+  return compileView(readView(definition), tables, { now: new Date(instant), bases: own, ...form });
 }
 
 /** Returns what makes the lines of a view. */

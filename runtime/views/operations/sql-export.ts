@@ -64,7 +64,7 @@ export async function sqlExport(call: Call, services: Services): Promise<Reply> 
       return;
     }
     if (given !== undefined) faults.take(invalidParameter('parameters', 'is for queries; a view has none', { issue: 'invalid', expression: `${path}parameters` })); // prettier-ignore
-    const compiled = compileSubject(read, services, { now: new Date(), isParquet: format === 'parquet' });
+    const compiled = compileSubject(read, services, { now: new Date(), ...(format === 'parquet' && { form: format }) });
     const view: ExportView = { ...form, name: name(compiled.name), definition: read.view };
     parts.push({ ...(await partOf(compiled, filters, rest, services)), view });
   };

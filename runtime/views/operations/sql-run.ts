@@ -8,7 +8,7 @@ import { invalidParameter } from '../../fhir/catalog/invalid-parameter.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
 import { instantOf } from '../../jobs/export/export-instant.js';
 import type { Column } from '../column-kind.js';
-import type { ViewRow } from '../compile-view.js';
+import type { ViewContext, ViewRow } from '../compile-view.js';
 import { rowParameter, TABLE_TYPES, writeTable } from '../formats.js';
 import type { QueryResult } from '../query/run-query.js';
 import { show } from '../../validate/primitive-forms.js';
@@ -37,7 +37,7 @@ interface Run {
   readonly filters: ViewFilters;
   readonly resources: ReadonlyMap<string, readonly Resource[]>;
   readonly limit: number;
-  readonly isParquet: boolean;
+  readonly form: ViewContext['form'];
   readonly now: Date;
   readonly reads: ReadNotes | undefined;
   readonly call: Call;
@@ -63,8 +63,8 @@ export async function sqlRun(call: Call, services: Services): Promise<Reply> {
   const now = new Date();
   const reads = services.audit.notes?.();
   const open = subject !== undefined && isQuery(subject) ? openQuery : openView;
-  const isParquet = chosen?.format === 'parquet';
-  const run = subject && { subject, found, filters, resources, limit, isParquet, now, reads, services, call: rest };
+  const form = chosen?.format === 'parquet' || chosen?.format === 'fhir' ? chosen.format : undefined;
+  const run = subject && { subject, found, filters, resources, limit, form, now, reads, services, call: rest };
   const prepared = run && (await open(run, faults));
   faults.check();
   if (prepared === undefined || subject === undefined || chosen === undefined)
@@ -88,12 +88,12 @@ type Open = (signal: AbortSignal | undefined) => AsyncGenerator<QueryResult>;
 
 /** @returns undefined: it has faults */
 async function openView(run: Run, faults: Faults): Promise<Open | undefined> {
-  const { subject, found, filters, resources, limit, isParquet, now, reads, call, services } = run;
+  const { subject, found, filters, resources, limit, form, now, reads, call, services } = run;
   for (const name of ['parameters', 'context']) {
     if (valueOf(found, name) !== undefined || resources.has(name))
       faults.take(invalidParameter(name, 'is for queries; a view has none', { issue: 'invalid', expression: name }));
   }
-  const view = faults.attempt(() => compileSubject(subject, services, { now, isParquet }));
+  const view = faults.attempt(() => compileSubject(subject, services, { now, ...(form !== undefined && { form }) }));
   if (view === undefined) return undefined;
   const inline = resources.get('resource');
   // Whether the token may is not hidden behind what else is wrong.

@@ -114,6 +114,51 @@ export function sqlCells(store: Store): void {
     );
   });
 
+  describe('a value[x]', () => {
+    const partOf = (answer: Answer): unknown => {
+      expect(answer.status, answer.text).toBe(200);
+      const { parameter } = answer.json() as { parameter: { part: JsonObject[] }[] };
+      const { name: _name, ...value } = parameter[0]!.part[0]!;
+      return value;
+    };
+
+    it.each<[string, JsonObject, JsonObject]>([
+      ['positiveInt', { path: '5', type: 'positiveInt' }, { valueInteger: 5 }],
+      ['System.Boolean', { path: 'true', type: 'System.Boolean' }, { valueBoolean: true }],
+      ['Integer', { path: '5', type: 'http://hl7.org/fhirpath/System.Integer' }, { valueInteger: 5 }],
+      ['Long', { path: "'5'", type: 'Long' }, { valueInteger64: '5' }],
+      ['Decimal', { path: '1.5', type: 'Decimal' }, { valueDecimal: 1.5 }],
+      ['System.Date', { path: "'2024-03'", type: 'System.Date' }, { valueDate: '2024-03' }],
+      ['no type', { path: 'iif(status.exists(), 7, id)' }, { valueInteger: 7 }],
+      ['BOOLEAN', tagged('true', 'BOOLEAN'), { valueBoolean: true }],
+      ['INTEGER', tagged("'5'", 'INTEGER'), { valueInteger: 5 }],
+      ['BIGINT', tagged('5', 'BIGINT'), { valueInteger64: '5' }],
+      ['DECIMAL', tagged("'1.5'", 'DECIMAL(3,1)'), { valueDecimal: 1.5 }],
+      ['VARCHAR', tagged('5', 'CHARACTER VARYING'), { valueString: '5' }],
+      ['DATE', tagged("'2024-03-05'", 'DATE'), { valueDate: '2024-03-05' }],
+      ['TIMESTAMP', tagged('issued', 'TIMESTAMP'), { valueDateTime: OBSERVATION['issued']! }],
+      ['TIMESTAMP WITH TIME ZONE', tagged(AT, 'TIMESTAMP WITH TIME ZONE'), { valueInstant: OBSERVATION['effectiveDateTime']! }],
+    ])('of %s', async (_title, column, value) => expect(partOf(await run(column, 'fhir'))).toEqual(value)); // prettier-ignore
+
+    it.each(['fhir', 'parquet'])(
+      'in %s is none of a type in SQL that does not hold it, and nothing complex',
+      async (format) => {
+        expect((await run(tagged("'2020'", 'DATE'), format)).status).toBe(422);
+        expect((await run(tagged("'2020'", 'NONSENSE'), format)).status).toBe(422);
+        const complex = await run({ path: 'code', type: 'CodeableConcept' }, format);
+        expect(complex.status).toBe(422);
+        expect(issueOf(complex).details.text).toMatch(/^select\[0\]\.column\[0\]\.path: gives CodeableConcept/);
+      },
+    );
+
+    it('is missed by an export before it starts', async () => {
+      const resource = view({ path: 'code', type: 'CodeableConcept' });
+      const parameter = [{ name: '_format', valueCode: 'parquet' }, { name: 'subject', part: [{ name: 'subjectResource', resource }] }]; // prettier-ignore
+      const answer = await all.send('POST', '/$sql-export', { resourceType: 'Parameters', parameter }, ASYNC);
+      expect([answer.status, issueOf(answer).expression]).toEqual([422, ['subject[0].subjectResource']]);
+    });
+  });
+
   it('a form that is not known names those that there are', async () => {
     const other = await all.send('GET', '/$sql-run?subjectReference=ViewDefinition/x', undefined, {
       accept: 'application/vnd.ms-excel',
