@@ -1,6 +1,6 @@
 import type { SearchRow } from '../../contract/search.js';
 import { append } from '../../fhir/lists.js';
-import type { Expression } from '../../path/expression/parse.js';
+import { operandsOf, type Expression } from '../../path/expression/parse.js';
 import { narrowByPath, type NarrowingParameter, type PathTest } from '../../search/narrow-by-path.js';
 import type { CompiledView } from '../compile-view.js';
 
@@ -28,13 +28,14 @@ export function narrowWhere(
   view: Pick<CompiledView, 'resource' | 'where' | 'constants'>,
   rows: ReadonlyMap<string, SearchRow>,
 ): readonly NarrowingParameter[] {
-  return view.where.flatMap((each) => narrow(each, { focus: view.resource, view, rows }));
+  const scope: Scope = { focus: view.resource, view, rows };
+  return view.where.flatMap((each) => [...narrowTests([truthOf(each, scope)], scope), ...narrow(each, scope)]);
 }
 
 /** Parameters for a condition: each of them holds wherever it does. */
 function narrow(expression: Expression, scope: Scope): readonly NarrowingParameter[] {
   if (expression.kind === 'call') return narrowCall(expression, scope);
-  if (expression.kind !== 'binary') return narrowTests([boolean(expression, scope)], scope);
+  if (expression.kind !== 'binary') return [];
   const { operator, left, right } = expression;
   switch (operator) {
     case 'and':
@@ -46,14 +47,14 @@ function narrow(expression: Expression, scope: Scope): readonly NarrowingParamet
   }
 }
 
-/** `exists()` with its conditions, and those of the `where()` before it; others are looked at by their path alone. */
+/** `exists()` with its conditions, and those of the `where()` before it. What a call has behind its first argument is not evaluated. */
 function narrowCall(call: Extract<Expression, { kind: 'call' }>, scope: Scope): readonly NarrowingParameter[] {
   const { name, of, args } = call;
-  if (name !== 'exists' || of === undefined) return narrowTests([boolean(call, scope)], scope);
-  const conditions = args.flatMap(conjuncts);
+  if (name !== 'exists' || of === undefined) return [];
+  const conditions = args.slice(0, 1).flatMap(conjuncts);
   let base = of;
   while (base.kind === 'call' && base.name === 'where' && base.of !== undefined) {
-    append(conditions, base.args.flatMap(conjuncts));
+    append(conditions, base.args.slice(0, 1).flatMap(conjuncts));
     base = base.of;
   }
   const focus = pathOf(base, scope);
@@ -61,7 +62,12 @@ function narrowCall(call: Extract<Expression, { kind: 'call' }>, scope: Scope): 
   const inner: Scope = { ...scope, focus };
   const tests = conditions.map((each) => testOf(each, inner));
   const others = conditions.filter((_, i) => tests[i] === undefined);
-  return [...narrowTests(withSystem(tests, focus), inner), ...others.flatMap((each) => narrow(each, inner))];
+  const own = tests.map((test, i) => (leadsAway(conditions[i]) ? undefined : test));
+  const away = tests.filter((_, i) => own[i] === undefined);
+  return [
+    ...narrowTests([...withSystem(own, focus), ...away], inner),
+    ...others.flatMap((each) => narrow(each, inner)),
+  ];
 }
 
 function narrowTests(tests: readonly (PathTest | undefined)[], { rows }: Scope): readonly NarrowingParameter[] {
@@ -78,6 +84,13 @@ function withSystem(tests: readonly (PathTest | undefined)[], focus: string): re
   if (system === undefined || others.length > 0) return tests;
   const isOfIt = ({ path }: PathTest): boolean => path === `${focus}.code` || path === `${focus}.value`;
   return tests.map((test) => (test && isOfIt(test) ? { ...test, system } : test));
+}
+
+/** Whether a path within a condition begins at the resource: what it reaches is of any element, not of the one that is tested. */
+function leadsAway(condition: Expression | undefined): boolean {
+  if (condition === undefined) return false;
+  if (condition.kind === 'variable') return ROOTS.has(condition.name);
+  return operandsOf(condition).some(leadsAway);
 }
 
 /** Values of one parameter are alternatives. */
@@ -105,7 +118,7 @@ function testOf(expression: Expression, scope: Scope): PathTest | undefined {
     const path = pathOf(left, scope);
     const values = (right.kind === 'union' ? right.of : [right]).map((each) => literalOf(each, scope));
     if (path === undefined || values.some((value) => value === undefined)) return undefined;
-    return { path, operator: '=', values: values.map((value) => value?.text ?? '') };
+    return { path, operator: '=', values: values.map((value) => value?.text ?? ''), ...ofTime(values) };
   }
   if (operator !== 'contains' && !Object.hasOwn(EXCHANGED, operator)) return undefined;
   const compared = operator === 'contains' ? '=' : (operator as keyof typeof EXCHANGED);
@@ -113,16 +126,25 @@ function testOf(expression: Expression, scope: Scope): PathTest | undefined {
   const path = pathOf(isExchanged ? right : left, scope);
   const literal = literalOf(isExchanged ? left : right, scope);
   if (path === undefined || literal === undefined || (compared !== '=' && !literal.isTime)) return undefined;
+  if (compared === '=') return { path, operator: compared, values: [literal.text], ...ofTime([literal]) };
   return { path, operator: isExchanged ? EXCHANGED[compared] : compared, values: [literal.text] };
 }
 
-/** A path alone is a condition where its value is a boolean: one value of another type counts as true. */
-function boolean(expression: Expression, scope: Scope): PathTest | undefined {
+/** A time equals texts that are written otherwise: only days are alike wherever they are written. */
+function ofTime(values: readonly (Literal | undefined)[]): Pick<PathTest, 'type'> {
+  return values.some((value) => value?.isTime) ? { type: 'date' } : {};
+}
+
+/**
+ * A path that is all of a condition has to give `true`. Within `and` or `exists()` also one value that is no boolean counts as true, and
+ * several ones: `false` and `false`, or an element that has only extensions.
+ */
+function truthOf(expression: Expression, scope: Scope): PathTest | undefined {
   const path = pathOf(expression, scope);
   return path === undefined ? undefined : { path, operator: '=', values: ['true'], type: 'boolean' };
 }
 
-const TIMES: ReadonlySet<string> = new Set(['date', 'dateTime', 'instant']);
+const TIMES: ReadonlySet<string> = new Set(['date', 'dateTime', 'instant', 'time']);
 
 function literalOf(expression: Expression, { view }: Scope): Literal | undefined {
   if (expression.kind === 'literal') return { text: String(expression.value), isTime: false };
@@ -133,6 +155,9 @@ function literalOf(expression: Expression, { view }: Scope): Literal | undefined
   if (typeof value !== 'string' && typeof value !== 'boolean') return undefined;
   return { text: String(value), isTime: TIMES.has(type) };
 }
+
+/** Variables that have the resource of the view, wherever they are. */
+const ROOTS: ReadonlySet<string> = new Set(['resource', 'rootResource', 'context']);
 
 /** Functions that leave out some of the values that they are called on. */
 const SOME: ReadonlySet<string> = new Set(['first', 'last', 'single', 'where']);
@@ -150,12 +175,14 @@ function pathOf(expression: Expression, scope: Scope): string | undefined {
   };
   switch (expression.kind) {
     case 'name':
-      if (expression.of === undefined && expression.name === scope.view.resource) return expression.name;
+      // Elsewhere it would be the type of another resource, one that is contained.
+      if (expression.of === undefined && expression.name === scope.view.resource && scope.focus === expression.name)
+        return expression.name;
       return after(expression.of, expression.name);
     case 'this':
       return scope.focus;
     case 'variable':
-      return ['resource', 'rootResource', 'context'].includes(expression.name) ? scope.view.resource : undefined;
+      return ROOTS.has(expression.name) ? scope.view.resource : undefined;
     case 'index':
       return pathOf(expression.of, scope);
     case 'call': {

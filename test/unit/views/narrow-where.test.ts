@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
 import type { JsonObject } from '../../../runtime/fhir/resource.js';
 import { searchDefinitions } from '../../../runtime/indexing/definitions.js';
+import { narrowByPath } from '../../../runtime/search/narrow-by-path.js';
 import { compileView } from '../../../runtime/views/compile-view.js';
 import { narrowWhere } from '../../../runtime/views/operations/narrow-where.js';
 import { readView } from '../../../runtime/views/read-view.js';
@@ -36,6 +37,8 @@ describe('a condition of a view narrows the search for its resources', () => {
     ["code.coding.exists(code = 'a' or code = 'b')", 'code=a,b'],
     ["code.coding.where(system = 'http://s').where(code = 'a|b,c').exists()", 'code=http://s|a\\|b\\,c'],
     ["code.coding.where(system = 'http://s').code = 'a'", 'code=a'],
+    ["code.coding.exists(system = 'http://s' and %resource.code.coding.code contains 'a')", 'code=a'],
+    ["code.coding.exists(code = 'a', code = 'b')", 'code=a'],
     ["code.coding.first().code = 'a'", 'code=a'],
     ["code.coding[1].code = 'a'", 'code=a'],
     ["code.exists(coding.exists(code = 'a'))", 'code=a'],
@@ -76,9 +79,30 @@ describe('a condition of a view narrows the search for its resources', () => {
     ['effective.ofType(dateTime) > @0999-01-01'],
     ["effective.ofType(dateTime) > '2020-01-01'"],
     ["code.coding.exists(system = 'http://s')"],
+    ["code.exists(status = 'final', coding.code = 'a')"],
+    ["contained.exists(Observation.status = 'final')"],
+    ["status = '\\uD800'"],
+    ['status = @T10:00'],
+    ['status in (@2020-01-01T)'],
+    ["value.ofType(string) = '\\u0301'"],
+    ['effective.ofType(dateTime) > @2020-13-45'],
+    ['effective.ofType(dateTime) > @2020-01-05T00:00:00+99:00'],
     [`status = '${'x'.repeat(201)}'`],
   ])('%s does not', (path) => {
     expect(narrowed('Observation', [path])).toBe('');
+  });
+
+  it('but no boolean beside others, for what has no value or several counts as true there', () => {
+    expect(narrowed('Patient', ['active'])).toBe('active=true');
+    expect(narrowed('Patient', ["active and gender = 'male'", 'identifier.exists(%resource.active)'])).toBe('gender=male'); // prettier-ignore
+    expect(narrowed('Group', ['characteristic.exclude and name.exists()'])).toBe('');
+  });
+
+  it('but no parameter of the store, whose expression may fail on some resources', () => {
+    const rows = searchDefinitions(tables).rowsOf('Patient');
+    const stored = new Map([...rows].map(([code, row]) => [code, { ...row, isStored: true } as const]));
+    const test = { path: 'Patient.gender', operator: '=', values: ['male'] } as const;
+    expect([narrowByPath(test, rows), narrowByPath(test, stored)]).toEqual([['gender', 'male'], undefined]);
   });
 
   it('by all conditions, constants and booleans', () => {
