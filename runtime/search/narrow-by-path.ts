@@ -39,7 +39,8 @@ export function narrowByPath(
     if (row.isStored === true) continue;
     for (const { text, types } of row.paths) {
       const [type, ...others] = types;
-      if (type === undefined || others.length > 0 || text === '' || type !== (wanted ?? type)) continue;
+      if (type === undefined || others.length > 0 || text === '' || !path.startsWith(text)) continue;
+      if (type !== (wanted ?? type)) continue;
       const way = WAYS.find((each) => each.of === row.type && each.types.includes(type) && text + each.suffix === path && each.operators.includes(operator)); // prettier-ignore
       if (way === undefined || !values.every(way.fits)) continue;
       const written = values.map((value) => way.write?.(value, operator) ?? escapeValue(value));

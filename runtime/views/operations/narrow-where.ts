@@ -29,8 +29,18 @@ export function narrowWhere(
   rows: ReadonlyMap<string, SearchRow>,
 ): readonly NarrowingParameter[] {
   const scope: Scope = { focus: view.resource, view, rows };
-  return view.where.flatMap((each) => [...narrowTests([truthOf(each, scope)], scope), ...narrow(each, scope)]);
+  const found = new Map<string, NarrowingParameter>();
+  for (const each of view.where) {
+    for (const one of [...narrowTests([truthOf(each, scope)], scope), ...narrow(each, scope)]) {
+      if (found.size < MOST) found.set(one.join('='), one);
+    }
+    if (found.size >= MOST) break;
+  }
+  return [...found.values()];
 }
+
+/** Parameters that narrow a view: more would find hardly fewer resources, and a search with them costs more. */
+const MOST = 20;
 
 /** Parameters for a condition: each of them holds wherever it does. */
 function narrow(expression: Expression, scope: Scope): readonly NarrowingParameter[] {
@@ -62,7 +72,7 @@ function narrowCall(call: Extract<Expression, { kind: 'call' }>, scope: Scope): 
   const inner: Scope = { ...scope, focus };
   const tests = conditions.map((each) => testOf(each, inner));
   const others = conditions.filter((_, i) => tests[i] === undefined);
-  const own = tests.map((test, i) => (leadsAway(conditions[i]) ? undefined : test));
+  const own = tests.map((test, i) => (test !== undefined && leadsAway(conditions[i]) ? undefined : test));
   const away = tests.filter((_, i) => own[i] === undefined);
   return [
     ...narrowTests([...withSystem(own, focus), ...away], inner),

@@ -98,6 +98,13 @@ describe('a condition of a view narrows the search for its resources', () => {
     expect(narrowed('Group', ['characteristic.exclude and name.exists()'])).toBe('');
   });
 
+  it('by twenty parameters, each once', () => {
+    const paths = Array.from({ length: 1000 }, (_, i) => `code.coding.code contains '${i >> 1}'`);
+    const wanted = Array.from({ length: 20 }, (_, i) => `code=${i}`);
+    expect(narrowed('Observation', paths)).toBe(wanted.join('&'));
+    expect(narrowed('Observation', [paths.slice(0, 200).join(' and ')])).toBe(wanted.join('&'));
+  });
+
   it('but no parameter of the store, whose expression may fail on some resources', () => {
     const rows = searchDefinitions(tables).rowsOf('Patient');
     const stored = new Map([...rows].map(([code, row]) => [code, { ...row, isStored: true } as const]));
