@@ -43,7 +43,8 @@ export function readFormat<F extends TableFormat>(text: string, formats: readonl
   const found = formats.find((each) => each === form);
   if (found !== undefined) return found;
   const what = `is one of ${formats.join(', ')}, not ${quote(text)}`;
-  throw invalidParameter('_format', what, { issue: 'not-supported', expression: '_format' });
+  const issue = form === undefined ? 'not-supported' : 'invalid';
+  throw invalidParameter('_format', what, { issue, expression: '_format' });
 }
 
 /** The form that a client names: the one that it likes best, then the one that it names first. */

@@ -7,13 +7,14 @@ import { invalidParameter } from '../../fhir/catalog/invalid-parameter.js';
 import { isObject, objectsOf, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import type { ExportInput, ExportPart, ExportQuery, ExportView } from '../../jobs/export/export-input.js';
 import { asksLinks } from '../../jobs/export/selection.js';
-import { readArguments, valueOf, type Arguments } from '../../operations/common/arguments.js';
+import { valueOf, type Arguments } from '../../operations/common/arguments.js';
 import { Faults } from '../../operations/common/faults.js';
 import { TABLE_FORMATS, type TableFormat } from '../formats.js';
 import { instantOf } from '../../jobs/export/export-instant.js';
 import { jobsOf, statusUrl } from '../../operations/common/jobs.js';
 import { readFormat } from './choose-format.js';
 import { partOf, readFilters, type ViewFilters } from './filters.js';
+import { readNamedArguments } from './named-arguments.js';
 import { Artifacts, isQuery, planQuery, type QueryPlan } from './query-plan.js';
 import { compileSubject, FAULTS, readSubject } from './subject.js';
 
@@ -37,7 +38,7 @@ export async function sqlExport(call: Call, services: Services): Promise<Reply> 
   if (call.prefer.respondAsync !== true)
     faults.take(new FhirError('async-only', 'Tables are exported after the answer to the request; send the header Prefer: respond-async', { issue: 'required' })); // prettier-ignore
   const { rest, inline, context } = withoutViews(call);
-  const found = readArguments(rest, services, [], faults);
+  const found = readNamedArguments(rest, services, [], faults);
   const format = faults.attempt(() => formatOf(call.params.get('_format') ?? valueOf(found, '_format'))) ?? 'ndjson';
   const subjects = (found.get('subject') ?? []).map((each): Arguments => ('parts' in each ? each.parts : new Map()));
   if (subjects.length > MOST)
@@ -49,21 +50,22 @@ export async function sqlExport(call: Call, services: Services): Promise<Reply> 
   const queries: ExportQuery[] = [];
   const plans: Planned[] = [];
   const names = new Set<string>();
+  const given = new Set(subjects.map((each) => valueOf(each, 'name')));
   const add = async (subject: Arguments, i: number): Promise<void> => {
     const path = `subject[${i}].`;
     const read = await readSubject(subject, inline[i] ?? [], path, rest, services);
-    const given = valueOf(subject, 'parameters');
+    const values = valueOf(subject, 'parameters');
     if (read === undefined) return;
-    const name = (own: string | undefined): string => faults.attempt(() => nameOf(valueOf(subject, 'name'), own, i, names)) ?? ''; // prettier-ignore
+    const name = (own: string | undefined): string => faults.attempt(() => nameOf(valueOf(subject, 'name'), own ?? madeUp(i, names, given), i, names)) ?? ''; // prettier-ignore
     if (isQuery(read)) {
       if (artifacts === undefined) return;
-      const plan = await planQuery(read, given, path, artifacts, filters, new Date(), rest, services);
+      const plan = await planQuery(read, values, path, artifacts, filters, new Date(), rest, services);
       const places = plan.views.map(({ definition, part }) => parts.push({ ...part, view: { name: '', definition, format: 'parquet', hasHeader: true, isBelow: true } }) - 1); // prettier-ignore
       queries.push({ ...form, name: name(plan.name), query: plan.query, parts: places });
       plans.push({ plan, parameter: read.parameter });
       return;
     }
-    if (given !== undefined) faults.take(invalidParameter('parameters', 'is for queries; a view has none', { issue: 'invalid', expression: `${path}parameters` })); // prettier-ignore
+    if (values !== undefined) faults.take(invalidParameter('parameters', 'is for queries; a view has none', { issue: 'invalid', expression: `${path}parameters` })); // prettier-ignore
     const compiled = compileSubject(read, services, { now: new Date(), ...(format === 'parquet' && { form: format }) });
     const view: ExportView = { ...form, name: name(compiled.name), definition: read.view };
     parts.push({ ...(await partOf(compiled, filters, rest, services)), view });
@@ -118,9 +120,16 @@ function formatOf(value: JsonValue | undefined): Exclude<TableFormat, 'fhir'> {
   return readFormat(String(value ?? 'ndjson'), FORMATS);
 }
 
-/** The name of a table: the one that is given, that of the view, or one that is made up. */
-function nameOf(given: JsonValue | undefined, own: string | undefined, at: number, before: Set<string>): string {
-  const name = given === undefined ? (own ?? `view_${at + 1}`) : String(given);
+/** Makes up the name of a table that has none. @param given names of others */
+function madeUp(at: number, before: ReadonlySet<string>, given: ReadonlySet<unknown>): string {
+  let number = at + 1;
+  while (before.has(`view_${number}`) || given.has(`view_${number}`)) number++;
+  return `view_${number}`;
+}
+
+/** The name of a table: the one that is given, or that of the view. */
+function nameOf(given: JsonValue | undefined, own: string, at: number, before: Set<string>): string {
+  const name = given === undefined ? own : String(given);
   if (!NAME.test(name)) {
     throw invalidParameter('name', 'is up to 100 letters, digits, "_", "-" and "."', {
       expression: `subject[${at}].name`,

@@ -13,10 +13,11 @@ import { rowParameter, TABLE_TYPES, writeTable } from '../formats.js';
 import type { QueryResult } from '../query/run-query.js';
 import { show } from '../../validate/primitive-forms.js';
 import { RowError } from '../view-error.js';
-import { readArguments, valueOf, type Arguments } from '../../operations/common/arguments.js';
+import { valueOf, type Arguments } from '../../operations/common/arguments.js';
 import { Faults } from '../../operations/common/faults.js';
 import { chooseFormat } from './choose-format.js';
 import { partOf, passes, readFilters, type ViewFilters } from './filters.js';
+import { readNamedArguments } from './named-arguments.js';
 import { Artifacts, isQuery, planQuery } from './query-plan.js';
 import { firstOf, LONGEST, rowsOf, storedAt } from './rows.js';
 import { compileSubject, FAULTS, inlineData, readSubject, withoutResources, type Subject } from './subject.js';
@@ -54,7 +55,7 @@ interface Run {
 export async function sqlRun(call: Call, services: Services): Promise<Reply> {
   const { rest, resources } = withoutResources(call, RESOURCES);
   const faults = new Faults(FAULTS);
-  const found = readArguments(rest, services, call.body === undefined ? IN_URL : [], faults);
+  const found = readNamedArguments(rest, services, call.body === undefined ? IN_URL : [], faults);
   const format = call.params.get('_format') ?? valueOf(found, '_format');
   const chosen = faults.attempt(() => chooseFormat(format === undefined || format === '' ? undefined : String(format), call.accept)); // prettier-ignore
   const limit = faults.attempt(() => limitOf(valueOf(found, '_limit'))) ?? 0;

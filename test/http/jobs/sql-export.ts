@@ -172,6 +172,13 @@ export function sqlExports(store: Store): void {
     });
   });
 
+  it('makes up names that no other table has', async () => {
+    const { name: _name, ...unnamed } = view('Patient');
+    const status = await start([subject(unnamed), subject(unnamed, 'view_1'), subject(unnamed)]);
+    await server.finish();
+    expect(Object.keys(await filesOf(await resultOf(status))).sort()).toEqual(['view_1', 'view_2', 'view_3']);
+  });
+
   it('has what was current at its start, each row once', async () => {
     const two = [subject(view('Patient'), 'x'), subject(view('Patient'), 'y')];
     const status = await start(two);

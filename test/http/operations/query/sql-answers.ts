@@ -209,18 +209,20 @@ export function sqlAnswers(store: Store): void {
       expect([first?.code, first?.expression?.[0] ?? '']).toEqual([code, expression]);
     });
 
-    it.each<[string, readonly Part[]]>([
-      ['a source', [one, { name: 'source', valueUri: 'https://x.example' }]],
-      ['an unknown parameter', [one, { name: 'other', valueString: 'x' }]],
-    ])('%s', async (_title, parts) => {
-      const answer = await run(parts);
-      expect([answer.status, issuesOf(answer)[0]!.code]).toEqual([400, 'not-supported']);
+    it.each<[string, Part, string]>([
+      ['a source', { name: 'source', valueUri: 'https://x.example' }, 'not-supported source'],
+      ['an unknown parameter', { name: 'other', valueString: 'x' }, 'not-supported other'],
+      ['a value of another type', { name: '_limit', valueString: 'x' }, 'value _limit'],
+      ['a broken value', { name: '_limit', valueInteger: 1.5 }, 'value _limit'],
+      ['a parameter twice', format('csv'), 'value _format'],
+    ])('%s, by the name of the parameter', async (_title, part, summary) => {
+      expect(summaryOf(await run([one, format('csv'), part]))).toEqual([400, summary]);
     });
 
-    it.each<[string, readonly Part[]]>([
-      ['a value of another type', [one, { name: '_limit', valueString: 'x' }]],
-      ['a parameter twice', [one, format('csv'), format('csv')]],
-    ])('%s', async (_title, parts) => expect((await run(parts)).status).toBe(400));
+    it.each(['_limit=x', '_since=2020', 'header=x', '_limit=1&_limit=2', 'other=1'])('of GET: %s', async (query) => {
+      const [status, issue] = summaryOf(await get(`subjectReference=ViewDefinition/sa-v&${query}`));
+      expect([status, String(issue).split(' ')[1]]).toEqual([400, query.split('=')[0]]);
+    });
 
     it('a resource by GET', async () => {
       expect((await get('subjectResource=x')).status).toBe(400);
@@ -238,7 +240,7 @@ export function sqlAnswers(store: Store): void {
       expect(summaryOf(await run(wrong))).toEqual([
         404,
         'not-found subjectCanonical',
-        'not-supported Parameters.parameter[2]',
+        'not-supported other',
         'not-supported _format',
         'value _limit',
         'not-found patient',
@@ -246,13 +248,13 @@ export function sqlAnswers(store: Store): void {
       const broken = [subject({ ...view('Patient'), select: [] }), { name: '_limit', valueString: 'x' }];
       expect(summaryOf(await run([...broken, { name: 'context', resource: view('Group') }]))).toEqual([
         400,
-        'value Parameters.parameter[0]',
+        'value _limit',
         'invalid context',
         'invalid subjectResource',
       ]);
       const twice = { name: 'subjectCanonical', valueCanonical: 'urn:x' };
       // What names the subject is wrong, but not missing.
-      expect(summaryOf(await run([twice, twice]))).toEqual([400, 'value ']);
+      expect(summaryOf(await run([twice, twice]))).toEqual([400, 'value subjectCanonical']);
     });
 
     it('that a token may not, before all others', async () => {
@@ -316,6 +318,21 @@ export function sqlAnswers(store: Store): void {
         'invalid',
         'context',
       ],
+      [
+        'a part of another type',
+        [of(one), of(one, { name: 'name', valueInteger: 1 })],
+        400,
+        'value',
+        'subject[1].name',
+      ],
+      [
+        'an unknown part',
+        [of(one), of({ name: 'other', valueString: 'x' }, one)],
+        400,
+        'not-supported',
+        'subject[1].other',
+      ],
+      ['no subject', [format('csv')], 400, 'required', 'subject'],
     ])('%s', async (_title, parts, status, code, expression) => {
       const answer = await start(parts);
       expect(answer.status, answer.text).toBe(status);
@@ -345,8 +362,8 @@ export function sqlAnswers(store: Store): void {
         'not-found subject[2].subjectCanonical',
         'not-found ',
         'required ',
-        'not-supported Parameters.parameter[5]',
-        'not-supported _format',
+        'not-supported _limit',
+        'invalid _format',
         'value subject[1].name',
         'invalid subject[0].subjectResource',
       ]);

@@ -154,7 +154,7 @@ export function sqlRun(store: Store): void {
       ['in an unknown form', [inline(view), { name: '_format', valueCode: 'xlsx' }], 400, 'parameter-invalid', '_format'],
       ['below zero', [inline(view), { name: '_limit', valueInteger: -1 }], 400, 'parameter-invalid', '_limit'],
       ['of an unknown patient', [inline(view), { name: 'patient', valueReference: { reference: 'Patient/none' } }], 400, 'parameter-invalid', 'patient'],
-      ['from elsewhere', [inline(view), { name: 'source', valueUri: 'https://x.example' }], 400, 'parameter-unknown', 'Parameters.parameter[0]'],
+      ['from elsewhere', [inline(view), { name: 'source', valueUri: 'https://x.example' }], 400, 'parameter-unknown', 'source'],
     ])('%s is refused', async (_title, parts, status, code, expression) => {
       const answer = await run(parts);
       expectRefusal(answer, status, code);
