@@ -20,7 +20,10 @@ const CRITERIA: Readonly<Record<string, readonly string[]>> = {
     'gender:not=male',
     '_id=p1,p2,p30',
   ],
-  Observation: ['status=final', 'code=http://x.example|a', 'subject=Patient/p1', 'value-quantity=gt50', 'category=lab'],
+  Observation: [
+    ...['status=final', 'code=http://x.example|a', 'subject=Patient/p1', 'value-quantity=gt50', 'category=lab'],
+    ...['subject:Patient.gender=female', 'patient.organization.name=A', '_security=urn:s|open', '_tag:not=urn:t|x'],
+  ],
   Organization: ['active=true', 'name=A'],
 };
 const TYPES = Object.keys(CRITERIA);
@@ -191,6 +194,12 @@ function world({ pick, chance, below }: Random): readonly Resource[] {
     ...(chance(0.7) && { effectiveDateTime: pick(TIMES) }),
     ...(chance(0.8) && { subject: { reference: `Patient/p${below(10)}` } }),
     ...(chance(0.6) && { valueQuantity: { value: below(100) } }),
+    ...(chance(0.7) && {
+      meta: {
+        security: [{ system: 'urn:s', code: pick(['open', 'shut']) }],
+        tag: [{ system: 'urn:t', code: pick(['x', 'y']) }],
+      },
+    }),
     ...(chance(0.5) && { category: [{ coding: [{ code: 'lab' }] }] }),
   }));
   return [...organizations, ...patients, ...observations] as unknown as readonly Resource[];
