@@ -136,6 +136,33 @@ export function sqlExports(store: Store): void {
     ]);
   });
 
+  it.each(['ndjson', 'json', 'csv'])('writes odd texts in %s as a run does, also of what was changed since', async (format) => {
+    const texts = ['a\tb', '\ta', 'a\nb', 'a\r\nb\tc', '"', '""\t', ',', '\u2028\t', '\u{1F600}', '","id":"odd0"}\t', '\\\t\\n', '\uFEFFx'];
+    const put = (id: string, family: string, gender: string) =>
+      server.all.send('PUT', `/Patient/${id}`, { resourceType: 'Patient', id, gender, name: [{ family }] });
+    for (const [i, text] of texts.entries())
+      expect((await put(`odd${i}`, text, 'other')).status, text).toBeLessThan(202);
+    const table = view('Patient', {
+      where: [{ path: "gender = 'other'" }],
+      select: [{ column: [{ name: 'family', path: 'name.family' }, { name: 'id', path: 'id' }] }],
+    });
+    const form = { name: '_format', valueCode: format };
+    const run = await client().send('POST', '/$sql-run', {
+      resourceType: 'Parameters',
+      parameter: [{ name: 'subjectResource', resource: table }, form],
+    });
+    expect(run.status, run.text).toBe(200);
+    const status = await start([subject(table), form]);
+    for (const i of [1, 4, 9]) await put(`odd${i}`, 'later', 'male');
+    await server.all.send('DELETE', '/Patient/odd2');
+    await server.finish();
+    const [file = ''] = (await filesOf(await resultOf(status)))['Patient_table'] ?? [];
+    const rowsOf = (text: string): readonly string[] =>
+      text.replace(/^\[|\]$/g, '').split(/(?<=odd\d+(?:"\})?),?\n/).map((row) => row.trimEnd()).sort();
+    expect(rowsOf(file)).toEqual(rowsOf(run.text));
+    for (const i of texts.keys()) await server.all.send('DELETE', `/Patient/odd${i}`);
+  }); // prettier-ignore
+
   it('writes Parquet', async () => {
     const status = await start([subject(view('Patient')), { name: '_format', valueCode: 'parquet' }]);
     await server.finish();
