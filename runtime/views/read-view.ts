@@ -5,7 +5,7 @@ import type { ColumnDefinition, Iteration, Selection, View, ViewPath } from './v
 import { ViewError, type ViewFault } from './view-error.js';
 
 /** Limits of a view. */
-const MOST = { depth: 20, columns: 1000, path: 10_000 };
+const MOST = { depth: 20, columns: 1000, path: 10_000, paths: 200_000 };
 
 /** The names of columns and constants. */
 const NAME = /^[A-Za-z][A-Za-z0-9_]{0,254}$/;
@@ -48,6 +48,8 @@ class Reader {
   private readonly faults: ViewFault[] = [];
   private readonly names = new Set<string>();
   private columns = 0;
+  /** Of all paths: they are compiled at once. */
+  private characters = 0;
 
   view(json: JsonObject): View {
     const { name, resource } = json;
@@ -168,6 +170,12 @@ class Reader {
     const isText = typeof value === 'string' && value.trim() !== '';
     if (!isText) this.fault(place, 'has to be a FHIRPath expression');
     else if (value.length > MOST.path) this.fault(place, `is longer than ${MOST.path} characters`);
+    else {
+      const before = this.characters;
+      this.characters += value.length;
+      if (before <= MOST.paths && this.characters > MOST.paths)
+        this.fault(place, `and the paths before it have more than ${MOST.paths} characters together`);
+    }
     return { text: isText ? value : '', place };
   }
 

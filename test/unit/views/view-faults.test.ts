@@ -28,6 +28,7 @@ describe('a view', () => {
     ['without the name of a column', { resource: 'Patient', select: [{ column: [{ path: 'id' }] }] }, /name: is required/],
     ['with two iterations', { resource: 'Patient', select: [{ forEach: 'name', repeat: ['name'], column: [column] }] }, /^select\[0\]: has both forEach and repeat/],
     ['with an unknown function', ofColumns('Patient', 'name.given.foo()'), /^select\[0\]\.column\[0\]\.path: .*foo\(\)/],
+    ['of too much text', { ...ofColumns('Patient', 'id'), where: Array.from({ length: 21 }, () => ({ path: `id = '${'x'.repeat(9900)}'` })) }, /^where\[20\]\.path: and the paths before it have more than 200000 characters together/],
     ['that resolves', ofColumns('Patient', 'managingOrganization.resolve().name'), /resolve\(\)/],
     ['with a constant that has a meaning', { ...ofColumns('Patient', 'id'), constant: [{ name: 'rowIndex', valueString: 'x' }] }, /^constant\[0\]\.name/],
     ['with a condition of texts', { ...ofColumns('Patient', 'id'), where: [{ path: 'gender' }] }, /^where\[0\]\.path: gives code/],
