@@ -343,7 +343,7 @@ function oddWorld(random: Random): readonly Resource[] {
     ...maybe(0.7, () => ({ name: [{ family: text() }, ...some(2, () => ({ family: text(), given: [text(), text()] }))] })),
     ...maybe(0.3, () => ({ address: [{ city: text() }], telecom: [{ value: text() }] })),
     ...maybe(0.4, () => ({ communication: Array.from({ length: 1 + below(2) }, () => ({ language: concept(), ...truth('preferred') })) })),
-    ...maybe(0.2, () => ({ contained: [{ resourceType: 'Patient', id: 'in', gender: 'male' }], link: [{ other: { reference: '#in' }, type: 'seealso' }] })),
+    ...maybe(0.2, () => ({ contained: [{ resourceType: 'Patient', id: 'in', gender: 'male' }], link: [{ other: { reference: '#in' }, type: 'refer' }] })),
   }); // prettier-ignore
   const observation = (): object => ({
     ...{ status: pick(['final', 'amended', 'preliminary']), code: concept() },
