@@ -14,7 +14,7 @@ import { bindParameters, kindOfLibrary, readLibrary, type SqlLibrary } from '../
 import { ViewError } from '../view-error.js';
 import { partOf, type ViewFilters } from './filters.js';
 import { findByCanonical, QUERY, VIEW } from './find-artifact.js';
-import { compileSubject, faultsOf, type Subject } from './subject.js';
+import { compileSubject, faultsOf, faultsOfWrite, type Subject, type Validity } from './subject.js';
 
 /** Libraries below each other, and tables of a query with those below it. */
 const MOST = { depth: 16, tables: 200 };
@@ -183,10 +183,10 @@ export async function planQuery(
 }
 
 /** @throws FhirError `view-invalid` */
-function read(json: JsonObject, parameter: string, { validate }: Pick<Services, 'validate'>): SqlLibrary {
+function read(json: JsonObject, parameter: string, services: Validity): SqlLibrary {
   try {
     const library = readLibrary(json);
-    const faults = validate(json as Resource).map(({ path: place, text }) => ({ place: place.join('.'), text }));
+    const faults = faultsOfWrite(json as Resource, services);
     if (faults.length > 0) throw new ViewError(faults);
     return library;
   } catch (error) {

@@ -4,7 +4,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { isObject, objectsOf, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { compileView, type CompiledView, type ViewContext } from '../compile-view.js';
 import { readView } from '../read-view.js';
-import { ViewError } from '../view-error.js';
+import { ViewError, type ViewFault } from '../view-error.js';
 import { valueOf, type Arguments } from '../../operations/common/arguments.js';
 import { findByCanonical, findByReference, VIEW } from './find-artifact.js';
 
@@ -92,6 +92,16 @@ export async function readSubject(
 /** Faults of a view that an answer lists. */
 const MOST = 100;
 
+/** The services that say whether a resource is valid. */
+export type Validity = Pick<Services, 'validate' | 'rules' | 'validation'>;
+
+/** Says why a write of a view or of a Library would be refused. */
+export function faultsOfWrite(resource: Resource, { validate, rules, validation }: Validity): ViewFault[] {
+  const faults = validate(resource);
+  const found = faults.length > 0 || validation !== 'full' ? faults : rules.errors(resource);
+  return found.map(({ path, text }) => ({ place: path.join('.'), text }));
+}
+
 /**
  * Compiles a view.
  *
@@ -99,9 +109,10 @@ const MOST = 100;
  */
 export function compileSubject(
   { view, parameter }: Subject,
-  { tables, own, validate }: Pick<Services, 'tables' | 'own' | 'validate'>,
+  services: Pick<Services, 'tables' | 'own'> & Validity,
   context: Omit<ViewContext, 'bases'>,
 ): CompiledView {
+  const { tables, own } = services;
   const { resourceType } = view;
   if (resourceType !== VIEW) {
     const text = `A view is a resource of the type ${VIEW}, or a Library of the type sql-query or sql-view, not ${String(resourceType)}`;
@@ -110,7 +121,7 @@ export function compileSubject(
   try {
     const compiled = compileView(readView(view), tables, { ...context, bases: own });
     if (!tables.resourceTypes.includes(VIEW)) return compiled;
-    const faults = validate(view as Resource).map(({ path, text }) => ({ place: path.join('.'), text }));
+    const faults = faultsOfWrite(view as Resource, services);
     if (faults.length > 0) throw new ViewError(faults);
     return compiled;
   } catch (error) {

@@ -138,6 +138,13 @@ export function storedViews(store: Store): void {
       expect(await by('system/Patient.s system/ViewDefinition.r?status=draft')).toEqual([200, 404]);
     });
 
+    it.each([{ status: 'zzz' }, { name: 'my table' }])('is refused in a request as in a write: %j', async (more) => {
+      const answer = await run([{ name: 'subjectResource', resource: view(more) }]);
+      expectRefusal(answer, 422, 'view-invalid', Object.keys(more)[0]!);
+      expect(answer.json()).toMatchObject({ issue: [{ code: 'invalid', expression: ['subjectResource'] }] });
+      expect((await server.all.send('POST', '/ViewDefinition', view(more))).status).toBe(422);
+    });
+
     it('is one of the subjects of a batch', async () => {
       const entry = [canonical(URL), canonical('https://views.example/none')].map((parameter) => ({
         request: { method: 'POST', url: '$sql-run' },
