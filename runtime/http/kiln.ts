@@ -401,8 +401,18 @@ function formOfAnswer(exchange: Exchange, { row }: Destination, services: Servic
     const format = formatOf(params);
     const isOwn =
       format === undefined ? namedType(req.headers.accept, own) !== undefined : readsFormat(row, services.tables);
-    if (own.length > 0 && isOwn) return PLAIN;
+    if (own.length > 0 && isOwn) return format === undefined ? PLAIN : formBeside(req.headers.accept, services);
     throw own.length > 0 && error instanceof FhirError ? error.map((issue) => alsoAnswers(issue, own)) : error;
+  }
+}
+
+/** The form of resources, of failures too, where `_format` names a form of an operation: XML for a client that likes it best. */
+function formBeside(accept: string | undefined, { formats }: Pick<Services, 'formats'>): Negotiated {
+  try {
+    const form = negotiate(accept, undefined, formats);
+    return form.format === 'xml' ? form : PLAIN;
+  } catch {
+    return PLAIN;
   }
 }
 

@@ -84,6 +84,8 @@ export function sqlAnswers(store: Store): void {
       ['Accept of FHIR alone', '', { accept: 'application/fhir+json' }, 'application/fhir+json'],
       ['Accept of FHIR in XML', '', { accept: 'application/fhir+xml' }, 'application/fhir+xml'],
       ['_format=fhir', '_format=fhir', {}, 'application/fhir+json'],
+      ['_format=fhir in XML', '_format=fhir', { accept: 'application/fhir+xml' }, 'application/fhir+xml'],
+      ['csv in a resource in XML', '_format=csv', { accept: 'application/fhir+xml' }, 'application/fhir+xml'],
       ['csv in a resource', '_format=csv', { accept: 'application/fhir+json' }, 'application/fhir+json'],
     ])('%s', async (_title, query, headers, type) => {
       const answer = await get(`subjectReference=ViewDefinition/sa-v&${query}`, headers);
