@@ -200,6 +200,8 @@ export interface FindQuery extends PageQuery {
   /** A resource type, or one of members: then versions are those of their containers, under type and id of the members. */
   readonly type: string;
   readonly where: Condition;
+  /** `FindPage.moment` of another page: what is there is as it was then, whatever was written since. It is kept for some minutes. */
+  readonly moment?: string | undefined;
 }
 
 /** A page of a search over several types is asked for. */
@@ -267,6 +269,8 @@ export interface FindPage {
   readonly next?: string;
   /** As in `HistoryPage`; of this page's snapshot. */
   readonly complete: number;
+  /** Names the page's snapshot, where it can be read again. Absent: `complete` is behind all that was written before it. */
+  readonly moment?: string;
   /**
    * What `include` asked for, of the page's snapshot, each resource once and none that is on the page; no deletions. Where a
    * reference names a version, that version, if it is there.

@@ -157,7 +157,8 @@ function find(
     return store.findMultiType(query, signal);
   }
   const { type, where } = only;
-  return store.find({ type, where, sort, after, count, total, include } satisfies Whole<FindQuery>, signal);
+  const query = { type, where, sort, after, count, total, include, moment: undefined } satisfies Whole<FindQuery>;
+  return store.find(query, signal);
 }
 
 function tooCostly(

@@ -7,7 +7,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { ExportPart } from '../../jobs/export/export-input.js';
-import { versionsAt } from '../../jobs/export/versions-at.js';
+import { versionsAt, type StoreMoment } from '../../jobs/export/versions-at.js';
 import type { CompiledView, ViewRow } from '../compile-view.js';
 
 /** Rows that are written together, and their characters. */
@@ -16,21 +16,29 @@ const WRITTEN = { rows: 1000, characters: 4 * 1024 * 1024 };
 /** How long a run may take, in milliseconds. */
 export const LONGEST = 60_000;
 
-/** Batches of the stored resources of a part that were current at an instant. */
+/** Batches of the stored resources of a part that were current at a moment. */
 export async function* storedAt(
-  instant: number,
+  moment: StoreMoment,
   part: ExportPart,
   since: number | undefined,
   { base, signal }: Pick<Call, 'base' | 'signal'>,
   services: Services,
 ): AsyncGenerator<readonly Resource[]> {
   const input = {
-    ...{ transactionTime: instant, request: '', base, asked: '', isHistory: false, types: [part.type], parts: [part] },
+    ...{
+      transactionTime: moment.instant,
+      request: '',
+      base,
+      asked: '',
+      isHistory: false,
+      types: [part.type],
+      parts: [part],
+    },
     ...(since !== undefined && { since }),
   };
   const withData = part.type === 'Binary' ? openBinaries(services.store.blobs) : undefined;
   const pace = yieldToEventLoop();
-  for await (const versions of versionsAt(part, input, services, signal)) {
+  for await (const versions of versionsAt(moment, part, input, services, signal)) {
     const resources: Resource[] = [];
     for (const { json = '' } of versions) {
       await pace();

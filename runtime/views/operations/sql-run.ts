@@ -6,7 +6,7 @@ import { Decimal } from '../../fhir/decimal.js';
 import { FhirError } from '../../fhir/errors.js';
 import { invalidParameter } from '../../fhir/catalog/invalid-parameter.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
-import { instantOf } from '../../jobs/export/export-instant.js';
+import { presentMoment } from '../../jobs/export/versions-at.js';
 import type { Column } from '../column-kind.js';
 import type { ViewContext, ViewRow } from '../compile-view.js';
 import { rowParameter, TABLE_TYPES, writeTable } from '../formats.js';
@@ -104,7 +104,7 @@ async function openView(run: Run, faults: Faults): Promise<Open | undefined> {
     const source =
       inline === undefined
         ? storedAt(
-            await instantOf(services.store),
+            await presentMoment(view.resource, services, signal),
             await partOf(view, filters, { ...call, ...(signal !== undefined && { signal }) }, services),
             filters.since,
             call,
@@ -129,11 +129,12 @@ async function openQuery(run: Run, faults: Faults): Promise<Open | undefined> {
   const { runQuery } = await import('../query/run-query.js');
   return async function* () {
     const { signal, stop } = withLongest(call.signal);
-    const instant = await instantOf(services.store);
+    const [first] = plan.views;
+    const moment = await presentMoment(first?.compiled.resource ?? 'Library', services, signal);
     const end = performance.now() + LONGEST;
     const views = plan.views.map(({ compiled, part }) => ({
       columns: compiled.columns,
-      open: () => rowsOf(compiled, storedAt(instant, part, filters.since, call, services), { limit: Infinity, end, reads, signal }), // prettier-ignore
+      open: () => rowsOf(compiled, storedAt(moment, part, filters.since, call, services), { limit: Infinity, end, reads, signal }), // prettier-ignore
     }));
     try {
       for await (const { columns, batches } of runQuery(plan.query, views, signal))

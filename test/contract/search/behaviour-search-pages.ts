@@ -127,10 +127,10 @@ export function searchPageBehaviour(on: Subject): void {
     it('of no resources is all there is', async () => {
       const where = { param: 'code', any: [{ is: 'token' as const, code: 'odd' }] };
       const page = await store.find(query('Total', { where, count: 0, total: 'accurate' }));
-      expect(page).toEqual({ versions: [], total: 13, complete: page.complete });
+      expect(page).toEqual({ versions: [], total: 13, complete: page.complete, moment: page.moment });
       expect(await store.find(query('Total', { where, count: 0, total: 'cheap' }))).toMatchObject({ total: 13 });
       const bare = await store.find(query('Total', { where, count: 0 }));
-      expect(bare).toEqual({ versions: [], complete: bare.complete });
+      expect(bare).toEqual({ versions: [], complete: bare.complete, moment: bare.moment });
     });
 
     it('accurate: however many there are', async () => {

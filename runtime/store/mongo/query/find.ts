@@ -3,7 +3,8 @@ import { readCursor, writeCursor, type FindCursor, type CursorPlace } from '../.
 import type { FindPage, FindQuery } from '../../store.js';
 import type { Raw } from '../bson/bson.js';
 import { VERSION_AND_REFERENCES, VERSION_ONLY } from '../bson/stored-version.js';
-import { translateMongoError } from '../mongo-errors.js';
+import { isSnapshotGone, tooCostly, translateMongoError } from '../mongo-errors.js';
+import type { ClusterTime } from '../read/batch.js';
 import type { QueryLimits, Snapshot } from '../read/snapshot.js';
 import { completeOf } from '../write/complete.js';
 import { openAsk } from './ask.js';
@@ -43,7 +44,7 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
       query.include === undefined
         ? {}
         : await include(query.include, { versions, documents }, { snapshot, ask, parts });
-    const shown = { versions, complete, ...included, ...counted };
+    const shown = { versions, complete, moment: writeMoment(await snapshot.time()), ...included, ...counted };
     if (last === undefined) return shown;
     return { ...shown, next: writeCursor(source, last, total) };
   }
@@ -52,11 +53,21 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
     const order = askedOrder(query, parts.slotOf);
     const cursor = query.after === undefined ? undefined : readCursor(query.after, sortOf(order), isKeyOf(query.type));
     try {
-      return await runSearch(snapshots, turns, query, limits, (snapshot) => page(query, order, cursor, snapshot));
+      const at = query.moment === undefined ? undefined : readMoment(query.moment);
+      return await runSearch(snapshots, turns, query, limits, (snapshot) => page(query, order, cursor, snapshot), at);
     } catch (error) {
-      throw translateMongoError(error);
+      throw isSnapshotGone(error) ? tooCostly() : translateMongoError(error);
     }
   };
+}
+
+function writeMoment({ seconds, increment }: ClusterTime): string {
+  return `${seconds}.${increment}`;
+}
+
+function readMoment(text: string): ClusterTime {
+  const [seconds = 0, increment = 0] = text.split('.').map(Number);
+  return { seconds, increment };
 }
 
 /** Whether references of what is found are followed; what is within resources is found without theirs. */

@@ -1,6 +1,7 @@
 import { openAdmission, type Admission } from '../../../fhir/admission.js';
 import { FhirError } from '../../../fhir/errors.js';
 import { storeBusy, tooCostly } from '../mongo-errors.js';
+import type { ClusterTime } from '../read/batch.js';
 import type { QueryLimits, Snapshot, Snapshots } from '../read/snapshot.js';
 import { openSlowQueryCache, type SlowQueryCache } from '../../slow-query-cache.js';
 
@@ -53,6 +54,8 @@ function toLong(most: number, time: number): Level {
  * Runs a search when it is its turn; the time it waits is part of its budget. Before its turn nothing is made of it: what is made
  * of a large search takes the process as much time as the database. One that has not ended in the time of its level is stopped
  * there, and begins anew when the next level has a turn for it; where that has one from the start, it goes on.
+ *
+ * @param at an earlier moment to read
  */
 export async function runSearch<T>(
   snapshots: Snapshots,
@@ -60,6 +63,7 @@ export async function runSearch<T>(
   query: object,
   { budget, signal }: QueryLimits,
   work: (snapshot: Snapshot) => Promise<T>,
+  at?: ClusterTime,
 ): Promise<T> {
   const deadline = performance.now() + budget;
   // Those in between are left to searches that have never been seen to be long.
@@ -73,9 +77,8 @@ export async function runSearch<T>(
     let isOver = false;
     const rest = deadline - performance.now();
     try {
-      return await snapshots.run({ budget: rest, stopAfter: run.time, signal, late: tooCostly }, (snapshot) =>
-        work(inTurn(snapshot, commands, () => isOver)),
-      );
+      const limits = { budget: rest, stopAfter: run.time, signal, late: tooCostly };
+      return await snapshots.run(limits, (snapshot) => work(inTurn(snapshot, commands, () => isOver)), at);
     } catch (error) {
       if (run.time >= rest || !(error instanceof FhirError && error.code === 'too-costly')) throw error;
       from = run.next;

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { tables } from '../../../../generated/tables.js';
 import { writeJson } from '../../../../runtime/format/write-json.js';
@@ -173,6 +173,41 @@ export function sqlRun(store: Store): void {
       ).toEqual(['bo']);
     });
 
+    describe('of many pages', () => {
+      const ids = Array.from({ length: 60 }, (_, n) => `m${n + 10}`);
+      const write = (active: boolean): Promise<Answer> => {
+        const entry = ids.map((id) => ({ resource: { resourceType: 'Patient', id, language: 'de', active }, request: { method: 'PUT', url: `Patient/${id}` } })); // prettier-ignore
+        return server.all.send('POST', '/', { resourceType: 'Bundle', type: 'transaction', entry });
+      };
+      let pages = 0;
+      const between = new Proxy(store, {
+        get(target, name: keyof Store) {
+          const value: unknown = target[name];
+          if (name !== 'find') return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+          return async (...args: Parameters<Store['find']>) => {
+            const page = await target.find(...args);
+            if (page.versions.length > 0 && pages++ === 0) expect((await write(false)).status).toBe(200);
+            return page;
+          };
+        },
+      });
+      const own = scopedServer(between);
+      beforeAll(async () => expect((await write(true)).status).toBe(200));
+      afterAll(() => clear(['Patient'], ids));
+
+      it('is of one moment, whatever clocks say, and what is written between them', async () => {
+        const clock = vi.spyOn(Date, 'now').mockImplementation(() => performance.timeOrigin + performance.now() + 5000);
+        try {
+          const table = columns('Patient', { id: 'id', active: 'active' }, { where: [{ path: "language = 'de'" }] });
+          const rows = rowsOf(await run([inline(table)], own.all));
+          expect(rows.map(({ active }) => active)).toEqual(ids.map(() => true));
+          expect(pages).toBeGreaterThan(1);
+        } finally {
+          clock.mockRestore();
+        }
+      });
+    });
+
     it.each<[string, string, string, number, readonly string[] | string]>([
       ['a patient, with s', 'system/Patient.s', 'patient', 200, ['bo']],
       ['a patient, without rights on Patient', 'system/Observation.s', 'patient', 403, 'scope="system/Patient.r"'],
@@ -263,10 +298,12 @@ export function sqlRun(store: Store): void {
       { type, id: String(id), expected: found?.version ?? 0, content: resource, body, entries: extract(resource) },
     ]);
   };
-  const clear = async (types: readonly string[]): Promise<void> => {
+  const clear = async (types: readonly string[], ids?: readonly string[]): Promise<void> => {
     for (const type of types) {
       const { versions } = await store.find({ type, where: { all: [] }, sort: [], count: 1000, total: 'none' });
-      for (const { id, version } of versions) await store.write([{ type, id, expected: version }]);
+      for (const { id, version } of versions) {
+        if (ids === undefined || ids.includes(id)) await store.write([{ type, id, expected: version }]);
+      }
     }
   };
 }
