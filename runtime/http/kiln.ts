@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { scopeTargetOf } from '../auth/access/scope-rows.js';
 import { OPEN_ACCESS, type Principal } from '../auth/scopes/principal.js';
+import { attemptOrIgnore } from '../fhir/attempt.js';
 import { FhirError, type Issue } from '../fhir/errors.js';
 import { knownMethod } from '../observe/known-method.js';
 import { parseQuery } from '../fhir/parse-query.js';
@@ -408,12 +409,8 @@ function formOfAnswer(exchange: Exchange, { row }: Destination, services: Servic
 
 /** The form of resources, of failures too, where `_format` names a form of an operation: XML for a client that likes it best. */
 function formBeside(accept: string | undefined, { formats }: Pick<Services, 'formats'>): Negotiated {
-  try {
-    const form = negotiate(accept, undefined, formats);
-    return form.format === 'xml' ? form : PLAIN;
-  } catch {
-    return PLAIN;
-  }
+  const form = attemptOrIgnore(() => negotiate(accept, undefined, formats));
+  return form?.format === 'xml' ? form : PLAIN;
 }
 
 /** Says what an operation answers beside FHIR. */

@@ -15,7 +15,7 @@ export interface PathTest {
   readonly values: readonly string[];
   /** Type that the values of the path have to have; absent: any. */
   readonly type?: string;
-  /** Of a code or an identifier: the system that it has. */
+  /** System of a code or an identifier. */
   readonly system?: string;
 }
 

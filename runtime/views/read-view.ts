@@ -48,7 +48,7 @@ class Reader {
   private readonly faults: ViewFault[] = [];
   private readonly names = new Set<string>();
   private columns = 0;
-  /** Of all paths: they are compiled at once. */
+  /** Characters of all paths, which are compiled at once. */
   private characters = 0;
 
   view(json: JsonObject): View {

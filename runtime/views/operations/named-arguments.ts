@@ -38,12 +38,12 @@ const TEXT = /^(?:The|Unknown) parameter "([A-Za-z_]{1,64})"/;
 
 function named(issue: Issue, parameters: readonly JsonObject[]): Issue {
   const [, at, partAt] = PLACE.exec(issue.expression ?? '') ?? [];
-  const [, told] = TEXT.exec(issue.text) ?? [];
-  if (at === undefined) return told === undefined ? issue : { ...issue, expression: told };
+  const [, parameterName] = TEXT.exec(issue.text) ?? [];
+  if (at === undefined) return parameterName === undefined ? issue : { ...issue, expression: parameterName };
   const { name, part } = parameters[Number(at)] ?? {};
   if (typeof name !== 'string') return issue;
   if (part === undefined) return { ...issue, expression: name };
   const place = parameters.slice(0, Number(at)).filter((each) => each['name'] === name).length;
-  const inner = partAt === undefined ? told : objectsOf(part)[Number(partAt)]?.['name'];
+  const inner = partAt === undefined ? parameterName : objectsOf(part)[Number(partAt)]?.['name'];
   return { ...issue, expression: `${name}[${place}]${typeof inner === 'string' && inner !== name ? `.${inner}` : ''}` };
 }

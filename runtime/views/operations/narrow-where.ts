@@ -4,7 +4,7 @@ import { operandsOf, type Expression } from '../../path/expression/parse.js';
 import { narrowByPath, type NarrowingParameter, type PathTest } from '../../search/narrow-by-path.js';
 import type { CompiledView } from '../compile-view.js';
 
-/** What an expression in a `where` is compared within. */
+/** Surroundings of an expression in a `where`. */
 interface Scope {
   /** Path of the focus: `Observation`, within `code.coding.exists()` `Observation.code.coding`. */
   readonly focus: string;

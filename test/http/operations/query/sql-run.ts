@@ -6,7 +6,7 @@ import { jsonMembers } from '../../../../runtime/core/write/compose-change.js';
 import { readJson } from '../../../../runtime/format/read-json.js';
 import type { JsonObject, Resource } from '../../../../runtime/fhir/resource.js';
 import { createExtractor } from '../../../../runtime/indexing/extract.js';
-import type { Store } from '../../../../runtime/store/store.js';
+import type { FindPage, Store } from '../../../../runtime/store/store.js';
 import { readSuite, unordered, type SuiteCase } from '../../../conformance/views/suite.js';
 import { scopedServer } from '../../auth/scoped.js';
 import type { Answer } from '../../server.js';
@@ -21,6 +21,19 @@ export function sqlRun(store: Store): void {
     name: 'subjectResource',
     resource: { resourceType: 'ViewDefinition', status: 'active', ...view },
   });
+  /** The store, whose pages are shown as they are read. */
+  const watchedPages = (look: (page: FindPage) => unknown): Store =>
+    new Proxy(store, {
+      get(target, name: keyof Store) {
+        const value: unknown = target[name];
+        if (name !== 'find') return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+        return async (...args: Parameters<Store['find']>) => {
+          const page = await target.find(...args);
+          await look(page);
+          return page;
+        };
+      },
+    });
   const run = (
     parameter: readonly Part[],
     as: Pick<typeof server.all, 'send'> = server.all,
@@ -180,16 +193,8 @@ export function sqlRun(store: Store): void {
         return server.all.send('POST', '/', { resourceType: 'Bundle', type: 'transaction', entry });
       };
       let pages = 0;
-      const between = new Proxy(store, {
-        get(target, name: keyof Store) {
-          const value: unknown = target[name];
-          if (name !== 'find') return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-          return async (...args: Parameters<Store['find']>) => {
-            const page = await target.find(...args);
-            if (page.versions.length > 0 && pages++ === 0) expect((await write(false)).status).toBe(200);
-            return page;
-          };
-        },
+      const between = watchedPages(async ({ versions }) => {
+        if (versions.length > 0 && pages++ === 0) expect((await write(false)).status).toBe(200);
       });
       const own = scopedServer(between);
       beforeAll(async () => expect((await write(true)).status).toBe(200));
@@ -241,19 +246,7 @@ export function sqlRun(store: Store): void {
     describe('with conditions', () => {
       let found = 0;
       const stale: string[] = [];
-      const counted = new Proxy(store, {
-        get(target, name: keyof Store) {
-          if (name !== 'find') {
-            const value: unknown = target[name];
-            return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-          }
-          return async (...args: Parameters<Store['find']>) => {
-            const page = await target.find(...args);
-            found += page.versions.length;
-            return page;
-          };
-        },
-      });
+      const counted = watchedPages(({ versions }) => (found += versions.length));
       const indexStatus = { notCurrent: () => Promise.resolve(stale) };
       const own = scopedServer(counted, { indexStatus });
       const patients = ['ada', 'bo'].map((id) => ({ name: 'patient', valueReference: { reference: `Patient/${id}` } }));
